@@ -25,9 +25,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import informix_arrow as ifx
 from informix_arrow.dsn import Parameters
-from informix_arrow.front.gathering import DEFAULT_BUDGET, Shares
+from informix_arrow.front.gathering import DEFAULT_BUDGET, MemoryBudget
 from informix_arrow.front.reading import ReadKeywords
-from informix_arrow.parallel import PartitionedResult, Readers
+from informix_arrow.parallel import PartitionedResult, PartitionReaders
 from informix_arrow.server import Server
 
 from .conftest import Address
@@ -49,10 +49,12 @@ def read(
         arguments = {**Address(*addresses[next(turns)]).arguments, **login}
         return ifx.connect(**arguments, autocommit=True, fetch_buffer_size=FETCH)
 
-    shares = Shares.of(DEFAULT_BUDGET, len(addresses), 16 << 20, FETCH)
+    shares = MemoryBudget.divide(DEFAULT_BUDGET, len(addresses), 16 << 20, FETCH)
     settings = Parameters(host="", user="", password="", server="")
     plan = [ifx.Partition(number, sql) for number in range(PARTS)]
-    readers = Readers(plan, opened, settings, shares, ordered=False, timeout=None, options=options or {})
+    readers = PartitionReaders(
+        plan, opened, settings, shares, ordered=False, timeout=None, options=options or {}
+    )
     with PartitionedResult(readers, readers.start(None)) as result:
         return sum(batch.num_rows for batch in result.batches())
 

@@ -125,24 +125,24 @@ def server_process() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def _no_known_servers() -> None:
     """Each test meets its servers for the first time: a scripted one may be where another one was before."""
-    known_servers.forget()
+    known_servers.clear()
 
 
 @pytest.fixture
 def quick_captures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of this process wait a twentieth of a second for changes where they were told a second or two: to
     learn that there are no more, a client waits that long."""
-    from informix_arrow.server.engine.captures import Captures, CaptureSession
+    from informix_arrow.server.engine.captures import CaptureSession, CaptureSessions
 
-    opened = Captures.open
+    opened = CaptureSessions.open
 
-    def soon(captures: Captures, descriptor: int, timeout: int, most: int) -> CaptureSession:
+    def soon(captures: CaptureSessions, descriptor: int, timeout: int, most: int) -> CaptureSession:
         session = opened(captures, descriptor, timeout, most)
         if 0 < timeout <= 2:
             session.timeout = 0.05  # type: ignore[assignment]
         return session
 
-    monkeypatch.setattr(Captures, "open", soon)
+    monkeypatch.setattr(CaptureSessions, "open", soon)
 
 
 @pytest.fixture

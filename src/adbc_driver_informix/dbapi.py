@@ -43,7 +43,7 @@ from informix_arrow.dbapi import (
     threadsafety,
 )
 from informix_arrow.dsn import resolve
-from informix_arrow.identifiers import exact, is_plain
+from informix_arrow.identifiers import needs_no_quotes, quote_exactly
 
 try:
     import adbc_driver_manager
@@ -127,7 +127,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
             )
         if scrollable:
             return super().cursor(name, scrollable=True, **options)
-        if self._link._closed:
+        if self._runner._closed:
             self._require_open()
         return Cursor(self, name, **options)
 
@@ -157,7 +157,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         """
         reader = super().adbc_get_objects(table_name_filter=table_name_filter, **filters)
         name = table_name_filter
-        if name is None or self._parameters.delimident or not is_plain(name) or name == name.lower():
+        if name is None or self._parameters.delimident or not needs_no_quotes(name) or name == name.lower():
             return reader
         catalogs = reader.read_all().to_pylist()
         if not _tables(catalogs):
@@ -178,7 +178,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         """
         try:
             return super().adbc_get_table_schema(
-                exact(table_name, self._parameters.delimident),
+                quote_exactly(table_name, self._parameters.delimident),
                 catalog_filter=catalog_filter,
                 db_schema_filter=db_schema_filter,
             )
@@ -194,7 +194,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
 
     @adbc_current_catalog.setter
     def adbc_current_catalog(self, catalog: str) -> None:
-        if not isinstance(catalog, str) or not is_plain(catalog):
+        if not isinstance(catalog, str) or not needs_no_quotes(catalog):
             raise InterfaceError(f"not a database's name: {catalog!r}")
         self.execute(f"DATABASE {catalog}").close()
 
@@ -334,17 +334,17 @@ def connect(
     OperationalError, NotSupportedError
         As :func:`informix_arrow.connect`.
     """
-    given: dict[str, Any] = {}
+    keyword_values: dict[str, Any] = {}
     for where, options in (("db_kwargs", db_kwargs), ("conn_kwargs", conn_kwargs), ("connect()", keywords)):
         for key, value in (options or {}).items():
             key = "user" if key == "username" else key
-            if key in given:
+            if key in keyword_values:
                 raise InterfaceError(f"{key!r} is given twice, the second time in {where}")
-            given[key] = value
-    own = given.pop("uri", None)
-    if autocommit or "autocommit" not in given:
-        given["autocommit"] = autocommit
-    parameters = resolve(uri if uri is not None else own, **given)
+            keyword_values[key] = value
+    own = keyword_values.pop("uri", None)
+    if autocommit or "autocommit" not in keyword_values:
+        keyword_values["autocommit"] = autocommit
+    parameters = resolve(uri if uri is not None else own, **keyword_values)
     return cast("Connection", open_connection(parameters, Connection))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from informix_arrow import ProgrammingError
-from informix_arrow.identifiers import is_plain
+from informix_arrow.identifiers import needs_no_quotes
 
 _NAME = r'"(?:[^"]|"")+"'
 _QUOTED = re.compile(_NAME)
@@ -41,7 +41,7 @@ def unquoted(sql: str) -> str:
 
 def _bare(quoted: str) -> str:
     name = quoted[1:-1].replace('""', '"')
-    if not is_plain(name):
+    if not needs_no_quotes(name):
         raise ProgrammingError(
             f"the name {name!r} is no plain identifier: rename it, or connect with env={{'DELIMIDENT': 'y'}}"
         )

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from .changes.assembler import ON_TRUNCATE, Assembler, CapturedTable, OnTruncate, Transaction
 from .changes.batches import Sizes, expected_schema
-from .changes.merging import ChangeBatch, merged
-from .changes.tables import Found, Tables, Wanted, find_table, wanted_tables
+from .changes.merging import ChangeBatch, merge_transactions
+from .changes.tables import CaptureTable, RequestedTable, Tables, find_table, requested_tables
 from .changes.token import Token, lsn_text
-from .connection import Connection, open_plain
+from .connection import Connection, open_base_connection
 from .dsn import Parameters, resolve
-from .exchange.capturing import ChangeReads, read_changes
+from .exchange.capturing import CaptureReader, read_changes
 from .wire.changes import written_name
 from .wire.errors import (
     Error,
@@ -43,16 +43,16 @@ READ_BYTES = 256 << 10  # of one read
 
 _NO_DATABASE = (-329, -349)
 _NO_RIGHT = (-387, -388, -389, -674)
-_NO_CAPTURE, _GONE, _BUSY_LOGGING, _LOCKED = -83701, -83713, -19816, -289
+_NO_CAPTURE, _LOG_POSITION_GONE, _BUSY_LOGGING, _LOCKED = -83701, -83713, -19816, -289
 _OPEN = "EXECUTE FUNCTION informix.cdc_opensess(?, ?, ?, ?, ?, ?)"
 _LOGGING = "EXECUTE FUNCTION informix.cdc_set_fullrowlogging(?, ?)"
 _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
 _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
-_PLACE = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
+_POSITION_QUERY = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
-_GOODBYE = 5.0  # seconds beyond the timeout that closing may take
-_PATIENCE = 15.0  # seconds for which switching full row logging off is tried again
+_CLOSE_TIMEOUT = 5.0  # seconds beyond the timeout that closing may take
+_LOGGING_RETRY_SECONDS = 15.0  # seconds for which switching full row logging off is tried again
 
 
 def capture(
@@ -144,7 +144,7 @@ def capture(
         transaction that is not over has changed rows, so that the server does not switch its logging (-289).
     """
     settings = _settings(connection)
-    wanted = wanted_tables(tables, columns, settings.database)
+    wanted = requested_tables(tables, columns, settings.database)
     token = None if start is None else Token.parse(start)
     for name, value, low, high in (
         ("timeout", timeout, 1, 3600),
@@ -174,29 +174,29 @@ def capture(
         raise InterfaceError(str(error)) from None
 
     def open() -> Changes:
-        found, session = _looked_up(settings, wanted)
-        conn = _opened(session, timeout)
+        found, session = _find_tables(settings, wanted)
+        conn = _open_capture_connection(session, timeout)
         try:
             return _started(conn, found)
         except BaseException:
-            conn._link.abandon()
+            conn._runner.abandon()
             raise
 
-    def _started(conn: Connection, found: Sequence[Found]) -> Changes:
+    def _started(conn: Connection, found: Sequence[CaptureTable]) -> Changes:
         server = str((_row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
-        number = _asked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
+        number = _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
         for label, table in enumerate(found, 1):
             if set_full_row_logging:
-                _asked(conn, _LOGGING, (table.full_name, 1), table.wanted.name)
+                _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
             arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
-            _asked(conn, _START, arguments, table.wanted.name)
-            captured.append(CapturedTable(table.wanted.name, label, names))
+            _call_routine_checked(conn, _START, arguments, table.request.name)
+            captured.append(CapturedTable(table.request.name, label, names))
         position = 0 if token is None else token.restart
         log_end = None if token is not None else _log_end(conn)
-        _asked(conn, _ACTIVATE, (number, position), lsn_text(position))
-        begun = None if token is not None else _begun(conn, number, log_end)
+        _call_routine_checked(conn, _ACTIVATE, (number, position), lsn_text(position))
+        begun = None if token is not None else _read_start_lsn(conn, number, log_end)
         assembler = Assembler(
             captured,
             options,
@@ -207,9 +207,9 @@ def capture(
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
-        schemas = {table.wanted.name: expected_schema(table.columns, options) for table in found}
-        reads = ChangeReads(number, READ_BYTES, max_records, assembler.write)
-        return Changes(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _GOODBYE)
+        schemas = {table.request.name: expected_schema(table.columns, options) for table in found}
+        reads = CaptureReader(number, READ_BYTES, max_records, assembler.write)
+        return Changes(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _CLOSE_TIMEOUT)
 
     return open()
 
@@ -222,17 +222,17 @@ def capture_off(connection: str | Mapping[str, Any] | Connection, tables: Sequen
     it.
     """
     settings = _settings(connection)
-    wanted = wanted_tables(tables, None, settings.database)
-    found, session = _looked_up(settings, wanted, columns=False)
-    with _opened(session, 0) as conn:
+    wanted = requested_tables(tables, None, settings.database)
+    found, session = _find_tables(settings, wanted, columns=False)
+    with _open_capture_connection(session, 0) as conn:
         for table in found:
-            until = time.monotonic() + _PATIENCE
+            until = time.monotonic() + _LOGGING_RETRY_SECONDS
             while True:
-                answer = _answer(conn, _LOGGING, (table.full_name, 0))
+                answer = _call_routine(conn, _LOGGING, (table.full_name, 0))
                 if answer >= 0:
                     break
                 if answer != _BUSY_LOGGING or time.monotonic() > until:
-                    raise _error(answer, table.wanted.name)
+                    raise _error(answer, table.request.name)
                 time.sleep(1)
 
 
@@ -248,7 +248,7 @@ class Changes:
         connection: Connection,
         number: int,
         assembler: Assembler,
-        reads: ChangeReads,
+        reads: CaptureReader,
         schemas: Mapping[str, pa.Schema],
         idle: float | None,
         watchdog: float | None,
@@ -266,9 +266,11 @@ class Changes:
         self._failure: BaseException | None = None
         self._closed = False
         self._last = time.monotonic()  # when something came
-        self._stale = 0  # reads that were sent before somebody began to read: quiet that they tell of is over
-        self._known = 0  # records when the last read ended
-        self._stood: tuple[int, float] | None = None  # where the reader stands, and since when
+        self._stale_requests = (
+            0  # reads that were sent before somebody began to read: quiet that they tell of is over
+        )
+        self._records_at_last_read = 0  # records when the last read ended
+        self._watchdog_position: tuple[int, float] | None = None  # where the reader stands, and since when
         self._log_end = 0  # where the log ended when that was looked up
 
     @property
@@ -322,19 +324,19 @@ class Changes:
             raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
         if max_seconds is not None and not max_seconds >= 0:
             raise InterfaceError(f"max_seconds must be a number from 0, or None, got {max_seconds!r}")
-        return _Merging(self, max_rows, max_seconds)
+        return _MergingIterator(self, max_rows, max_seconds)
 
     def as_tables(self) -> dict[str, pa.Table]:
         """Read until the server has nothing more, and give all changes of each table as one table, by name."""
-        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}
-        self._begin()
+        batches_by_table: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}
+        self._begin_reading()
         while True:
             transaction = self._next(0)
             if transaction is None:
                 break
             for change in transaction.batches:
-                found[change.table].append(change.data)
-        return {name: self._as_table(name, batches) for name, batches in found.items()}
+                batches_by_table[change.table].append(change.data)
+        return {name: self._as_table(name, batches) for name, batches in batches_by_table.items()}
 
     def as_table(self) -> pa.Table:
         """The same for a capture of one table. ``InterfaceError`` when there are several: :meth:`as_tables`."""
@@ -362,10 +364,10 @@ class Changes:
             return
         try:
             with suppress(Error):
-                _answer(conn, _CLOSE, (self._number,), timeout=self._goodbye)
+                _call_routine(conn, _CLOSE, (self._number,), timeout=self._goodbye)
         finally:
-            if self._reads.on_their_way:  # they would have to be waited for
-                conn._link.abandon()
+            if self._reads.in_flight:  # they would have to be waited for
+                conn._runner.abandon()
             with suppress(Error):
                 conn.close()
 
@@ -390,12 +392,12 @@ class Changes:
                 now = time.monotonic()
                 if until is not None and now >= until:
                     return None
-                if assembler.idle and self._reads.answered > self._stale:
+                if assembler.idle and self._reads.replies_read > self._stale_requests:
                     if idle is not None and now - self._last >= idle:
                         return None
                     self._watch()
-                self._reads.came(assembler.seen - self._known)
-                self._known = assembler.seen
+                self._reads.adapt_depth(assembler.records_read - self._records_at_last_read)
+                self._records_at_last_read = assembler.records_read
                 self._connection._run(read_changes(self._connection._session, self._reads))
         except QueryCanceled:
             raise  # between two reads: nothing is lost
@@ -403,10 +405,10 @@ class Changes:
             self._fail(error)
             raise
 
-    def _begin(self) -> None:
+    def _begin_reading(self) -> None:
         """Somebody begins to read: what was quiet before does not count."""
         self._last = time.monotonic()
-        self._stale = self._reads.asked
+        self._stale_requests = self._reads.requests_sent
 
     def _fail(self, error: Error) -> None:
         """Nothing can be read behind this: what is missing must not pass for what never was."""
@@ -418,10 +420,10 @@ class Changes:
         at, now = self._assembler.quiet_at, time.monotonic()
         if self._watchdog is None or at is None:
             return
-        if self._stood is None or self._stood[0] != at:
-            self._stood, self._log_end = (at, now), 0
+        if self._watchdog_position is None or self._watchdog_position[0] != at:
+            self._watchdog_position, self._log_end = (at, now), 0
             return
-        if now - self._stood[1] < self._watchdog:
+        if now - self._watchdog_position[1] < self._watchdog:
             return
         if self._log_end:
             raise OperationalError(
@@ -433,11 +435,11 @@ class Changes:
         if end is None:
             self._watchdog = None  # nobody says where the log ends
             return
-        self._stood = (at, now)
+        self._watchdog_position = (at, now)
         self._log_end = end if end > (at | 0xFFF) + 1 else 0  # the page being written may not be read yet
 
     def __iter__(self) -> Iterator[Transaction]:
-        self._begin()
+        self._begin_reading()
         return self
 
     def __next__(self) -> Transaction:
@@ -458,7 +460,7 @@ class Changes:
         if not getattr(self, "_closed", True):
             self._closed = True
             if not self._connection.closed:
-                self._connection._link.abandon()
+                self._connection._runner.abandon()
                 warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
@@ -466,42 +468,42 @@ class Changes:
         return f"<informix_arrow.Changes of {', '.join(self._schemas)}, {state}>"
 
 
-class _Merging:
+class _MergingIterator:
     """Iterates over batches of transactions."""
 
     def __init__(self, changes: Changes, max_rows: int, max_seconds: float | None) -> None:
         self._changes, self._max_rows, self._max_seconds = changes, max_rows, max_seconds
-        self._held: list[Transaction] = []
+        self._pending: list[Transaction] = []
         self._since = time.monotonic()
 
     def __iter__(self) -> Self:
-        self._changes._begin()
+        self._changes._begin_reading()
         return self
 
     def __next__(self) -> ChangeBatch:
-        changes, rows = self._changes, sum(one.rows for one in self._held)
+        changes, rows = self._changes, sum(one.rows for one in self._pending)
         while rows < self._max_rows:
             until = None
-            if self._held and self._max_seconds is not None:
+            if self._pending and self._max_seconds is not None:
                 until = self._since + self._max_seconds
             transaction = changes._next(changes._idle, until)
             if transaction is None:
                 break
-            if not self._held:
+            if not self._pending:
                 self._since = time.monotonic()
-            self._held.append(transaction)
+            self._pending.append(transaction)
             rows += transaction.rows
-        if not self._held:
+        if not self._pending:
             raise StopIteration
-        held, self._held = self._held, []
-        return merged(held)
+        held, self._pending = self._pending, []
+        return merge_transactions(held)
 
 
 def _settings(connection: str | Mapping[str, Any] | Connection) -> Parameters:
     """With what to open the connections of a capture."""
     if isinstance(connection, Connection):
         connection._require_open()
-        settings = connection._settings()
+        settings = connection._reconnect_parameters()
     elif isinstance(connection, Mapping):
         settings = resolve(None, **connection)
     elif isinstance(connection, str):
@@ -513,17 +515,17 @@ def _settings(connection: str | Mapping[str, Any] | Connection) -> Parameters:
     return replace(settings, autocommit=True)
 
 
-def _looked_up(
-    settings: Parameters, wanted: Sequence[Wanted], *, columns: bool = True
-) -> tuple[list[Found], Parameters]:
+def _find_tables(
+    settings: Parameters, wanted: Sequence[RequestedTable], *, columns: bool = True
+) -> tuple[list[CaptureTable], Parameters]:
     """The tables as their databases know them, and with what to connect to ``syscdcv1``."""
-    found: dict[str, Found] = {}
+    tables: dict[str, CaptureTable] = {}
     texts: dict[tuple[str, str], str] = {}  # databases by locale and codec
     for database in dict.fromkeys(one.database for one in wanted):
-        with open_plain(replace(settings, database=database)) as conn:
+        with open_base_connection(replace(settings, database=database)) as conn:
             for one in wanted:
                 if one.database == database:
-                    found[one.name] = conn._run(find_table(conn._session, one, check_columns=columns))
+                    tables[one.name] = conn._run(find_table(conn._session, one, check_columns=columns))
             texts.setdefault((conn.locale, conn.encoding), database)
     if len(texts) > 1:
         told = ", ".join(f"{database} ({locale})" for (locale, _), database in texts.items())
@@ -537,7 +539,7 @@ def _looked_up(
         encoding=encoding,
         call_timeout=None,
     )
-    return [found[one.name] for one in wanted], session
+    return [tables[one.name] for one in wanted], session
 
 
 def _log_end(conn: Connection) -> int | None:
@@ -551,7 +553,7 @@ def _log_end(conn: Connection) -> int | None:
         return None
 
 
-def _begun(conn: Connection, number: int, before: int | None) -> int | None:
+def _read_start_lsn(conn: Connection, number: int, before: int | None) -> int | None:
     """Where a capture session that has just been activated begins to read; None where the server does not say so.
 
     What the column means is not documented (CDC section 8): only a place between the ends that the log had before the
@@ -560,7 +562,7 @@ def _begun(conn: Connection, number: int, before: int | None) -> int | None:
     if before is None:
         return None
     try:
-        place = (_row(conn, _PLACE, (number,)))[0]
+        place = (_row(conn, _POSITION_QUERY, (number,)))[0]
     except Error:
         if conn.closed:
             raise
@@ -572,12 +574,12 @@ def _begun(conn: Connection, number: int, before: int | None) -> int | None:
     return place if place <= after + 0x1FFF or place == following else None
 
 
-def _opened(settings: Parameters, timeout: int) -> Connection:
+def _open_capture_connection(settings: Parameters, timeout: int) -> Connection:
     """A connection to ``syscdcv1``, on which silence of the server's own timeout is no failure."""
     if settings.read_timeout is not None:
         settings = replace(settings, read_timeout=max(settings.read_timeout, timeout + 10.0))
     try:
-        return open_plain(settings)
+        return open_base_connection(settings)
     except Error as error:
         if error.sqlcode in _NO_DATABASE:
             raise _error(_NO_CAPTURE) from error
@@ -608,7 +610,9 @@ def _row(
     return tuple(row)
 
 
-def _answer(conn: Connection, sql: str, arguments: tuple[object, ...], timeout: float | None = None) -> int:
+def _call_routine(
+    conn: Connection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
+) -> int:
     """What a routine of ``syscdcv1`` says; below 0 it is an error."""
     try:
         value = (_row(conn, sql, arguments, timeout))[0]
@@ -621,9 +625,9 @@ def _answer(conn: Connection, sql: str, arguments: tuple[object, ...], timeout: 
     return value
 
 
-def _asked(conn: Connection, sql: str, arguments: tuple[object, ...], about: str = "") -> int:
+def _call_routine_checked(conn: Connection, sql: str, arguments: tuple[object, ...], about: str = "") -> int:
     """The same, with its errors raised."""
-    answer = _answer(conn, sql, arguments)
+    answer = _call_routine(conn, sql, arguments)
     if answer < 0:
         raise _error(answer, about)
     return answer

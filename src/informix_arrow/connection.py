@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import pyarrow as pa
 
-from .bulk.api import WriteKeywords, writing
+from .bulk.api import WriteKeywords, open_write
 from .bulk.report import WriteReport
 from .cursor import Cursor
 from .dsn import Parameters, resolve
 from .dsn.keywords import FurtherKeywords
 from .dsn.parameters import CHECKS, check_value
 from .exchange.ping import ping
-from .exchange.read_scope import isolation_of, lock_wait_of, set_reading
+from .exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
 from .exchange.routines import fast_path_call
 from .exchange.steps import Exchange
 from .exchange.transaction import commit, rollback
-from .front.link import Link
+from .front.link import SessionRunner
 from .front.reading import ReadKeywords, start_query
-from .front.registry import chosen
+from .front.registry import connection_class
 from .metadata.api import Metadata
-from .parallel import Readers, like, read_parts
-from .parallel_load import Loaders, load_parts
-from .partitions.planner import request
+from .parallel import PartitionReaders, inherited_read_options, read_parts
+from .parallel_load import ParallelLoad, load_parts
+from .partitions.planner import partition_request
 from .result import Result
 from .scroll_cursor import ScrollCursor
 from .shaping.parameters import Values
@@ -72,8 +72,10 @@ class Connection(Metadata):
         What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
     """
 
-    _link: Link
-    _parallel: weakref.WeakSet[Readers | Loaders] | tuple[()] = ()  # who works by others of its kind
+    _runner: SessionRunner
+    _parallel_jobs: (
+        weakref.WeakSet[PartitionReaders | ParallelLoad] | tuple[()]
+    ) = ()  # who works by others of its kind
 
     def read_arrow(
         self,
@@ -110,16 +112,16 @@ class Connection(Metadata):
         options: ReadKeywords,
     ) -> pa.Table:
         self._require_open()
-        asked = request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
+        asked = partition_request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
         result = read_parts(
-            open_plain,
-            self._settings(),
+            open_base_connection,
+            self._reconnect_parameters(),
             asked,
             planner=self,
             ordered=True,
             timeout=timeout,
-            options=like(self, options),
-            known=self._remember,
+            options=inherited_read_options(self, options),
+            known=self._track_parallel,
         )
         with result:
             return result.read_all()
@@ -330,17 +332,17 @@ class Connection(Metadata):
             )
         if connections > 1:
             return load_parts(
-                open_plain,
+                open_base_connection,
                 self,
-                self._settings(),
+                self._reconnect_parameters(),
                 table,
                 data,
                 connections=connections,
-                timeout=self._link.limit(timeout),
+                timeout=self._runner.call_timeout(timeout),
                 options=options,
-                known=self._remember,
+                known=self._track_parallel,
             )
-        with writing(self._session, table, data, self._parameters.delimident, options) as load:
+        with open_write(self._session, table, data, self._parameters.delimident, options) as load:
             return self._run(load.run(), timeout)
 
     @overload
@@ -394,7 +396,7 @@ class Connection(Metadata):
         row_factory
             ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function; the connection's by default.
         """
-        if self._link._closed:
+        if self._runner._closed:
             self._require_open()
         if scrollable:
             return ScrollCursor(self, name, withhold=withhold, row_factory=row_factory)
@@ -494,15 +496,15 @@ class Connection(Metadata):
         interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
         signal handlers included.
         """
-        self._link.interrupt()
-        for several in tuple(self._parallel):
+        self._runner.interrupt()
+        for several in tuple(self._parallel_jobs):
             several.cancel()
 
     def close(self) -> None:
         """End the session; an open transaction is rolled back. May be called again; other use is an error
         then.
         """
-        self._link.close()
+        self._runner.close()
 
     @property
     def autocommit(self) -> bool:
@@ -511,7 +513,7 @@ class Connection(Metadata):
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
-        with self._link.lock:
+        with self._runner.lock:
             self._require_open()
             self._session.autocommit = self._check_autocommit(value)
 
@@ -525,7 +527,7 @@ class Connection(Metadata):
 
     @isolation.setter
     def isolation(self, value: str) -> None:
-        self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+        self._run(set_read_settings(self._session, isolation=CHECKS["isolation"]("isolation", value)))
 
     @property
     def lock_wait(self) -> int | None:
@@ -536,7 +538,7 @@ class Connection(Metadata):
 
     @lock_wait.setter
     def lock_wait(self, value: int) -> None:
-        self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+        self._run(set_read_settings(self._session, lock_wait=check_value("lock_wait", value)))
 
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
@@ -565,32 +567,32 @@ class Connection(Metadata):
         OperationalError
             From a statement in the block: the server asked for another name, or an object failed.
         """
-        with self._link.lock:
+        with self._runner.lock:
             self._require_open()
             self._session.files.register(files, self._session.framing.encoding)
         try:
             yield
         finally:
-            with self._link.lock:
+            with self._runner.lock:
                 self._session.files.forget(list(files))
 
-    def _hand_on(self) -> Self:
+    def _transfer_ownership(self) -> Self:
         """The same connection as another object, for its next holder: this one is refused from now on, and with it its
         cursors and results."""
         other = object.__new__(type(self))
-        link = self._link.hand_on()
+        link = self._runner.transfer_ownership()
         other.__dict__.update(self.__dict__)
-        other._link = link
+        other._runner = link
         other.__dict__.pop("_parallel", None)
         return other
 
-    def _remember(self, several: Readers | Loaders) -> None:
+    def _track_parallel(self, several: PartitionReaders | ParallelLoad) -> None:
         """Let :meth:`cancel` reach them."""
         # In one step, for threads that begin such work at the same time; few connections ever have any.
         self.__dict__.setdefault("_parallel", weakref.WeakSet()).add(several)
 
     def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
-        return self._link.run(exchange, timeout=timeout)
+        return self._runner.run(exchange, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -607,7 +609,7 @@ class Connection(Metadata):
 
     def __del__(self) -> None:
         # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by itself.
-        link: Link | None = getattr(self, "_link", None)
+        link: SessionRunner | None = getattr(self, "_runner", None)
         if link is not None and not link.closed:
             text = f"unclosed {self!r}"
             link.abandon()
@@ -622,11 +624,11 @@ def open_connection(parameters: Parameters, kind: type[Connection] | None = None
     """Log in. What is made is of ``kind``; without one a :class:`Connection`, or the subclass of it that an
     integration wants.
     """
-    link = Link.open(parameters)
-    return (kind or chosen(Connection))(parameters, link)
+    link = SessionRunner.open(parameters)
+    return (kind or connection_class(Connection))(parameters, link)
 
 
-def open_plain(parameters: Parameters) -> Connection:
+def open_base_connection(parameters: Parameters) -> Connection:
     """Log in, for work behind the scenes: what is made is of no integration's class."""
     return open_connection(parameters, Connection)
 

@@ -47,11 +47,11 @@ def read(
         parts = plan_partitions(connection, *asked, parameters=parameters)
         with connection.query(parts[0].sql, parts[0].parameters, **options) as result:
             meta = _frame(result.schema.empty_table())
-    return dd.from_map(_Reader(url, options), parts, meta=meta, label="informix")
+    return dd.from_map(_DaskPartitionReader(url, options), parts, meta=meta, label="informix")
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _DaskPartitionReader:
     """Reads a part; Dask prints its graphs, and the URL is not to be seen there."""
 
     url: str = field(repr=False)

@@ -268,7 +268,9 @@ def read_flights(conn: Connection, stage: Stage, source: pa.Table) -> bool:
     return equal
 
 
-def ask(conn: Connection, stage: Stage, title: str, sql: str, parameters: Sequence[object] = ()) -> None:
+def show_query(
+    conn: Connection, stage: Stage, title: str, sql: str, parameters: Sequence[object] = ()
+) -> None:
     """One query into one Polars frame."""
     import polars as pl
 
@@ -294,6 +296,6 @@ def run() -> int:
         flights = sources["flights"]
         rows = stream_flights(conn, stage, flights.num_rows)
         equal = read_flights(conn, stage, flights)
-        ask(conn, stage, "join and aggregation", DELAYS_BY_AIRLINE)
-        ask(conn, stage, "parameters: ('JFK', 300)", LATE_DEPARTURES, ("JFK", 300))
+        show_query(conn, stage, "join and aggregation", DELAYS_BY_AIRLINE)
+        show_query(conn, stage, "parameters: ('JFK', 300)", LATE_DEPARTURES, ("JFK", 300))
     return 0 if equal and rows == flights.num_rows else 1

@@ -11,7 +11,7 @@ _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """What is written in the block goes into this file: an ``OSError`` of its disk says so (``filename``)."""
     try:
         yield

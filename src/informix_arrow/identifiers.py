@@ -12,16 +12,16 @@ from .wire.errors import InterfaceError
 
 #: What a name without quotes is made of.
 WORD = r"[^\W\d][\w$]*"
-_PLAIN = re.compile(WORD)
+_UNQUOTED = re.compile(WORD)
 _QUALIFIED = re.compile(rf"(?:{WORD}(?:@{WORD})?:)?(?:{WORD}|'{WORD}')\.{WORD}|{WORD}(?:@{WORD})?:{WORD}")
 
 
-def is_plain(name: str) -> bool:
+def needs_no_quotes(name: str) -> bool:
     """Whether a name can be written without double quotes."""
-    return _PLAIN.fullmatch(name) is not None
+    return _UNQUOTED.fullmatch(name) is not None
 
 
-def exact(name: str, delimident: bool) -> str:
+def quote_exactly(name: str, delimident: bool) -> str:
     """A table's name for a statement: under DELIMIDENT just this table, whatever its letters.
 
     As it is: without DELIMIDENT, where the server finds, or makes, the name in lower case; and a name that says owner
@@ -34,6 +34,6 @@ def exact(name: str, delimident: bool) -> str:
 
 def exact_owner(name: str) -> str:
     """An owner for a statement, which in single quotes is not folded."""
-    if not isinstance(name, str) or not is_plain(name):
+    if not isinstance(name, str) or not needs_no_quotes(name):
         raise InterfaceError(f"not an owner's name: {name!r}")
     return f"'{name}'"

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from .exchange.fetch import ServerCursor
-from .exchange.large_objects import read_one_blob
-from .exchange.object_streams import nowhere
+from .exchange.large_objects import read_blob
+from .exchange.object_streams import discard_content
 from .exchange.shape import ObjectColumn
 from .exchange.smart_objects import read_object
-from .front.runner import Runner
+from .front.runner import ConnectionProtocol
 from .wire.errors import DataError, InterfaceError
 
 _READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted
@@ -20,7 +20,7 @@ _SPOOL = 1 << 20  # bytes of a BYTE or TEXT value that are kept in memory; the r
 
 
 def open_objects(
-    connection: Runner,
+    connection: ConnectionProtocol,
     cursor: ServerCursor,
     column: ObjectColumn,
     handles: Sequence[bytes | None],
@@ -52,7 +52,7 @@ class LargeObject(io.BufferedIOBase):
 
     def __init__(
         self,
-        connection: Runner,
+        connection: ConnectionProtocol,
         cursor: ServerCursor,
         column: ObjectColumn,
         handle: bytes,
@@ -64,8 +64,8 @@ class LargeObject(io.BufferedIOBase):
         self._column = column
         self._handle = handle
         self._position = 0
-        self._ahead = b""  # bytes of a BLOB or CLOB from _ahead_at on
-        self._ahead_at = 0
+        self._read_ahead = b""  # bytes of a BLOB or CLOB from _ahead_at on
+        self._read_ahead_start = 0
         self._spool: Any = None  # of a BYTE or TEXT, once it was read
 
     def readable(self) -> bool:
@@ -81,7 +81,7 @@ class LargeObject(io.BufferedIOBase):
         self._require_open()
         wanted = None if size is None or size < 0 else size
         if not self._column.smart:
-            return bytes(self._fetched().read(-1 if wanted is None else wanted))
+            return bytes(self._spooled_file().read(-1 if wanted is None else wanted))
         data = self._read_smart(wanted)
         self._position += len(data)
         return data
@@ -105,7 +105,7 @@ class LargeObject(io.BufferedIOBase):
         """
         self._require_open()
         if not self._column.smart:
-            return int(self._fetched().seek(offset, whence))
+            return int(self._spooled_file().seek(offset, whence))
         if whence == io.SEEK_CUR:
             offset += self._position
         elif whence == io.SEEK_END:
@@ -143,7 +143,7 @@ class LargeObject(io.BufferedIOBase):
         if not self.closed:
             if self._spool is not None:
                 self._spool.close()
-            self._spool, self._result, self._ahead = None, None, b""
+            self._spool, self._result, self._read_ahead = None, None, b""
         super().close()
 
     def _require_open(self) -> None:
@@ -152,8 +152,8 @@ class LargeObject(io.BufferedIOBase):
 
     def _read_smart(self, wanted: int | None) -> bytes:
         """``wanted`` bytes from the position on, from what was read ahead as far as that goes."""
-        at = self._position - self._ahead_at
-        have = self._ahead[at:] if 0 <= at <= len(self._ahead) else b""
+        at = self._position - self._read_ahead_start
+        have = self._read_ahead[at:] if 0 <= at <= len(self._read_ahead) else b""
         if wanted is not None and len(have) >= wanted:
             return have[:wanted]
         start = self._position + len(have)
@@ -161,16 +161,16 @@ class LargeObject(io.BufferedIOBase):
         data = bytearray()
         self._run(start, limit, data.extend)
         if wanted is None:
-            self._ahead, self._ahead_at = b"", 0
+            self._read_ahead, self._read_ahead_start = b"", 0
             return have + bytes(data)
         split = wanted - len(have)
-        self._ahead, self._ahead_at = bytes(data[split:]), start + min(split, len(data))
+        self._read_ahead, self._read_ahead_start = bytes(data[split:]), start + min(split, len(data))
         return have + bytes(memoryview(data)[:split])
 
     def _size(self) -> int:
         """The object's size, by reading on to its end; from the beginning if the position is behind that."""
-        left = self._run(self._position, None, nowhere)
-        return self._position + left if left else self._run(0, None, nowhere)
+        left = self._run(self._position, None, discard_content)
+        return self._position + left if left else self._run(0, None, discard_content)
 
     def _run(self, offset: int, limit: int | None, sink: Any) -> int:
         connection = self._connection
@@ -178,7 +178,7 @@ class LargeObject(io.BufferedIOBase):
             read_object(connection._session, self._handle, self._column.text, offset, limit, sink)
         )
 
-    def _fetched(self) -> Any:
+    def _spooled_file(self) -> Any:
         """The temporary file with the whole BYTE or TEXT value."""
         if self._spool is None:
             cursor, connection = self._cursor, self._connection
@@ -190,7 +190,7 @@ class LargeObject(io.BufferedIOBase):
             spool = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by close()
             try:
                 connection._run(
-                    read_one_blob(connection._session, cursor.statement_id, self._handle, spool.write)
+                    read_blob(connection._session, cursor.statement_id, self._handle, spool.write)
                 )
             except BaseException:
                 spool.close()

@@ -37,17 +37,17 @@ def tables_of_directory(directory: str | os.PathLike[str]) -> dict[str, Path]:
         raise ValueError(
             f"{top} is no directory; --load wants one with files DATABASE/TABLE.parquet, .csv or .arrow"
         )
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(top.glob("[!.]*/[!.]*")):
         if path.suffix.lower() not in _SUFFIXES:
             raise ValueError(f"{path} cannot be loaded: it is none of {', '.join(_SUFFIXES)}")
         name = f"{path.parent.name}.{path.stem}"
-        if name in found:
-            raise ValueError(f"{found[name]} and {path} are both for the table {name}")
-        found[name] = path
-    if not found:
+        if name in files:
+            raise ValueError(f"{files[name]} and {path} are both for the table {name}")
+        files[name] = path
+    if not files:
         raise ValueError(f"nothing to load in {top}: it has no files DATABASE/TABLE.parquet, .csv or .arrow")
-    return found
+    return files
 
 
 def load(url: str, tables: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
                 log.warning("load: the table %s.%s exists already and was left as it is", database, table)
                 continue
             try:
-                report = connection.write_arrow(table, _opened(data), mode="create")
+                report = connection.write_arrow(table, _to_arrow_source(data), mode="create")
             except (Error, pa.ArrowException, OSError, TypeError, ValueError) as problem:
                 raise ValueError(f"load: {database}.{table}: {problem}") from problem
             log.info("load: %d rows into %s.%s", report.rows, database, table)
@@ -106,7 +106,7 @@ def _exists(url: str, database: str) -> bool:
         return row is not None and int(row[0]) > 0
 
 
-def _opened(data: Any) -> Any:
+def _to_arrow_source(data: Any) -> Any:
     """What `write_arrow` takes: a file's contents for a path, everything else as it is."""
     if not isinstance(data, (str, os.PathLike)):
         return data

@@ -86,18 +86,18 @@ class Operation:
     def __post_init__(self) -> None:
         self.began = self.began or time.time()
 
-    def tell(self, kind: str, statement: str | None = None, parameters: object = None) -> None:
+    def describe(self, kind: str, statement: str | None = None, parameters: object = None) -> None:
         """What it is, if nothing that surrounds it has said so already."""
         if self.kind != "other":
             return
         self.kind = kind
         shows_values = self.shows_values and not (statement is not None and holds_secret(statement))
         if statement is not None:
-            self.statement = statement if shows_values else _shown(statement)
+            self.statement = statement if shows_values else _mask_values_cached(statement)
         if shows_values:
             self.parameters = parameters
 
-    def over(self, error: BaseException | None) -> None:
+    def finish(self, error: BaseException | None) -> None:
         """It has ended."""
         self.seconds = time.perf_counter() - self._since
         self.error = error
@@ -107,7 +107,7 @@ class Operation:
         facts.append(f"{self.round_trips} round trip{'' if self.round_trips == 1 else 's'}")
         facts.append(f"{self.bytes_sent:,} bytes sent, {self.bytes_received:,} received")
         if self.error is not None:
-            facts.insert(0, failure(self.error))
+            facts.insert(0, error_summary(self.error))
         told = f": {self.statement}" if self.statement else ""
         if self.parameters:
             told += f" {self.parameters!r}"
@@ -117,59 +117,59 @@ class Operation:
 #: Called with each operation when it is over, in the thread or task that made the call. What it raises is logged.
 Observer: TypeAlias = Callable[[Operation], object]
 
-_everywhere: list[Observer] = []
+_global_observers: list[Observer] = []
 
 #: Called with an operation that is known by then, when its first request has left and the answer is awaited: what is
 #: done here is done while the server works. Its end follows always.
-while_waiting: list[Observer] = []
+waiting_observers: list[Observer] = []
 
 
 def add_observer(observer: Observer) -> None:
     """Let ``observer`` see every operation of every connection of this process, logins too."""
-    _everywhere.append(observer)
+    _global_observers.append(observer)
 
 
 def remove_observer(observer: Observer) -> None:
     """The opposite; ``ValueError`` when it is not there."""
-    _everywhere.remove(observer)
+    _global_observers.remove(observer)
 
 
 class Observers:
     """Who looks at the operations of one connection."""
 
     def __init__(self, target: Target, shows_values: bool) -> None:
-        self.own: list[Observer] = []
+        self.connection_observers: list[Observer] = []
         self._target, self._shows_values = target, shows_values
 
     def begin(self, database: str = "") -> Operation:
-        """An operation begins, in that database. For when somebody is :meth:`looking`, or a login is looked at."""
+        """An operation begins, in that database. For when somebody is :meth:`is_observed`, or a login is looked at."""
         return Operation(target=self._target, database=database, shows_values=self._shows_values)
 
-    def looking(self) -> bool:
+    def is_observed(self) -> bool:
         """Whether anybody looks at what comes behind a login."""
         return bool(
-            self.own
-            or _everywhere
+            self.connection_observers
+            or _global_observers
             or _statement.isEnabledFor(logging.DEBUG)
             or _load.isEnabledFor(logging.DEBUG)
         )
 
-    def looking_at_login(self) -> bool:
+    def is_login_observed(self) -> bool:
         """Whether anybody looks at a login."""
-        return bool(self.own or _everywhere) or _connect.isEnabledFor(logging.DEBUG)
+        return bool(self.connection_observers or _global_observers) or _connect.isEnabledFor(logging.DEBUG)
 
     def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
         """It is over."""
-        operation.over(error)
+        operation.finish(error)
         operation.database = database
         log = _LOGS.get(operation.kind, _statement)
         log.debug("%s", operation)
-        _call((*self.own, *_everywhere), operation)
+        _call((*self.connection_observers, *_global_observers), operation)
 
 
-def begin_to_wait(operation: Operation) -> None:
+def notify_waiting(operation: Operation) -> None:
     """The first request of an operation has left."""
-    _call(while_waiting, operation)
+    _call(waiting_observers, operation)
 
 
 def _call(observers: Sequence[Observer], operation: Operation) -> None:
@@ -180,7 +180,7 @@ def _call(observers: Sequence[Observer], operation: Operation) -> None:
             _log.exception("an observer of operations failed")
 
 
-def failure(error: BaseException) -> str:
+def error_summary(error: BaseException) -> str:
     """What an error is, without its text, which may hold values."""
     name = type(error).__name__
     if not isinstance(error, Error) or error.sqlcode is None:
@@ -195,7 +195,7 @@ _statement = logging.getLogger("informix_arrow.statement")
 _load = logging.getLogger("informix_arrow.load")
 _LOGS = {"connect": _connect, "load": _load}
 
-_MOST = 2000  # characters of a statement that are told
+_MAX_SHOWN_CHARACTERS = 2000  # characters of a statement that are told
 
 
 def without_values(sql: str) -> str:
@@ -203,8 +203,12 @@ def without_values(sql: str) -> str:
 
     Text in double quotes counts as a literal too, which it is without DELIMIDENT.
     """
-    shown = "".join(map(_without_value, tokens(sql[: 2 * _MOST])))
-    return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+    shown = "".join(map(_without_value, tokens(sql[: 2 * _MAX_SHOWN_CHARACTERS])))
+    return (
+        shown
+        if len(sql) <= 2 * _MAX_SHOWN_CHARACTERS and len(shown) <= _MAX_SHOWN_CHARACTERS
+        else f"{shown[:_MAX_SHOWN_CHARACTERS]} ..."
+    )
 
 
 def _without_value(token: str) -> str:
@@ -217,17 +221,17 @@ def _without_value(token: str) -> str:
 
 # What statements look like is worked out once for each text, as a rule: as many texts as this, none of them long, none
 # with a secret in it.
-_KEPT = 512
-_kept: dict[str, str] = {}
+_MAX_CACHED = 512
+_masked_statements: dict[str, str] = {}
 
 
-def _shown(sql: str) -> str:
+def _mask_values_cached(sql: str) -> str:
     """A statement as everybody may see it."""
-    found = _kept.get(sql)
+    found = _masked_statements.get(sql)
     if found is None:
         found = without_values(hide_secrets(sql))
-        if len(sql) <= _MOST and not holds_secret(sql):
-            if len(_kept) >= _KEPT:
-                _kept.clear()
-            _kept[sql] = found
+        if len(sql) <= _MAX_SHOWN_CHARACTERS and not holds_secret(sql):
+            if len(_masked_statements) >= _MAX_CACHED:
+                _masked_statements.clear()
+            _masked_statements[sql] = found
     return found

@@ -45,7 +45,7 @@ __all__ = ["instrument", "instrument_pool", "uninstrument"]
 SYSTEM = "ibm.informix"
 _WORD = re.compile(r"\w+")
 _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)  # buckets, as the conventions want them
-_KEPT = 512  # kinds of operations whose attributes are kept
+_MAX_CACHED = 512  # kinds of operations whose attributes are kept
 _installed: list[_Instrumentation] = []
 
 
@@ -136,7 +136,7 @@ class _Meter:
 
 
 _meters: weakref.WeakKeyDictionary[MeterProvider, _Meter] = weakref.WeakKeyDictionary()
-_of_everybody: list[_Meter] = []  # that of the global provider, whether that has been chosen already or not
+_global_meters: list[_Meter] = []  # that of the global provider, whether that has been chosen already or not
 _meters_lock = threading.Lock()
 
 
@@ -145,12 +145,12 @@ def _meter_of(provider: MeterProvider | None) -> _Meter:
     chosen = everybodys if provider is None else provider
     with _meters_lock:
         made = _meters.get(chosen)
-        if made is None and chosen is everybodys and _of_everybody:
-            made = _of_everybody[0]
+        if made is None and chosen is everybodys and _global_meters:
+            made = _global_meters[0]
         if made is None:
             made = _meters[chosen] = _Meter(chosen)
-        if chosen is everybodys and not _of_everybody:
-            _of_everybody.append(made)
+        if chosen is everybodys and not _global_meters:
+            _global_meters.append(made)
         return made
 
 
@@ -166,10 +166,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class _Known:
+class _OperationAttributes:
     """What all operations of one kind, statement and database have in common."""
 
-    __slots__ = ("bytes", "database", "labels", "name", "returns", "title", "told")
+    __slots__ = ("bytes", "database", "labels", "name", "returns", "span_attributes", "title")
 
     def __init__(self, operation: Operation, host: str, port: int, meter: _Meter) -> None:
         self.database = operation.database
@@ -178,10 +178,10 @@ class _Known:
         self.returns = operation.kind == "fetch" or name == "SELECT"
         self.bytes = meter.bytes_of(name, operation.database, host, port)
         self.labels = self.bytes.labels
-        self.told = dict(self.labels)
+        self.span_attributes = dict(self.labels)
         if operation.statement is not None:
             about = "db.collection.name" if operation.kind == "load" else "db.query.text"
-            self.told[about] = operation.statement
+            self.span_attributes[about] = operation.statement
 
 
 class _Instrumentation:
@@ -194,36 +194,36 @@ class _Instrumentation:
     def __init__(self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None) -> None:
         self._tracer = trace.get_tracer("informix_arrow", tracer_provider=tracer_provider)
         self._meter = _meter_of(meter_provider)
-        self._kept: dict[tuple[str, str | None, str, str, int], _Known] = {}
+        self._attribute_cache: dict[tuple[str, str | None, str, str, int], _OperationAttributes] = {}
 
     def begin(self, operation: Operation) -> None:
         """It waits for the server's first answer; of a login the database is not known yet."""
         if operation.kind != "connect":
-            known = self._known(operation)
-            operation.span = (known, self._start(operation, known, known.told))
+            known = self._attributes_of(operation)
+            operation.span = (known, self._start(operation, known, known.span_attributes))
 
     def __call__(self, operation: Operation) -> None:
-        begun: tuple[_Known, trace.Span] | None = operation.span  # type: ignore[assignment]
+        begun: tuple[_OperationAttributes, trace.Span] | None = operation.span  # type: ignore[assignment]
         if begun is not None and begun[0].database == operation.database:
             known = begun[0]
         else:
-            known = self._known(operation)
+            known = self._attributes_of(operation)
         labels, returned = known.labels, operation.rows if known.returns else None
         if operation.error is not None:
             labels = {**labels, **_failure(operation.error)}
         if begun is None:
-            span = self._start(operation, known, {**known.told, **labels})
+            span = self._start(operation, known, {**known.span_attributes, **labels})
         else:
             span = begun[1]
             if known is not begun[0]:  # DATABASE
                 span.update_name(known.title)
-                span.set_attributes(known.told)
+                span.set_attributes(known.span_attributes)
             if labels is not known.labels:
                 span.set_attributes(labels)
         if returned is not None:
             span.set_attribute("db.response.returned_rows", returned)
         if operation.error is not None:
-            span.set_status(trace.Status(trace.StatusCode.ERROR, observing.failure(operation.error)))
+            span.set_status(trace.Status(trace.StatusCode.ERROR, observing.error_summary(operation.error)))
         span.end(int((operation.began + operation.seconds) * 1e9))
         operation.span = None
         meter, counted = self._meter, known.bytes
@@ -234,7 +234,9 @@ class _Instrumentation:
             counted.sent += operation.bytes_sent
             counted.received += operation.bytes_received
 
-    def _start(self, operation: Operation, known: _Known, attributes: dict[str, str | int]) -> trace.Span:
+    def _start(
+        self, operation: Operation, known: _OperationAttributes, attributes: dict[str, str | int]
+    ) -> trace.Span:
         return self._tracer.start_span(
             known.title,
             kind=trace.SpanKind.CLIENT,
@@ -242,24 +244,24 @@ class _Instrumentation:
             start_time=int(operation.began * 1e9),
         )
 
-    def _known(self, operation: Operation) -> _Known:
+    def _attributes_of(self, operation: Operation) -> _OperationAttributes:
         target = operation.target
         host, port = ("", 0) if target is None else (target.host, target.port)
         key = (operation.kind, operation.statement, operation.database, host, port)
-        known = self._kept.get(key)
+        known = self._attribute_cache.get(key)
         if known is None:
-            known = _Known(operation, host, port, self._meter)
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            self._kept[key] = known
+            known = _OperationAttributes(operation, host, port, self._meter)
+            if len(self._attribute_cache) >= _MAX_CACHED:
+                self._attribute_cache.clear()
+            self._attribute_cache[key] = known
         return known
 
 
 def _failure(error: BaseException) -> dict[str, str | int]:
-    told: dict[str, str | int] = {"error.type": type(error).__name__}
+    attributes: dict[str, str | int] = {"error.type": type(error).__name__}
     if isinstance(error, Error) and error.sqlcode is not None:
-        told["db.response.status_code"] = str(error.sqlcode)
-    return told
+        attributes["db.response.status_code"] = str(error.sqlcode)
+    return attributes
 
 
 def instrument(
@@ -272,7 +274,7 @@ def instrument(
     uninstrument()
     made = _Instrumentation(tracer_provider, meter_provider)
     observing.add_observer(made)
-    observing.while_waiting.append(made.begin)
+    observing.waiting_observers.append(made.begin)
     _installed.append(made)
 
 
@@ -280,7 +282,7 @@ def uninstrument() -> None:
     """The opposite; nothing where nothing was instrumented."""
     while _installed:
         made = _installed.pop()
-        observing.while_waiting.remove(made.begin)
+        observing.waiting_observers.remove(made.begin)
         observing.remove_observer(made)
 
 
@@ -293,13 +295,13 @@ def instrument_pool(pool: AnyPool, name: str, *, meter_provider: MeterProvider |
 
 def _labels(name: str, database: str, host: str, port: int) -> dict[str, str | int]:
     """The attributes of metrics; a span has them too."""
-    found: dict[str, str | int] = {"db.system.name": SYSTEM, "db.operation.name": name}
+    attributes: dict[str, str | int] = {"db.system.name": SYSTEM, "db.operation.name": name}
     if database:
-        found["db.namespace"] = database
+        attributes["db.namespace"] = database
     if host:
-        found["server.address"] = host
-        found["server.port"] = port
-    return found
+        attributes["server.address"] = host
+        attributes["server.port"] = port
+    return attributes
 
 
 def _name(operation: Operation) -> str:

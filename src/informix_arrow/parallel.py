@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from .dsn import Parameters
 from .exchange.read_scope import isolation_of, lock_wait_of
-from .front.crew import LOOK, Stopped, named
-from .front.gathering import DEFAULT_BUDGET, MOST_CONNECTIONS, Gathering, Shares
+from .front.crew import POLL_SECONDS, WorkStopped, prefix_error
+from .front.gathering import DEFAULT_BUDGET, MAX_CONNECTIONS, MemoryBudget, OrderedMergeQueue
 from .front.reading import ReadKeywords
-from .front.runner import Runner
+from .front.runner import ConnectionProtocol
 from .front.waiting import Signal
 from .partitions.partition import Partition
-from .partitions.planner import By, Request, plan, request
+from .partitions.planner import By, PartitionRequest, partition_request, plan
 from .result import Result
 from .shaping.parameters import Values
 from .wire.errors import Error, InterfaceError, OperationalError, QueryCanceled
@@ -33,7 +33,7 @@ Consistency: TypeAlias = Literal["none", "last committed", "lock"]
 CONSISTENCIES = ("none", "last committed", "lock")
 
 
-class Reading(Runner, Protocol):
+class ReadConnection(ConnectionProtocol, Protocol):
     """A connection, as far as it is needed to read parts."""
 
     autocommit: bool
@@ -56,11 +56,11 @@ class Reading(Runner, Protocol):
     def close(self) -> None: ...
 
 
-Open: TypeAlias = Callable[[Parameters], Reading]
+Open: TypeAlias = Callable[[Parameters], ReadConnection]
 
 
 def plan_partitions(
-    conn: Runner,
+    conn: ConnectionProtocol,
     table_or_query: str,
     partition_on: str | None = None,
     partition_num: int | None = None,
@@ -122,7 +122,7 @@ def plan_partitions(
         The server refused the table or the query.
     """
     conn._require_open()
-    asked = request(
+    asked = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -142,10 +142,10 @@ class PartitionedResult:
     takes their batches. :meth:`close` it, or use ``with``: until then the connections stay open.
     """
 
-    def __init__(self, readers: Readers, schema: pa.Schema) -> None:
+    def __init__(self, readers: PartitionReaders, schema: pa.Schema) -> None:
         self._readers = readers
         self._schema = schema
-        self._taken = False
+        self._claimed = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -155,12 +155,12 @@ class PartitionedResult:
     @property
     def partitions(self) -> tuple[Partition, ...]:
         """What is read."""
-        return self._readers.parts
+        return self._readers.partitions
 
     @property
     def connections(self) -> int:
         """How many connections read."""
-        return self._readers.shares.connections
+        return self._readers.memory_budget.connections
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the record batches, by ``for``: as they come, or in the order of the parts.
@@ -175,9 +175,9 @@ class PartitionedResult:
         QueryCanceled
             After :meth:`cancel`.
         """
-        if self._taken:
+        if self._claimed:
             raise InterfaceError("the result was read or closed already: its rows are streamed and gone")
-        self._taken = True
+        self._claimed = True
         return _Batches(self)
 
     def read_all(self) -> pa.Table:
@@ -191,7 +191,7 @@ class PartitionedResult:
 
     def close(self) -> None:
         """End what is still read, and close the connections. May be called again."""
-        self._taken = True
+        self._claimed = True
         self._readers.end()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
@@ -212,14 +212,14 @@ class PartitionedResult:
         self.close()
 
     def __del__(self) -> None:
-        readers: Readers | None = getattr(self, "_readers", None)
+        readers: PartitionReaders | None = getattr(self, "_readers", None)
         if readers is not None and not readers.ended:
-            readers.core.crew.stopped = True  # the readers see it: no lock may be taken here
+            readers.merge_queue.worker_group.stopped = True  # the readers see it: no lock may be taken here
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
-        state = "read" if self._taken else "unread"
-        count = len(self._readers.parts)
+        state = "read" if self._claimed else "unread"
+        count = len(self._readers.partitions)
         of = f"{count} parts by {self.connections} connections"
         return f"<informix_arrow.PartitionedResult of {of}, {state}>"
 
@@ -236,7 +236,7 @@ class _Batches:
 
     def __next__(self) -> pa.RecordBatch:
         readers = self._result._readers
-        core = readers.core
+        core = readers.merge_queue
         if self._failed is not None:
             raise InterfaceError(
                 "reading this result failed before: rows were lost; read it again"
@@ -244,18 +244,18 @@ class _Batches:
         try:
             while True:
                 signal = Signal()
-                batch = None if core.crew.stopped else core.take(signal)
+                batch = None if core.worker_group.stopped else core.next_batch(signal)
                 if batch is not None:
                     return batch
-                if core.over:
+                if core.is_finished:
                     break
-                signal.wait(LOOK)
-            whole = core.all_read and not core.crew.stopped
+                signal.wait(POLL_SECONDS)
+            whole = core.all_read and not core.worker_group.stopped
             readers.end()
-            if core.crew.failure is not None:
-                raise core.crew.failure
-            if core.crew.canceled:
-                raise _canceled()
+            if core.worker_group.failure is not None:
+                raise core.worker_group.failure
+            if core.worker_group.canceled:
+                raise _canceled_error()
             if not whole:
                 raise InterfaceError("the result was closed while it was being read")
         except BaseException as error:
@@ -265,7 +265,7 @@ class _Batches:
         raise StopIteration
 
 
-class Readers:
+class PartitionReaders:
     """Several connections that read parts: what their threads or tasks hold, so that the result can be dropped."""
 
     def __init__(
@@ -273,130 +273,134 @@ class Readers:
         parts: Sequence[Partition],
         open: Open,
         settings: Parameters,
-        shares: Shares,
+        shares: MemoryBudget,
         *,
         ordered: bool,
         timeout: float | None,
         options: ReadKeywords,
-        keeper: Reading | None = None,
+        keeper: ReadConnection | None = None,
     ) -> None:
-        self.parts = tuple(parts)
-        self.shares = shares
-        self.core = Gathering(self.parts, shares.connections, shares.room, ordered=ordered)
+        self.partitions = tuple(parts)
+        self.memory_budget = shares
+        self.merge_queue = OrderedMergeQueue(
+            self.partitions, shares.connections, shares.queue_bytes, ordered=ordered
+        )
         self.ended = False  # somebody has seen to it that nobody reads any more
         self._open = open
         self._settings = settings
         self._timeout = timeout
         self._options = options
         self._keeper = keeper  # holds a lock for as long as parts are read
-        self._reading: set[Reading] = set()
+        self._reading: set[ReadConnection] = set()
         self._schema: pa.Schema | None = None
         self._threads: list[threading.Thread] = []
 
-    def start(self, connection: Reading | None) -> pa.Schema:
+    def start(self, connection: ReadConnection | None) -> pa.Schema:
         """Begin with the first part here and now, on a connection that is there already or a new one: its schema is
         that of all. The others connect and read in the background.
         """
         connection = connection or self._open(self._settings)
         try:
             self._reading.add(connection)  # from here on it can be cancelled
-            first = self.core.claim()
+            first = self.merge_queue.claim()
             assert first is not None
             try:
-                result = self._begun(connection, first)
+                result = self._open_part(connection, first)
             except Error as error:
-                named(error, self.parts[first].name)
+                prefix_error(error, self.partitions[first].name)
                 raise
         except BaseException as error:
-            self.core.stop()
-            _quietly_closed(connection)
-            if isinstance(error, Stopped):
-                raise _canceled() from None
+            self.merge_queue.stop()
+            _close_quietly(connection)
+            if isinstance(error, WorkStopped):
+                raise _canceled_error() from None
             raise
         self._schema = result.schema
         self._spawn(connection, first, result)
-        for _ in range(1, self.shares.connections):
+        for _ in range(1, self.memory_budget.connections):
             self._spawn(None, None, None)
         return result.schema
 
     def cancel(self) -> None:
         """End all, and say so to whoever reads."""
-        crew = self.core.crew
+        crew = self.merge_queue.worker_group
         crew.canceled = crew.stopped = True
         self._interrupt()
 
     def end(self) -> None:
         """Stop whoever is still at work, and wait for that."""
         self.ended = True
-        whole = self.core.all_read
+        whole = self.merge_queue.all_read
         if not whole:
-            self.core.stop()
-        while self.core.crew.left(signal := Signal()):
+            self.merge_queue.stop()
+        while self.merge_queue.worker_group.has_active_workers(signal := Signal()):
             if not whole:
                 self._interrupt()  # again: it may have come between two requests
-            signal.wait(LOOK)
+            signal.wait(POLL_SECONDS)
 
     def _interrupt(self) -> None:
         for connection in tuple(self._reading):
             connection.cancel()
 
-    def _spawn(self, connection: Reading | None, part: int | None, result: Result | None) -> None:
+    def _spawn(self, connection: ReadConnection | None, part: int | None, result: Result | None) -> None:
         thread = threading.Thread(target=self._read, args=(connection, part, result), daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _read(self, connection: Reading | None, part: int | None, result: Result | None) -> None:
+    def _read(self, connection: ReadConnection | None, part: int | None, result: Result | None) -> None:
         """What one reader does: a part after the other, until there is none left."""
-        core = self.core
+        core = self.merge_queue
         try:
             if connection is None:
-                connection = self._connected()
+                connection = self._connect()
             self._reading.add(connection)
             part = core.claim() if part is None else part
             while part is not None:
-                result = result or self._begun(connection, part)
+                result = result or self._open_part(connection, part)
                 with result:
                     for batch in result.batches():
                         while not core.put(part, batch, signal := Signal()):
-                            signal.wait(LOOK)
-                            if core.crew.stopped:
-                                raise Stopped
+                            signal.wait(POLL_SECONDS)
+                            if core.worker_group.stopped:
+                                raise WorkStopped
                         del batch
-                core.done(part)
+                core.mark_read(part)
                 part, result = core.claim(), None
-        except Stopped:
+        except WorkStopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever reads the result raises it
-            core.crew.fail(named(error, self.parts[part].name if part is not None else "another connection"))
+            core.worker_group.fail(
+                prefix_error(error, self.partitions[part].name if part is not None else "another connection")
+            )
             self._interrupt()
         finally:
             if connection is not None:
                 self._reading.discard(connection)
-                _quietly_closed(connection)
-            if core.leaving() and self._keeper is not None:
-                _quietly_closed(self._keeper)
-            core.crew.leave()
+                _close_quietly(connection)
+            if core.reader_exiting() and self._keeper is not None:
+                _close_quietly(self._keeper)
+            core.worker_group.worker_exited()
 
-    def _connected(self) -> Reading:
-        self.core.crew.connects(1)
+    def _connect(self) -> ReadConnection:
+        self.merge_queue.worker_group.change_connecting(1)
         connection = None
         try:
             connection = self._open(self._settings)
             return connection
         finally:
             try:
-                self.core.crew.connects(-1)
-            except Stopped:
+                self.merge_queue.worker_group.change_connecting(-1)
+            except WorkStopped:
                 if connection is not None:
-                    _quietly_closed(connection)
+                    _close_quietly(connection)
                 raise
 
-    def _begun(self, connection: Reading, number: int) -> Result:
-        part = self.parts[number]
+    def _open_part(self, connection: ReadConnection, number: int) -> Result:
+        part = self.partitions[number]
         result = connection.query(part.sql, part.parameters, timeout=self._timeout, **self._options)
-        if self.core.crew.stopped:
+        if self.merge_queue.worker_group.stopped:
             result.close()
-            raise Stopped
+            raise WorkStopped
         if self._schema is not None and result.schema != self._schema:
             result.close()
             raise OperationalError(
@@ -408,16 +412,16 @@ class Readers:
 def read_parts(
     open: Open,
     settings: Parameters,
-    asked: Request,
+    asked: PartitionRequest,
     *,
-    planner: Reading | None = None,
+    planner: ReadConnection | None = None,
     connections: int | None = None,
     ordered: bool = False,
     memory_budget: int = DEFAULT_BUDGET,
     consistency: Consistency = "none",
     timeout: float | None = None,
     options: ReadKeywords,
-    known: Callable[[Readers], object] = lambda readers: None,
+    known: Callable[[PartitionReaders], object] = lambda readers: None,
 ) -> PartitionedResult:
     """Plan on ``planner``, or on a connection made for it, and begin to read.
 
@@ -435,21 +439,21 @@ def read_parts(
         if options.get("isolation") not in (None, "last committed"):
             raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
         options = {**options, "isolation": "last committed"}
-    keeper: Reading | None = None
-    mine: Reading | None = None
+    keeper: ReadConnection | None = None
+    new_planner: ReadConnection | None = None
     try:
         if consistency == "lock":
             keeper = open(settings)
             keeper.autocommit = False
             keeper.execute(f"LOCK TABLE {asked.text} IN SHARE MODE")
         if planner is None:
-            planner = mine = keeper or open(settings)
+            planner = new_planner = keeper or open(settings)
         parts = planner._run(plan(planner._session, asked, settings.delimident), timeout)
-        count = min(len(parts), connections or MOST_CONNECTIONS)
-        shares = Shares.of(
+        count = min(len(parts), connections or MAX_CONNECTIONS)
+        shares = MemoryBudget.divide(
             memory_budget, count, options.get("batch_bytes", 16 << 20), settings.fetch_buffer_size
         )
-        readers = Readers(
+        readers = PartitionReaders(
             parts,
             open,
             replace(settings, fetch_buffer_size=shares.fetch_bytes),
@@ -460,16 +464,16 @@ def read_parts(
             keeper=keeper,
         )
         known(readers)
-        first, mine = (None if mine is keeper else mine), None
+        first, new_planner = (None if new_planner is keeper else new_planner), None
         return PartitionedResult(readers, readers.start(first))
     except BaseException:
-        for connection in {mine, keeper} - {None}:
+        for connection in {new_planner, keeper} - {None}:
             assert connection is not None
-            _quietly_closed(connection)
+            _close_quietly(connection)
         raise
 
 
-def like(connection: Runner, options: ReadKeywords) -> ReadKeywords:
+def inherited_read_options(connection: ConnectionProtocol, options: ReadKeywords) -> ReadKeywords:
     """Options of reads that see what this connection would see, but for its own uncommitted work."""
     session = connection._session
     isolation, lock_wait = isolation_of(session), lock_wait_of(session)
@@ -481,11 +485,11 @@ def like(connection: Runner, options: ReadKeywords) -> ReadKeywords:
     return {**own, **options}
 
 
-def _canceled() -> QueryCanceled:
+def _canceled_error() -> QueryCanceled:
     return QueryCanceled("the parallel read was cancelled")
 
 
-def _quietly_closed(connection: Reading) -> None:
+def _close_quietly(connection: ReadConnection) -> None:
     """Close a connection that has done its work; it is gone, whatever the server says to that."""
     with suppress(Error):
         connection.close()

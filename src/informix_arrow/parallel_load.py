@@ -13,17 +13,17 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 
 from . import staging
-from .bulk.api import WriteKeywords, plan, writing
+from .bulk.api import WriteKeywords, open_write, plan_write
 from .bulk.progress import Bar, ProgressCallback
 from .bulk.report import WriteReport, add_text
-from .bulk.source import Source
-from .bulk.writer import Request
+from .bulk.source import BatchSource
+from .bulk.writer import WriteRequest
 from .dsn import Parameters
 from .exchange.read_scope import lock_wait_of
-from .front.crew import LOOK, Stopped, named
-from .front.dealing import Deal, Dealing, Hand, Sorter, shares
+from .front.crew import POLL_SECONDS, WorkStopped, prefix_error
+from .front.dealing import Chunk, ChunkQueue, ChunkReader, Rechunker, rows_per_chunk
 from .front.waiting import Signal
-from .staging import Staging
+from .staging import StagingConnection
 from .wire.errors import (
     CommitUnknown,
     Error,
@@ -35,10 +35,12 @@ from .wire.errors import (
     QueryTimeout,
 )
 
-PATIENCE = 60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
+LOCK_WAIT_SECONDS = (
+    60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
+)
 
 
-class Loading(Staging, Protocol):
+class LoadConnection(StagingConnection, Protocol):
     """A connection, as far as it is needed to load a share."""
 
     @property
@@ -49,12 +51,12 @@ class Loading(Staging, Protocol):
     def close(self) -> None: ...
 
 
-OpenLoader: TypeAlias = Callable[[Parameters], Loading]
+OpenLoader: TypeAlias = Callable[[Parameters], LoadConnection]
 
 
 def load_parts(
     open: OpenLoader,
-    connection: Loading,
+    connection: LoadConnection,
     settings: Parameters,
     table: str,
     data: Any,
@@ -62,27 +64,27 @@ def load_parts(
     connections: int,
     timeout: float | None,
     options: WriteKeywords,
-    known: Callable[[Loaders], object] = lambda loaders: None,
+    known: Callable[[ParallelLoad], object] = lambda loaders: None,
 ) -> WriteReport:
     """Load ``data`` by ``connections`` connections like this one, which ``open`` makes; ``known`` is told who loads
     before they begin.
     """
     session = connection._session
     delimident = connection._parameters.delimident
-    request, source, progress = plan(table, data, delimident, {**options}, session.inexact)
+    request, source, progress = plan_write(table, data, delimident, {**options}, session.inexact)
     _check(connection, request)
     wait = lock_wait_of(session)
-    settings = replace(settings, autocommit=True, lock_wait=PATIENCE if wait is None else wait)
-    loaders = Loaders(open, settings, request, source, connections, timeout, options, progress)
+    settings = replace(settings, autocommit=True, lock_wait=LOCK_WAIT_SECONDS if wait is None else wait)
+    loaders = ParallelLoad(open, settings, request, source, connections, timeout, options, progress)
     known(loaders)
     try:
         return loaders.run()
     finally:
         if isinstance(progress, Bar):
-            progress.finish(*loaders.seen, loaders.seconds)
+            progress.finish(*loaders.progress_totals, loaders.seconds)
 
 
-def _check(connection: Loading, request: Request) -> None:
+def _check(connection: LoadConnection, request: WriteRequest) -> None:
     """Refuse what several connections cannot do, before anything is sent."""
     if request.mode not in ("append", "truncate", "upsert"):
         raise InterfaceError(
@@ -108,15 +110,15 @@ def _check(connection: Loading, request: Request) -> None:
         )
 
 
-class Loaders:
+class ParallelLoad:
     """Several connections that load the shares of one load."""
 
     def __init__(
         self,
         open: OpenLoader,
         settings: Parameters,
-        request: Request,
-        source: Source,
+        request: WriteRequest,
+        source: BatchSource,
         connections: int,
         timeout: float | None,
         options: WriteKeywords,
@@ -129,26 +131,28 @@ class Loaders:
         self._began = time.monotonic()
         self._ends = None if timeout is None else self._began + timeout
         self._timeout = timeout
-        self._options = _share(options)
+        self._options = _loader_options(options)
         self._direct = request.commit_every is not None
         self._upserts = request.mode == "upsert"
         self._number = _free_name(source.schema) if self._upserts else ""
-        self._dealing = Dealing(connections)
-        self._working: set[Loading] = set()
-        self._told = [(0, 0)] * connections  # rows and bytes of each
+        self._queue = ChunkQueue(connections)
+        self._working: set[LoadConnection] = set()
+        self._progress_by_loader = [(0, 0)] * connections  # rows and bytes of each
         self._standing = [
             (0, 0)
         ] * connections  # of each that failed: rows that stay, and by how many commits
         self._reports: list[WriteReport] = []
-        self._staged: list[staging.Staged] = []
+        self._staged: list[staging.StagedPart] = []
         self._load = ""
         self._rows = 0  # of the data
         self._touched: tuple[int, int] | None = None  # by an upsert: rows, and those that were there
 
     @property
-    def seen(self) -> tuple[int, int]:
+    def progress_totals(self) -> tuple[int, int]:
         """Rows and bytes so far."""
-        return sum(rows for rows, _ in self._told), sum(size for _, size in self._told)
+        return sum(rows for rows, _ in self._progress_by_loader), sum(
+            size for _, size in self._progress_by_loader
+        )
 
     @property
     def seconds(self) -> float:
@@ -157,7 +161,7 @@ class Loaders:
 
     def cancel(self) -> None:
         """End all; whoever loads gets ``QueryCanceled``."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         crew.canceled = crew.stopped = True
         self._interrupt()
 
@@ -174,74 +178,74 @@ class Loaders:
 
     # ---- the load ------------------------------------------------------------------------------------------
 
-    def _run(self, keeper: Loading) -> WriteReport:
+    def _run(self, keeper: LoadConnection) -> WriteReport:
         table, overwrite = self._request.table, self._request.mode == "truncate"
         if not self._direct:
             self._load = staging.begin(keeper, table, recorded=False)
         elif overwrite:
-            keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._left())
+            keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._remaining_time())
         try:
             self._spawn()
-            self._deal()
-            self._joined()
+            self._distribute()
+            self._wait_for_loaders()
         except BaseException as error:
             self._end()
             if self._direct:
-                self._say_what_stands(error)
+                self._describe_committed(error)
             else:
-                self._dropped(keeper, error)
+                self._discard_staged(keeper, error)
             raise
         if not self._direct:
-            self._take(keeper, overwrite)
+            self._commit_staged(keeper, overwrite)
         return self._report()
 
-    def _deal(self) -> None:
+    def _distribute(self) -> None:
         """Hand the data out, in the caller's own thread or task, as there is room for it."""
         batches = self._source.batches
-        sorter = Sorter(shares(self._source.total, self._count))
+        sorter = Rechunker(rows_per_chunk(self._source.total, self._count))
         while True:
             batch = next(batches, None)
             if batch is None:
                 break
             for deal in sorter.add(batch):
                 self._offer(deal)
-        for deal in sorter.rest():
+        for deal in sorter.flush():
             self._offer(deal)
         self._rows = sorter.rows
-        self._dealing.end()
+        self._queue.end()
 
-    def _offer(self, deal: Deal) -> None:
+    def _offer(self, deal: Chunk) -> None:
         try:
-            while not self._dealing.offer(deal, signal := Signal()):
+            while not self._queue.offer(deal, signal := Signal()):
                 self._wait(signal)
-        except Stopped:
-            self._raise()
+        except WorkStopped:
+            self._raise_failure()
 
-    def _joined(self) -> None:
+    def _wait_for_loaders(self) -> None:
         """Wait until all have loaded what they got."""
-        crew = self._dealing.crew
-        while crew.left(signal := Signal()) or crew.connecting:
+        crew = self._queue.worker_group
+        while crew.has_active_workers(signal := Signal()) or crew.connecting:
             self._wait(signal)
-        self._raise()
+        self._raise_failure()
         loaded = sum(report.rows + report.rejected.num_rows for report in self._reports)
         if loaded != self._rows:
             raise InternalError(
                 f"{self._rows:,} rows were to be loaded, and {loaded:,} were: the load cannot be vouched for"
             )
         if self._progress is not None:
-            self._progress(*self.seen, self.seconds)
+            self._progress(*self.progress_totals, self.seconds)
 
     def _wait(self, signal: Signal) -> None:
         """Wait for a change; tell of progress, and raise what has become of the load."""
-        left = self._left()
-        signal.wait(LOOK if left is None else min(LOOK, left))
-        self._raise()
+        left = self._remaining_time()
+        signal.wait(POLL_SECONDS if left is None else min(POLL_SECONDS, left))
+        self._raise_failure()
         if self._progress is not None:
-            self._progress(*self.seen, self.seconds)
+            self._progress(*self.progress_totals, self.seconds)
 
-    def _raise(self) -> None:
+    def _raise_failure(self) -> None:
         """Raise why the load is over before its end."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         if crew.failure is not None:
             raise crew.failure
         if crew.canceled:
@@ -249,18 +253,20 @@ class Loaders:
         if self._ends is not None and time.monotonic() >= self._ends:
             raise QueryTimeout(f"the load took longer than {self._timeout:g} s (timeout)")
 
-    def _left(self) -> float | None:
+    def _remaining_time(self) -> float | None:
         return None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
 
-    def _take(self, keeper: Loading, overwrite: bool) -> None:
+    def _commit_staged(self, keeper: LoadConnection, overwrite: bool) -> None:
         """Take what is staged. From here on a cancellation is the statement's."""
         table = self._request.table
         try:
-            self._raise()
+            self._raise_failure()
             if self._upserts:
-                self._touched = staging.upsert(keeper, table, self._staged, timeout=self._left())
+                self._touched = staging.upsert(keeper, table, self._staged, timeout=self._remaining_time())
             else:
-                staging.commit(keeper, table, self._staged, None, overwrite=overwrite, timeout=self._left())
+                staging.commit(
+                    keeper, table, self._staged, None, overwrite=overwrite, timeout=self._remaining_time()
+                )
         except BaseException as error:
             if isinstance(error, CommitUnknown):
                 raise
@@ -270,12 +276,12 @@ class Loaders:
                     "All rows were refused together, and the server names none of them; a load by one connection "
                     "does.",
                 )
-            self._dropped(keeper, error)
+            self._discard_staged(keeper, error)
             raise
         with suppress(Error):  # what stays is swept one day
             staging.drop(keeper, self._load)
 
-    def _dropped(self, keeper: Loading, error: BaseException) -> None:
+    def _discard_staged(self, keeper: LoadConnection, error: BaseException) -> None:
         """Put away what was staged, and say what is left."""
         if self._load and not keeper.closed:
             try:
@@ -284,7 +290,7 @@ class Loaders:
                 add_text(error, f"Its staging tables could not be dropped: {another}")
         add_text(error, f"Nothing of this load is in the table {self._request.table}.")
 
-    def _say_what_stands(self, error: BaseException) -> None:
+    def _describe_committed(self, error: BaseException) -> None:
         done = [(report.rows, report.commits) for report in self._reports]
         rows, commits = (sum(each) for each in zip((0, 0), *self._standing, *done, strict=True))
         emptied = " It was emptied before." if self._request.mode == "truncate" else ""
@@ -321,41 +327,41 @@ class Loaders:
     def _spawn(self) -> None:
         for number in range(self._count):
             try:
-                threading.Thread(target=self._loads, args=(number,), daemon=True).start()
+                threading.Thread(target=self._run_loader, args=(number,), daemon=True).start()
             except BaseException:  # there are too many already
                 for _ in range(number, self._count):
-                    self._dealing.crew.leave()
+                    self._queue.worker_group.worker_exited()
                 raise
 
-    def _loads(self, number: int) -> None:
+    def _run_loader(self, number: int) -> None:
         """What one loader does: connect when there is something for it, load, and leave."""
-        crew, connection = self._dealing.crew, None
-        hand = Hand(self._dealing, self._source.schema, self._number)
+        crew, connection = self._queue.worker_group, None
+        hand = ChunkReader(self._queue, self._source.schema, self._number)
         try:
             # The first one connects in any case: no rows at all are loaded, too.
-            if hand.anything() or (number == 0 and not self._dealing.dealt):
-                connection = self._connected()
+            if hand.wait_for_chunk() or (number == 0 and not self._queue.any_offered):
+                connection = self._connect()
                 self._working.add(connection)
                 if not crew.stopped:  # from here on it would be interrupted
-                    self._loaded(connection, number, hand)
-        except Stopped:
+                    self._load_share(connection, number, hand)
+        except WorkStopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever called raises it
-            crew.fail(named(error, f"connection {number + 1} of {self._count}"))
+            crew.fail(prefix_error(error, f"connection {number + 1} of {self._count}"))
             self._interrupt()
         finally:
             if connection is not None:
                 self._working.discard(connection)
                 with suppress(Error):
                     connection.close()
-            crew.leave()
+            crew.worker_exited()
 
-    def _loaded(self, connection: Loading, number: int, hand: Hand) -> None:
-        def told(rows: int, size: int, seconds: float) -> None:
-            self._told[number] = rows, size
+    def _load_share(self, connection: LoadConnection, number: int, hand: ChunkReader) -> None:
+        def record_progress(rows: int, size: int, seconds: float) -> None:
+            self._progress_by_loader[number] = rows, size
 
-        options: WriteKeywords = {**self._options, "progress": told}
-        table, left = self._request.table, self._left()
+        options: WriteKeywords = {**self._options, "progress": record_progress}
+        table, left = self._request.table, self._remaining_time()
         if not self._direct:
             staged = staging.load(
                 connection,
@@ -372,7 +378,7 @@ class Loaders:
             self._reports.append(staged.report)
             return
         delimident = self._settings.delimident
-        with writing(connection._session, table, hand, delimident, options) as load:
+        with open_write(connection._session, table, hand, delimident, options) as load:
             try:
                 self._reports.append(connection._run(load.run(), left))
             except BaseException:
@@ -381,16 +387,16 @@ class Loaders:
                 self._standing[number] = stays
                 raise
 
-    def _connected(self) -> Loading:
-        crew, connection = self._dealing.crew, None
-        crew.connects(1)
+    def _connect(self) -> LoadConnection:
+        crew, connection = self._queue.worker_group, None
+        crew.change_connecting(1)
         try:
             connection = self._open(self._settings)
             return connection
         finally:
             try:
-                crew.connects(-1)
-            except Stopped:
+                crew.change_connecting(-1)
+            except WorkStopped:
                 if connection is not None:
                     with suppress(Error):
                         connection.close()
@@ -402,14 +408,14 @@ class Loaders:
 
     def _end(self) -> None:
         """Stop whoever is still at work, and wait for that."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         crew.stop()
-        while crew.left(signal := Signal()):
+        while crew.has_active_workers(signal := Signal()):
             self._interrupt()  # again: it may have come between two requests
-            signal.wait(LOOK)
+            signal.wait(POLL_SECONDS)
 
 
-def _share(options: WriteKeywords) -> WriteKeywords:
+def _loader_options(options: WriteKeywords) -> WriteKeywords:
     """The options of one loader."""
     own: WriteKeywords = {**options}
     own.pop("mode", None)

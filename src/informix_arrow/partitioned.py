@@ -6,12 +6,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .connection import Connection, open_plain
+from .connection import Connection, open_base_connection
 from .dsn import resolve
 from .front.gathering import DEFAULT_BUDGET
 from .front.reading import ReadKeywords
-from .parallel import Consistency, PartitionedResult, like, read_parts
-from .partitions.planner import By, request
+from .parallel import Consistency, PartitionedResult, inherited_read_options, read_parts
+from .partitions.planner import By, partition_request
 from .shaping.parameters import Values
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def partition_read(
     Error
         What planning, connecting, locking or the first part's query met.
     """
-    asked = request(
+    asked = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -87,12 +87,12 @@ def partition_read(
     )
     if isinstance(connection, Connection):
         connection._require_open()
-        settings, options = connection._settings(), like(connection, options)
+        settings, options = connection._reconnect_parameters(), inherited_read_options(connection, options)
     else:
         settings = resolve(connection, autocommit=True)
     begin = partial(
         read_parts,
-        open_plain,
+        open_base_connection,
         settings,
         asked,
         connections=connections,

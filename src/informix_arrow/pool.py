@@ -23,16 +23,16 @@ from .dsn.keywords import ConnectKeywords
 from .exchange.ping import ping
 from .exchange.reset import reset as reset_session
 from .front.pool_core import (
-    CHECK,
+    CHECK_AFTER_SECONDS,
     OPTIONS,
-    Member,
-    Patience,
-    Place,
+    Deadline,
     PoolCore,
+    PooledConnection,
     PoolLimits,
     PoolStatistics,
+    Waiter,
     check_hooks,
-    hurried,
+    with_login_deadline,
 )
 from .front.waiting import Signal
 from .wire.errors import Error
@@ -112,11 +112,11 @@ class Pool:
 
         ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
         """
-        place: Place[Connection] = Place()
+        waiter: Waiter[Connection] = Waiter()
         try:
-            connection = self._acquire(place, timeout)
+            connection = self._acquire(waiter, timeout)
         except BaseException:  # perhaps a signal's, behind it
-            self._leave(place)
+            self._leave(waiter)
             raise
         try:
             yield connection
@@ -126,7 +126,7 @@ class Pool:
             try:
                 self.release(connection)
             except BaseException:  # perhaps a signal's, in front of it
-                member = self._core.lent(connection)
+                member = self._core.find_lent(connection)
                 if member is not None:
                     self._drop(member, "broken")
                 raise
@@ -141,24 +141,24 @@ class Pool:
         InterfaceError
             The pool is closed.
         """
-        return self._acquire(Place(), timeout)
+        return self._acquire(Waiter(), timeout)
 
-    def _acquire(self, place: Place[Connection], timeout: float | None) -> Connection:
+    def _acquire(self, place: Waiter[Connection], timeout: float | None) -> Connection:
         core = self._core
         try:
-            with core.patience(timeout) as patience:
+            with core.deadline(timeout) as patience:
                 self._retire()
                 ready = Signal()
-                place.wake = ready.set
-                core.ask(place)
-                if not place.served:
-                    ready.wait(patience.left)
+                place.notify = ready.set
+                core.request(place)
+                if not place.is_served:
+                    ready.wait(patience.remaining)
                 member = core.claim(place, patience)
                 if member is not None and core.needs_check(member) and not self._is_alive(member):
-                    core.broken(place)
+                    core.mark_broken(place)
                     member = None
                 if member is None:
-                    place.member = member = self._opened(patience)
+                    place.member = member = self._open_member(patience)
                 return core.lend(member)
         except BaseException:
             self._leave(place)
@@ -171,17 +171,17 @@ class Pool:
         Raises ``InterfaceError`` for a connection that this pool has not lent, or that was given back already, and the
         error of the ``reset`` hook.
         """
-        member = self._core.give_back(connection)
+        member = self._core.begin_return(connection)
         try:
-            member.connection = connection._hand_on()
-            if member.usable:
+            member.connection = connection._transfer_ownership()
+            if member.is_healthy:
                 self._clean(member)
-            if member.usable:
-                self._put_by(member)
+            if member.is_healthy:
+                self._return_idle(member)
             else:
                 self._discard(member, "broken")
         except BaseException:
-            if member.lent:
+            if member.is_lent:
                 self._drop(member, "broken")
             raise
 
@@ -200,48 +200,48 @@ class Pool:
             all_back.set()
         self._retire()
         if timeout != 0:
-            all_back.wait(Patience(timeout).left)
+            all_back.wait(Deadline(timeout).remaining)
 
     def _fill(self) -> None:
         """Open ``min_size`` connections, if they are not there yet."""
         try:
             while self._core.reserve():
-                self._put_by(self._reserved())
+                self._return_idle(self._open_reserved())
         except BaseException:
             self._core.close(lambda: None)
-            while (member := self._core.surplus()) is not None:
+            while (member := self._core.pop_surplus()) is not None:
                 self._drop(member, "retired")
             raise
 
-    def _reserved(self) -> Member[Connection]:
+    def _open_reserved(self) -> PooledConnection[Connection]:
         try:
-            return self._opened()
+            return self._open_member()
         except BaseException:
             self._core.failed_to_open()
             raise
 
-    def _opened(self, patience: Patience | None = None) -> Member[Connection]:
-        connection = open_connection(hurried(self._resolve(), patience))
+    def _open_member(self, patience: Deadline | None = None) -> PooledConnection[Connection]:
+        connection = open_connection(with_login_deadline(self._resolve(), patience))
         try:
             _call(self._configure, connection)
         except BaseException:
             _end(connection)
             raise
-        return self._core.opened(connection)
+        return self._core.add(connection)
 
-    def _is_alive(self, member: Member[Connection]) -> bool:
+    def _is_alive(self, member: PooledConnection[Connection]) -> bool:
         try:
             if not member.connection.closed:
-                member.connection._run(ping(member.connection._session, CHECK))
+                member.connection._run(ping(member.connection._session, CHECK_AFTER_SECONDS))
         except Error:
             _end(member.connection)
         return not member.connection.closed
 
-    def _clean(self, member: Member[Connection]) -> None:
+    def _clean(self, member: PooledConnection[Connection]) -> None:
         connection = member.connection
         connection.row_factory = member.row_factory
         try:
-            connection._run(reset_session(connection._session, member.ground))
+            connection._run(reset_session(connection._session, member.initial_state))
         except Error:
             _end(connection)
             return
@@ -251,21 +251,21 @@ class Pool:
             if not connection.closed:  # else it was lost, and is replaced like any other
                 raise
 
-    def _leave(self, place: Place[Connection]) -> None:
+    def _leave(self, place: Waiter[Connection]) -> None:
         """Give up a place in the line."""
-        unwanted = self._core.leave(place)
+        unwanted = self._core.cancel(place)
         if unwanted is not None:
             self._drop(unwanted, "broken" if unwanted.connection.closed else "retired")
 
     def _retire(self) -> None:
-        while (member := self._core.surplus()) is not None:
+        while (member := self._core.pop_surplus()) is not None:
             self._discard(member, "retired")
 
-    def _put_by(self, member: Member[Connection]) -> None:
-        if not self._core.keep(member):
+    def _return_idle(self, member: PooledConnection[Connection]) -> None:
+        if not self._core.put(member):
             self._discard(member, "retired")
 
-    def _discard(self, member: Member[Connection], why: str) -> None:
+    def _discard(self, member: PooledConnection[Connection], why: str) -> None:
         try:
             member.connection.close()
         except Error:
@@ -273,13 +273,13 @@ class Pool:
         finally:
             self._drop(member, why)
 
-    def _drop(self, member: Member[Connection], why: str) -> None:
+    def _drop(self, member: PooledConnection[Connection], why: str) -> None:
         try:
             _end(member.connection)
         except Error:
             pass  # it is gone all the same
         finally:
-            self._core.discarded(member, why)
+            self._core.remove(member, why)
 
     def __enter__(self) -> Self:
         return self

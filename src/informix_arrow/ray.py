@@ -67,21 +67,24 @@ class InformixDatasource(Datasource):  # type: ignore[misc]
             with connection.query(parts[0].sql, parts[0].parameters, **self._options) as result:
                 schema = result.schema
         nothing = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
-        return [ReadTask(_Reader(self._url, part, self._options), nothing, schema=schema) for part in parts]
+        return [
+            ReadTask(_RayPartitionReader(self._url, part, self._options), nothing, schema=schema)
+            for part in parts
+        ]
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _RayPartitionReader:
     """Reads a part; its URL is not to be seen where it is printed."""
 
     url: str = field(repr=False)
-    part: Partition
+    partition: Partition
     options: ReadKeywords
 
     def __call__(self) -> Iterator[pa.Table]:
         with (
             connect(self.url, autocommit=True, application="informix-arrow ray") as connection,
-            connection.query(self.part.sql, self.part.parameters, **self.options) as result,
+            connection.query(self.partition.sql, self.partition.parameters, **self.options) as result,
         ):
             yield result.schema.empty_table()  # a part without rows has a schema, too
             for batch in result.batches():

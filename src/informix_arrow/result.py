@@ -15,9 +15,9 @@ from .exchange.fetch import ServerCursor
 from .exchange.session import Session
 from .exchange.shape import ObjectColumn, object_columns
 from .exchange.steps import Exchange
-from .front.runner import Runner
+from .front.runner import ConnectionProtocol
 from .large_object import LargeObject, open_objects
-from .shaping.rows import Decoded
+from .shaping.rows import DecodedRows
 from .wire.describe import Column
 from .wire.errors import InexactWarning
 
@@ -44,7 +44,9 @@ class Result:
     error, and before the connection's next statement when the result was dropped half read.
     """
 
-    def __init__(self, connection: Runner, cursor: ServerCursor, timeout: float | None = None) -> None:
+    def __init__(
+        self, connection: ConnectionProtocol, cursor: ServerCursor, timeout: float | None = None
+    ) -> None:
         self._connection = connection
         self._cursor = cursor
         self._timeout = timeout  # seconds for each batch
@@ -92,15 +94,15 @@ class Result:
 
         After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
         """
-        self._rows.take()
-        return _Reader(self, self._rows.next)
+        self._rows.claim()
+        return _BatchIterator(self, self._rows.next)
 
-    def _decoded(self) -> Iterator[pa.RecordBatch | Decoded]:
+    def _decoded(self) -> Iterator[pa.RecordBatch | DecodedRows]:
         """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
         decoder hands them over.
         """
-        self._rows.take()
-        return _Reader(self, self._rows.decoded)
+        self._rows.claim()
+        return _BatchIterator(self, self._rows.next_decoded)
 
     def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
@@ -111,7 +113,7 @@ class Result:
         """Drop the rows that were not read and release the statement. May be called again."""
         if self._rows.closed:
             return
-        self._rows.closed = self._rows.taken = True
+        self._rows.closed = self._rows.claimed = True
         if not self._cursor.released and not self._connection.closed:
             try:
                 self._connection._run(self._rows.close(self._connection._session))
@@ -149,15 +151,15 @@ class Result:
 
     def __repr__(self) -> str:
         rows = self._rows
-        state = "closed" if rows.closed else "read" if rows.taken else "unread"
+        state = "closed" if rows.closed else "read" if rows.claimed else "unread"
         return f"<informix_arrow.Result of {len(self.columns)} columns, {state}>"
 
 
-class _Reader(Generic[B]):
+class _BatchIterator(Generic[B]):
     """Iterates over the batches of a result, one exchange each, which ``take`` makes."""
 
     def __init__(self, result: Result, take: Callable[[Session], Exchange[B | None]]) -> None:
-        self._result, self._take = result, take
+        self._result, self._read_batch = result, take
 
     def __iter__(self) -> Self:
         return self
@@ -165,14 +167,14 @@ class _Reader(Generic[B]):
     def __next__(self) -> B:
         result = self._result
         connection, rows = result._connection, result._rows
-        if rows.used_up and not connection.closed:
+        if rows.is_exhausted and not connection.closed:
             raise StopIteration
         try:
-            if result._cursor.told:  # all rows are here
-                batch = connection._link.run_here(self._take(connection._session))
+            if result._cursor.rows_reported:  # all rows are here
+                batch = connection._runner.run_without_io(self._read_batch(connection._session))
             else:
-                batch = connection._run(self._take(connection._session), result._timeout)
-            for text in rows.inexact():
+                batch = connection._run(self._read_batch(connection._session), result._timeout)
+            for text in rows.inexact_warnings():
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:
             rows.fail(error)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from .connection import Connection, connect
-from .observing import failure
+from .observing import error_summary
 from .pool import Pool
 from .wire.errors import Error, InterfaceError
 
@@ -63,20 +63,22 @@ def run_transaction(
         )
     for attempt in range(retries + 1):
         try:
-            with _lent(where) as conn, conn.transaction():
+            with _connection_for_attempt(where) as conn, conn.transaction():
                 return work(conn)
         except Error as error:
             gone = isinstance(where, Connection) and where.closed
             if attempt == retries or gone or not error.transient:
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
-            log.debug("attempt %d failed (%s), the next one in %.2f s", attempt + 1, failure(error), pause)
+            log.debug(
+                "attempt %d failed (%s), the next one in %.2f s", attempt + 1, error_summary(error), pause
+            )
         time.sleep(pause)
     raise AssertionError("the last attempt returns or raises")
 
 
 @contextmanager
-def _lent(where: Pool | Connection | str) -> Iterator[Connection]:
+def _connection_for_attempt(where: Pool | Connection | str) -> Iterator[Connection]:
     """A connection for one attempt."""
     if isinstance(where, Connection):
         if where.in_transaction:

@@ -14,10 +14,10 @@ from .exchange.fetch import ServerCursor
 from .exchange.scroll import Scroller
 from .exchange.shape import object_columns
 from .exchange.steps import Exchange
-from .front.cursor_base import nothing_to_fetch
+from .front.cursor_base import no_result_error
 from .front.runner import ConnectionT
 from .large_object import open_objects
-from .shaping.rows import NO_ROW, OpenLazily, RowFactory, Rows
+from .shaping.rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
 
 T = TypeVar("T")
 
@@ -71,11 +71,11 @@ class ScrollCursor(Cursor[ConnectionT]):
         """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         scroller = self._require_scroller()
         wanted = self._number_of_rows(size)
-        return self._run(scroller.take(self._connection._session, wanted))
+        return self._run(scroller.fetch(self._connection._session, wanted))
 
     def fetchall(self) -> list[Any]:
         """All rows behind the current one."""
-        return self._run(self._require_scroller().take(self._connection._session, None))
+        return self._run(self._require_scroller().fetch(self._connection._session, None))
 
     def fetch_first(self) -> Any:
         """The first row; None when there is none."""
@@ -87,13 +87,13 @@ class ScrollCursor(Cursor[ConnectionT]):
 
     def fetch_prior(self) -> Any:
         """The row before the current one; None when there is none: the position is before the first row then."""
-        return self._row(self._require_scroller().at - 1)
+        return self._row(self._require_scroller().position - 1)
 
     def fetch_relative(self, offset: int) -> Any:
         """The row so many behind (negative: before) the current one; None, as :meth:`fetch_absolute`, when there is
         none.
         """
-        return self._row(self._require_scroller().at + offset)
+        return self._row(self._require_scroller().position + offset)
 
     def fetch_absolute(self, number: int) -> Any:
         """The row of this number, from 0; negative numbers count from the end, -1 is the last row.
@@ -110,38 +110,38 @@ class ScrollCursor(Cursor[ConnectionT]):
 
     def _row(self, number: int, *, from_end: bool = False) -> Any:
         scroller = self._require_scroller()
-        found = self._run(scroller.row(self._connection._session, number, from_end=from_end))
+        found = self._run(scroller.fetch_row(self._connection._session, number, from_end=from_end))
         return found[0] if found else None
 
     def _run(self, exchange: Exchange[T]) -> T:
         scroller = self._require_scroller()
-        at = scroller.at
+        at = scroller.position
         try:
             return self._connection._run(exchange, self._timeout)
         except BaseException:
             # The exchange may have run to its end, when a time limit was over or the task cancelled: its rows are lost.
-            scroller.at = at
+            scroller.position = at
             raise
 
     def _require_scroller(self) -> Scroller:
         self._require_open()
         if self._scroller is None:
-            raise nothing_to_fetch()
+            raise no_result_error()
         return self._scroller
 
     def _require_rows(self) -> ServerCursor:
         return self._require_scroller().cursor
 
-    def _open(self, cursor: ServerCursor) -> None:
-        connection, make = self._connection, self._make
+    def _open_result(self, cursor: ServerCursor) -> None:
+        connection, make = self._connection, self._make_row
         columns = object_columns(cursor.columns) if cursor.lazy else ()
         opened = {column.index: partial(open_objects, connection, cursor, column) for column in columns}
-        lazy: dict[int, OpenLazily] = {**opened, **self._exact(cursor)}
+        lazy: dict[int, OpenLazily] = {**opened, **self._decimal_converters(cursor)}
 
         def rows_of(batch: pa.RecordBatch) -> list[Any]:
-            rows = Rows(make, lazy)
+            rows = RowBuffer(make, lazy)
             rows.add(batch)
-            return rows.take()
+            return rows.fetch()
 
         self._scroller = Scroller(cursor, rows_of)
 
@@ -161,7 +161,7 @@ class ScrollCursor(Cursor[ConnectionT]):
             self._connection._session.orphans.append(scroller.cursor)
 
     def _next_row(self) -> Any:
-        found = self._run(self._require_scroller().take(self._connection._session, 1))
+        found = self._run(self._require_scroller().fetch(self._connection._session, 1))
         return found[0] if found else NO_ROW
 
     def __del__(self) -> None:

@@ -74,24 +74,24 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """Columns as Spark has them, of the table or query."""
-        wanted = _Wanted(self.options)
-        with wanted.connected() as connection, wanted.first(connection) as result:
+        wanted = _SourceOptions(self.options)
+        with wanted.connect() as connection, wanted.probe(connection) as result:
             return from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Who plans and reads."""
-        wanted = _Wanted(self.options)
+        wanted = _SourceOptions(self.options)
         return (FilteringReader if wanted.push_down else InformixReader)(wanted, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         """Who writes a DataFrame."""
-        return InformixWriter(_Wanted(self.options), schema, overwrite=overwrite)
+        return InformixWriter(_SourceOptions(self.options), schema, overwrite=overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> InformixStreamWriter:
         """Who writes a stream, batch by batch."""
         if overwrite:
             raise InterfaceError("a stream is written in the output mode append")
-        return InformixStreamWriter(_Wanted(self.options), schema)
+        return InformixStreamWriter(_SourceOptions(self.options), schema)
 
 
 class InformixPartition(InputPartition):  # type: ignore[misc]
@@ -99,28 +99,28 @@ class InformixPartition(InputPartition):  # type: ignore[misc]
 
     def __init__(self, part: Partition) -> None:
         super().__init__(part.number)
-        self.part = part
+        self.partition = part
 
 
 class InformixReader(DataSourceReader):  # type: ignore[misc]
     """Plans on the driver, reads on the workers, with a connection for each task."""
 
-    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
+        self._source_options = wanted
         self._schema = schema
 
     def partitions(self) -> list[InformixPartition]:
         """The parts, a task for each."""
-        with self._wanted.connected() as connection:
-            return [InformixPartition(part) for part in self._wanted.plan(connection)]
+        with self._source_options.connect() as connection:
+            return [InformixPartition(part) for part in self._source_options.plan(connection)]
 
     def read(self, partition: InformixPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a part, in the types that Spark was told."""
-        part = partition.part
+        part = partition.partition
         schema = to_arrow_schema(self._schema, timezone="UTC")
         with (
-            self._wanted.connected() as connection,
-            connection.query(part.sql, part.parameters, **self._wanted.options) as result,
+            self._source_options.connect() as connection,
+            connection.query(part.sql, part.parameters, **self._source_options.options) as result,
         ):
             for batch in result.batches():
                 yield _cast(batch, schema)
@@ -134,20 +134,20 @@ class FilteringReader(InformixReader):
     again, with other filters or none, goes on reading the rows of the first ones (mended by SPARK-58551).
     """
 
-    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
+    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
         super().__init__(wanted, schema)
         self._filters: list[Filter] = []
-        self.pushFilters = _Pushing(self._filters)
+        self.pushFilters = _FilterPushdown(self._filters)
 
     def partitions(self) -> list[InformixPartition]:
         """The parts, with WHERE for what the filters ask."""
-        with self._wanted.connected() as connection:
-            parts = self._wanted.plan(connection)
+        with self._source_options.connect() as connection:
+            parts = self._source_options.plan(connection)
             more = self._conditions(connection) if self._filters else []
-        return [InformixPartition(conditions.narrowed(part, more)) for part in parts]
+        return [InformixPartition(conditions.with_conditions(part, more)) for part in parts]
 
     def _conditions(self, connection: Connection) -> list[Condition]:
-        with self._wanted.first(connection) as result:
+        with self._source_options.probe(connection) as result:
             types = conditions.by_name(result.columns)
             usual = from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
         same = {
@@ -163,7 +163,7 @@ class FilteringReader(InformixReader):
         return found
 
 
-class _Pushing:
+class _FilterPushdown:
     """``pushFilters``. Where the session has not enabled it, Spark does not call it but refuses readers that have one
     of their own: to whoever only looks, this is the inherited one.
     """
@@ -171,10 +171,12 @@ class _Pushing:
     __func__ = staticmethod(DataSourceReader.pushFilters)
 
     def __init__(self, kept: list[Filter]) -> None:
-        self._kept = kept
+        self._accepted_filters = kept
 
     def __call__(self, filters: list[Filter]) -> list[Filter]:
-        self._kept[:] = [each for each in filters if isinstance(each, (*_COMPARED, In, IsNull, IsNotNull))]
+        self._accepted_filters[:] = [
+            each for each in filters if isinstance(each, (*_COMPARED, In, IsNull, IsNotNull))
+        ]
         return filters
 
 
@@ -191,7 +193,7 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
     except ProgrammingError:
         return None
     if isinstance(filter, IsNull | IsNotNull):
-        return conditions.null(type, name, wanted=isinstance(filter, IsNull))
+        return conditions.is_null_condition(type, name, wanted=isinstance(filter, IsNull))
     values = filter.value if isinstance(filter, In) else [filter.value]
     try:
         for value in values:
@@ -200,19 +202,23 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
     except UnicodeEncodeError:  # no text of this database
         return None
     if isinstance(filter, In):
-        return conditions.among(type, name, values)
+        return conditions.in_list(type, name, values)
     if filter.value is None:
-        return conditions.null(type, name, wanted=True) if isinstance(filter, EqualNullSafe) else None
+        return (
+            conditions.is_null_condition(type, name, wanted=True)
+            if isinstance(filter, EqualNullSafe)
+            else None
+        )
     operator = _COMPARED[filter.__class__]
     if operator == "LIKE":
-        return conditions.prefix(type, name, filter.value)
+        return conditions.starts_with(type, name, filter.value)
     return conditions.comparison(type, name, operator, filter.value)
 
 
 class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
     """What a task did, and for which stream."""
 
-    def __init__(self, staged: staging.Staged, stream: str | None = None) -> None:
+    def __init__(self, staged: staging.StagedPart, stream: str | None = None) -> None:
         self.staged = staged
         self.stream = stream
 
@@ -220,49 +226,53 @@ class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
 class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
     """A staging table for each task; all are taken in one transaction."""
 
-    def __init__(self, wanted: _Wanted, schema: StructType, *, overwrite: bool = False) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted: _SourceOptions, schema: StructType, *, overwrite: bool = False) -> None:
+        self._source_options = wanted
         self._schema = schema
         self._overwrite = overwrite
         self._table = wanted.table()
-        with wanted.connected() as connection:
+        with wanted.connect() as connection:
             self._load = staging.begin(connection, self._table)
         self._id = wanted.write_id or self._load
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
         """In a task: its rows into a table of their own."""
         schema = to_arrow_schema(self._schema, timezone="UTC")
-        options = {} if self._wanted.time_zone is None else {"time_zone": self._wanted.time_zone}
+        options = (
+            {} if self._source_options.time_zone is None else {"time_zone": self._source_options.time_zone}
+        )
         batches = (_cast(batch, schema) for batch in iterator)
         task = TaskContext.get()
         stream = None if task is None else task.getLocalProperty(_STREAM)
-        with self._wanted.connected() as connection:
+        with self._source_options.connect() as connection:
             return StagedMessage(
                 staging.load(connection, self._table, self._load, schema, batches, **options), stream
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
         """Take what all tasks have staged; a warning when a write of this id was taken before, and nothing is done."""
-        if not self._take(messages, self._id):
+        if not self._commit_staged(messages, self._id):
             rows = sum(each.staged.rows for each in messages if each is not None)
             text = f"a write of the id {self._id!r} was taken before: {rows:,} rows of this one were not"
             warnings.warn(text, Warning, stacklevel=2)
 
     def abort(self, messages: list[StagedMessage | None]) -> None:
         """Drop it, also that of tasks that died."""
-        with self._wanted.connected() as connection:
+        with self._source_options.connect() as connection:
             staging.drop(connection, self._load)
 
-    def _take(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> bool:
+    def _commit_staged(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> bool:
         staged = [each.staged for each in messages if each is not None]
-        with self._wanted.connected() as connection:
-            return staging.take(connection, self._table, staged, id, by=by, overwrite=self._overwrite)
+        with self._source_options.connect() as connection:
+            return staging.commit_and_clean_up(
+                connection, self._table, staged, id, by=by, overwrite=self._overwrite
+            )
 
 
 class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
     """Each batch of a stream, once."""
 
-    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
+    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
         if wanted.write_id is None:
             raise InterfaceError(
                 "a stream needs the option writeId, a name that it keeps when it is started again: by it and a "
@@ -279,7 +289,7 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         streams = {each.stream for each in messages if each is not None and each.stream}
         by = f"{self._writer._id}@{streams.pop()}" if len(streams) == 1 else None
         try:
-            self._writer._take(messages, f"{self._writer._id}:{batchId}", by)
+            self._writer._commit_staged(messages, f"{self._writer._id}:{batchId}", by)
         except BaseException:
             with suppress(Error):  # whether or not Spark asks for it
                 self.abort(messages, batchId)
@@ -289,12 +299,12 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         """Drop what was staged of a batch, also that of tasks that died if one did not."""
         # Not this writer's: Spark makes another one for each commit.
         loads = {each.staged.load for each in messages if each is not None}
-        with self._writer._wanted.connected() as connection:
+        with self._writer._source_options.connect() as connection:
             for load in loads:
                 staging.drop(connection, load)
 
 
-class _Wanted:
+class _SourceOptions:
     """The options, checked; nothing is connected here, as it travels to the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -345,7 +355,7 @@ class _Wanted:
         if "lobs" in given:
             self.options["lobs"] = given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
 
-    def connected(self) -> Connection:
+    def connect(self) -> Connection:
         """A connection of its own."""
         login: Any = self._login
         return connect(**login, autocommit=True, application="informix-arrow spark")
@@ -364,7 +374,7 @@ class _Wanted:
         by: Any = self._by
         return plan_partitions(connection, self.source, *asked, by)
 
-    def first(self, connection: Connection) -> Any:
+    def probe(self, connection: Connection) -> Any:
         """A result for its schema."""
         part = plan_partitions(connection, self.source, partition_num=1)[0]
         return connection.query(part.sql, **self.options)

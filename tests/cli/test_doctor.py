@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from benchmarks.link import SlowLink
 
-from informix_arrow.cli.doctor import examined
-from informix_arrow.cli.doctor.bench import CHECKS, Bench, Check, Differs, Skipped
-from informix_arrow.cli.doctor.doubts import NOT_ASKED
+from informix_arrow.cli.doctor import run_check
+from informix_arrow.cli.doctor.bench import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers
+from informix_arrow.cli.doctor.doubts import UNVERIFIABLE
 from informix_arrow.dsn import resolve
 from informix_arrow.server import Server
 from informix_arrow.server.schema.capture_tables import ERRORS_BY_NAME
@@ -38,8 +38,8 @@ def test_each_doubt_of_the_protocol_has_its_line() -> None:
             if re.search(r"\[(?:[^\]]*[,;] )?guess|\[check live", line):
                 needed.add(f"{page} {section}")
     asked = {about for each in CHECKS for about in each.about}
-    assert needed <= asked | NOT_ASKED.keys()
-    assert not asked & NOT_ASKED.keys()
+    assert needed <= asked | UNVERIFIABLE.keys()
+    assert not asked & UNVERIFIABLE.keys()
 
 
 def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> None:
@@ -49,7 +49,7 @@ def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> N
     assert [number for number, _ in rows] == [f"8.{n}" for n in range(1, len(rows) + 1)]
     assert len(rows) > 30
     by_point = {about: each.name for each in CHECKS for about in each.about if about.startswith("CDC 8.")}
-    by_point |= {about: "not asked" for about in NOT_ASKED if about.startswith("CDC 8.")}
+    by_point |= {about: "not asked" for about in UNVERIFIABLE if about.startswith("CDC 8.")}
     assert {f"CDC {number}": name for number, name in rows} == by_point
 
 
@@ -86,36 +86,36 @@ def test_all_is_well_on_the_embedded_server_without_dba_rights(
 
 
 def test_a_check_that_fails_is_told_and_cleaned_up_after(url: str, server: Server) -> None:
-    bench = Bench(resolve(url, password=server.password))
+    bench = Harness(resolve(url, password=server.password))
 
-    def failing(bench: Bench) -> str:
+    def failing(bench: Harness) -> str:
         bench.connection.execute(f"INSERT INTO {bench.table('a INT, tail INT')} VALUES (1)")
         return "never"
 
-    def losing(bench: Bench) -> str:
+    def losing(bench: Harness) -> str:
         bench.table("a INT")
         bench.connection.close()
         raise AssertionError("it broke")
 
-    def different(bench: Bench) -> str:
-        raise Differs("other\n  words")
+    def different(bench: Harness) -> str:
+        raise ServerDiffers("other\n  words")
 
-    def lacking(bench: Bench) -> str:
+    def lacking(bench: Harness) -> str:
         bench.make("CREATE DATABASE sysmaster", "")
         return "never"
 
-    def unable(bench: Bench) -> str:
-        raise Skipped("no room")
+    def unable(bench: Harness) -> str:
+        raise CheckSkipped("no room")
 
     found = [
-        examined(bench, Check("x", "y", (), function))
+        run_check(bench, DoctorCheck("x", "y", (), function))
         for function in (failing, losing, different, lacking, unable)
     ]
     assert [each.status for each in found] == ["failed", "failed", "differs", "failed", "skipped"]
     assert "-236" in found[0].detail
     assert found[2].detail == "other words"
     assert bench.connection.tables().num_rows == 0
-    assert bench.left == []
+    assert bench.remaining_cleanup == []
     bench.close()
 
 
@@ -126,8 +126,8 @@ def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, 
     assert len(chosen) > 4
     with SlowLink(server.address, 0.02) as link:
         slow = url.replace(f"{host}:{port}", f"127.0.0.1:{link.address[1]}")
-        bench = Bench(resolve(slow, password=server.password))
-        found = [examined(bench, each) for each in chosen]
+        bench = Harness(resolve(slow, password=server.password))
+        found = [run_check(bench, each) for each in chosen]
         bench.close()
     assert [(each.check.name, each.detail) for each in found if each.status != "ok"] == []
     assert link.round_trips > 100
@@ -164,7 +164,7 @@ def test_a_server_that_does_otherwise_in_change_capture_differs(
     calls = "informix_arrow.server.engine.capture_calls"
     monkeypatch.setattr(f"{calls}.MOST_RECORDS", 200)
     monkeypatch.setitem(ERRORS_BY_NAME, "CDC_E_NOCOL", -83724)
-    monkeypatch.setattr(f"{calls}.CaptureCalls._switch", lambda self, info, on: self._captures.log_rows(
+    monkeypatch.setattr(f"{calls}.CaptureCalls._switch", lambda self, info, on: self._capture_sessions.log_rows(
         info.database, info.tabid, on
     ))  # fmt: skip
     for name, told in [

@@ -19,12 +19,12 @@ from informix_arrow.cli.formats import (
     Options,
     csv_text,
     format_of,
+    open_file,
     open_reader,
     open_writer,
-    opened,
     write_file,
 )
-from informix_arrow.cli.formats.behind import behind
+from informix_arrow.cli.formats.behind import write_behind
 from informix_arrow.cli.formats.rows import LINE, TEXT
 
 INTERVAL = {b"informix.type": b"INTERVAL DAY(2) TO SECOND"}
@@ -315,14 +315,14 @@ def test_a_suffix_packs_text_and_unpacks_it(tmp_path: Path) -> None:
     with write_file(path, "csv", TABLE.schema, Options()) as writer:
         writer.write(TABLE.to_batches()[0])
     assert Path(path).read_bytes()[:2] == b"\x1f\x8b"
-    with opened(path, "csv", Options()) as rows:
+    with open_file(path, "csv", Options()) as rows:
         assert rows.reader().read_all().column("tail").to_pylist() == ["é漢", "\u0001\t", None]
 
 
 def test_remote_paths_are_written_and_read_by_fsspec() -> None:
     with write_file("memory://cli/x.csv", "csv", TABLE.schema, Options()) as writer:
         writer.write(TABLE.to_batches()[0])
-    with opened("memory://cli/x.csv", "csv", Options()) as rows:
+    with open_file("memory://cli/x.csv", "csv", Options()) as rows:
         assert rows.reader().read_all().num_rows == 3
     with pytest.raises(UsageError, match="exists already"), new_file("memory://cli/x.csv"):
         pass
@@ -351,14 +351,14 @@ def test_what_writes_behind_the_reader_writes_all_and_tells_of_its_errors(tmp_pa
 
     batch = TABLE.to_batches()[0]
     whole = Full()
-    with behind(whole) as writer:
+    with write_behind(whole) as writer:
         for _ in range(2):
             writer.write(batch)
     assert whole.rows == 6
     full = Full()
 
     def too_much() -> None:
-        with behind(full) as writer:
+        with write_behind(full) as writer:
             for _ in range(20):
                 writer.write(batch)
 

@@ -169,7 +169,7 @@ def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
     part = tmp_path / f"{conn.database}.exp.part"
     part.mkdir()
     (part / "old.unl").write_text("1|\n")
-    with exporting._alone(part):
+    with exporting._directory_lock(part):
         ran = cli("export", url, str(tmp_path), "--format", "unl")
     assert (ran.code, "another export is writing to it" in ran.err) == (2, True)
     assert (part / "old.unl").exists()

@@ -15,9 +15,9 @@ import pytest
 
 from informix_arrow.cli import parser
 from informix_arrow.cli.connecting import looks_like_url, take_url
-from informix_arrow.cli.exits import Failure, UsageError, guarded, one_line
+from informix_arrow.cli.exits import Failure, UsageError, one_line, run_guarded
 from informix_arrow.cli.helping import COMMANDS
-from informix_arrow.cli.progress import Progress
+from informix_arrow.cli.progress import ProgressReporter
 from informix_arrow.shaping.scripts import Statement, split
 from informix_arrow.wire.errors import database_error
 
@@ -136,7 +136,7 @@ def test_errors_become_exit_codes(
     def fail() -> int:
         raise error
 
-    assert guarded(fail) == code
+    assert run_guarded(fail) == code
     assert capsys.readouterr().err == says
 
 
@@ -144,17 +144,17 @@ def test_what_was_under_way_is_told_when_it_is_interrupted(capsys: pytest.Captur
     def fail() -> int:
         raise KeyboardInterrupt from database_error(-213)
 
-    assert guarded(fail) == 130
+    assert run_guarded(fail) == 130
     assert "SQLCODE -213" in capsys.readouterr().err
 
 
 def test_progress_is_json_lines_for_machines_and_nothing_into_a_pipe(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with Progress("auto", total=3) as progress:
+    with ProgressReporter("auto", total=3) as progress:
         progress.add(3, 100)
     assert capsys.readouterr().err == ""
-    with Progress("json", total=3) as progress:
+    with ProgressReporter("json", total=3) as progress:
         progress.add(1, 50)
         progress.add(2, 50)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -171,7 +171,7 @@ def test_progress_is_a_bar_on_a_terminal(
     total: int | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Progress("auto", total) as progress:
+    with ProgressReporter("auto", total) as progress:
         progress.add(7, 1_000_000)
     assert "7 rows" in capsys.readouterr().err
 

@@ -133,7 +133,7 @@ def test_what_was_interrupted_goes_on_behind_the_files_that_are_whole(
     words = ["unload", url, "orders", "-o", str(path), "--rows-per-file", "700", "--resume"]
     written = manifest.Manifest.add
 
-    def dying(self: manifest.Manifest, entry: manifest.Entry) -> None:
+    def dying(self: manifest.Manifest, entry: manifest.ManifestFile) -> None:
         if len(self.entries) == 2:
             raise KeyboardInterrupt
         written(self, entry)
@@ -174,7 +174,7 @@ def test_parts_are_read_at_the_same_time_into_a_file_each(
     ]
     written = manifest.Manifest.add
 
-    def dying(self: manifest.Manifest, entry: manifest.Entry) -> None:
+    def dying(self: manifest.Manifest, entry: manifest.ManifestFile) -> None:
         if len(self.entries) == 2:
             raise OSError(28, "No space left on device")
         written(self, entry)
@@ -230,7 +230,7 @@ def test_several_columns_of_every_kind_make_a_key(
     words += ["--key", "tail, day, digits"]
     written = manifest.Manifest.add
 
-    def dying(self: manifest.Manifest, entry: manifest.Entry) -> None:
+    def dying(self: manifest.Manifest, entry: manifest.ManifestFile) -> None:
         written(self, entry)
         if len(self.entries) == 3:
             raise KeyboardInterrupt

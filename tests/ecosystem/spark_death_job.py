@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql.types import StructType
 from spark_session import session
 
-from informix_arrow.spark import InformixDataSource, InformixWriter, StagedMessage, _Wanted
+from informix_arrow.spark import InformixDataSource, InformixWriter, StagedMessage, _SourceOptions
 
 ROWS = 1000
 
@@ -41,7 +41,7 @@ class DyingSource(InformixDataSource):  # type: ignore[misc]
     def writer(self, schema: StructType, overwrite: bool) -> DyingWriter:
         options = dict(self.options)
         marks = options.pop("file"), options.pop("moment")
-        made = DyingWriter(_Wanted(options), schema, overwrite=overwrite)
+        made = DyingWriter(_SourceOptions(options), schema, overwrite=overwrite)
         made.marks = marks
         return made
 

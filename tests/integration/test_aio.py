@@ -408,7 +408,7 @@ def test_autocommit_isolation_and_lock_wait_can_be_set(url: str) -> None:
 
 async def begun(conn: aio.AsyncConnection) -> None:
     """Wait until another task has opened its cursor and waits for rows."""
-    await until(lambda: any(isinstance(each, ServerCursor) for each in conn._session.owed))
+    await until(lambda: any(isinstance(each, ServerCursor) for each in conn._session.pending_replies))
 
 
 def test_a_cancelled_task_leaves_a_connection_that_answers_the_next_question(url: str) -> None:
@@ -463,7 +463,7 @@ def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
 def test_a_server_that_goes_away_closes_the_connection_and_says_so(url: str) -> None:
     async def main() -> None:
         conn = await aio.connect(url)
-        wire = conn._link.transport._wire
+        wire = conn._runner.transport._wire
         assert wire is not None
         assert wire._transport is not None
         wire._transport.abort()  # as if the network had gone

@@ -119,14 +119,14 @@ def test_what_was_given_back_is_refused_while_another_one_uses_it(url: str) -> N
                 await cursor.fetchone()
                 result = await old.query(ONE)
                 waiting = None
-                async with old._link.lock:  # as a statement of another task would that runs
+                async with old._runner.lock:  # as a statement of another task would that runs
                     waiting = asyncio.ensure_future(old.ping())
                     await asyncio.sleep(0)
             async with pool.connection() as new:
                 assert new._session is old._session
                 await asyncio.wait([waiting])
                 assert (old.closed, old.in_transaction) == (True, False)
-                async with new._link.lock:  # nobody waits for what the next holder does
+                async with new._runner.lock:  # nobody waits for what the next holder does
                     for use in (
                         cursor.fetchall,
                         lambda: old.read_arrow(ONE),
@@ -211,7 +211,7 @@ def test_lost_old_and_idle_members_are_replaced(url: str) -> None:
         async with aio.AsyncPool(url, max_size=1, check_after=0) as pool:
             async with pool.connection() as first:
                 pass
-            wire = first._link.transport._wire
+            wire = first._runner.transport._wire
             assert wire is not None
             wire.abort()  # as if the network had gone while nobody looked
             async with pool.connection() as second:

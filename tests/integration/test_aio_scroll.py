@@ -10,12 +10,12 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.exchange.scroll import MOST_AHEAD
+from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD
 from informix_arrow.server import Server
 
 from .aio_support import CancelAt, run
 
-ROWS = MOST_AHEAD + 60
+ROWS = MAX_ROWS_AHEAD + 60
 EXPECTED = [(n, None if n % 11 == 3 else "é" * (n % 5), 12345) for n in range(ROWS)]
 QUERY = "SELECT id, name, tail FROM aio_scroll ORDER BY id"
 

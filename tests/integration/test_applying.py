@@ -25,7 +25,7 @@ import informix_arrow as ifx
 from informix_arrow.applying.net import net_changes
 from informix_arrow.applying.target import open_target
 from informix_arrow.changes.assembler import Transaction
-from informix_arrow.changes.merging import merged
+from informix_arrow.changes.merging import merge_transactions
 from informix_arrow.server import Server
 
 pytestmark = pytest.mark.usefixtures("quick_captures")
@@ -110,7 +110,7 @@ def test_a_truncate_between_other_changes_of_its_batch_empties(target: str) -> N
         )
 
     log = transactions(insert(10, 1, 2), insert(20, 3), emptied(30, 5), emptied(40, 6), insert(50, 7))
-    ifx.apply_changes([log[0], merged(log[1:])], target)
+    ifx.apply_changes([log[0], merge_transactions(log[1:])], target)
     assert of(target) == [(6, "y", 5), (7, "x", 5)]
 
 
@@ -154,11 +154,11 @@ def test_who_was_overtaken_by_another_program_is_told(target: str) -> None:
 
 def test_batches_of_transactions_and_one_that_overlaps(target: str) -> None:
     log = transactions(insert(10, 1), insert(20, 2), insert(30, 3))
-    ifx.apply_changes([merged(log[:2])], target)
-    assert ifx.apply_changes([merged(log[:2])], target).skipped == 1
+    ifx.apply_changes([merge_transactions(log[:2])], target)
+    assert ifx.apply_changes([merge_transactions(log[:2])], target).skipped == 1
     with pytest.raises(ifx.InterfaceError, match=f"token, {log[1].token}"):
-        ifx.apply_changes([merged(log[1:])], target)
-    assert ifx.apply_changes([merged(log[2:])], target).transactions == 1
+        ifx.apply_changes([merge_transactions(log[1:])], target)
+    assert ifx.apply_changes([merge_transactions(log[2:])], target).transactions == 1
     assert [row[0] for row in of(target)] == [1, 2, 3]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.server.engine.instance import Instance
+from informix_arrow.server.engine.instance import DuckInstance
 
 TOO_LONG = -881
 LONGEST = 32739
@@ -91,7 +91,7 @@ def test_a_multibyte_text_is_measured_in_bytes(connection: ifx.Connection) -> No
 
 def test_a_statement_that_memory_does_not_suffice_for_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without files to go on in: -208, and others go on meanwhile."""
-    monkeypatch.setattr(Instance, "_temporary", lambda *_: "")
+    monkeypatch.setattr(DuckInstance, "_temporary", lambda *_: "")
     with (
         Server(memory_limit="40MB") as server,
         ifx.connect(server.url("stores_demo"), autocommit=True) as greedy,

@@ -288,7 +288,7 @@ def test_closing_in_the_middle_of_what_was_sent_ahead(url: str, server: Server) 
             )
             if number == 20:
                 break
-        assert changes._reads.on_their_way > 1
+        assert changes._reads.in_flight > 1
         token = changes.token or ""
     with ifx.connect(server.url("syscdcv1")) as conn:  # the server was told, and has answered
         assert conn.execute("SELECT COUNT(*) FROM syscdcsess").fetchone() == (0,)

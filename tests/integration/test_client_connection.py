@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.connect import leave
+from informix_arrow.exchange.connect import disconnect
 from informix_arrow.exchange.steps import Receive, Step
 from informix_arrow.server import Server
 
@@ -188,7 +188,7 @@ def test_the_password_is_kept_nowhere(conn: ifx.Connection) -> None:
 
 def test_a_lost_connection_is_closed_and_tells_why(server: Server, url: str) -> None:
     conn = ifx.connect(url)
-    link = conn._link.transport._socket
+    link = conn._runner.transport._socket
     assert link is not None
     link.shutdown(2)
     with pytest.raises(ifx.OperationalError):
@@ -202,14 +202,14 @@ def test_a_lost_connection_is_closed_and_tells_why(server: Server, url: str) -> 
 def test_ctrl_c_in_a_wait_closes_the_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer that was on its way would be taken for the next statement's."""
     conn = ifx.connect(url)
-    do = conn._link.transport._do
+    do = conn._runner.transport._perform
 
     def interrupted(step: Step) -> int:
         if isinstance(step, Receive):
             raise KeyboardInterrupt
         return do(step)
 
-    monkeypatch.setattr(conn._link.transport, "_do", interrupted)
+    monkeypatch.setattr(conn._runner.transport, "_perform", interrupted)
     with pytest.raises(KeyboardInterrupt):
         conn.read_arrow("SELECT * FROM client_tx")
     assert conn.closed
@@ -292,7 +292,7 @@ def test_threads_may_share_a_connection(conn: ifx.Connection) -> None:
 
 def test_a_forgotten_connection_warns_and_closes_its_socket(url: str) -> None:
     conn = ifx.connect(url)
-    link = conn._link.transport._socket
+    link = conn._runner.transport._socket
     assert link is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -326,6 +326,6 @@ def test_a_connection_knows_which_database_it_was_moved_to(url: str) -> None:
 
 def test_a_session_survives_leaving_twice(url: str) -> None:
     conn = ifx.connect(url)
-    conn._link.transport.run(leave(conn._session))
+    conn._runner.transport.run(disconnect(conn._session))
     conn.close()
     assert conn.closed

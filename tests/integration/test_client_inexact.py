@@ -14,7 +14,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow._decode import Decoder
 from informix_arrow.server import Server
-from informix_arrow.wire.describe import Column, compile_plan, lay_out
+from informix_arrow.wire.describe import Column, assign_offsets, compile_plan
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
@@ -103,7 +103,9 @@ def test_the_decoder_finds_what_python_finds() -> None:
         digits = rng.randint(1, 32)
         number = Decimal(rng.choice((-1, 1)) * rng.randrange(10 ** (digits - 1), 10**digits))
         numbers.append(number.scaleb(rng.randint(-40, 40)))
-    columns, size = lay_out([Column("n", ColumnType.decimal(32)), Column("tail", ColumnType.integer())])
+    columns, size = assign_offsets(
+        [Column("n", ColumnType.decimal(32)), Column("tail", ColumnType.integer())]
+    )
     plan = compile_plan(columns)
     decoder = Decoder(
         [op.as_tuple() for op in plan.ops],

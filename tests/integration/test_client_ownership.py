@@ -77,7 +77,7 @@ def test_a_forked_child_cannot_speak_in_its_parents_conversation(conn: ifx.Conne
     assert "forked" in in_a_child(result.read_all)
     assert in_a_child(conn.close) == ""  # no goodbye in the name of the parent
     assert in_a_child(gc.collect) == ""
-    with conn._link.lock:  # a lock that nobody in the child will ever release
+    with conn._runner.lock:  # a lock that nobody in the child will ever release
         assert "forked" in in_a_child(lambda: threading.Thread(target=conn.commit).run())
     assert result.read_all()["n"].to_pylist() == [12345]
     assert conn.in_transaction
@@ -107,7 +107,7 @@ def test_a_pool_opens_connections_of_its_own_in_a_forked_child(url: str) -> None
 def test_a_forked_child_leaves_the_event_loop_of_its_parent_alone(url: str) -> None:
     async def main() -> None:
         async with aio.connect(url) as conn:
-            assert in_a_child(conn._link.abandon) == ""
+            assert in_a_child(conn._runner.abandon) == ""
             assert in_a_child(gc.collect) == ""
             assert (await conn.read_arrow(ONE, timeout=LONG))["n"].to_pylist() == [12345]
 
@@ -177,7 +177,7 @@ class Holder:
 
     def __init__(self, conn: ifx.Connection) -> None:
         self._has, self._leave = threading.Event(), threading.Event()
-        self._lock = conn._link.lock
+        self._lock = conn._runner.lock
         self._thread = threading.Thread(target=self._hold)
 
     def _hold(self) -> None:
@@ -202,10 +202,10 @@ def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str
         block = conn.transaction()
         block.__enter__()
         conn.execute("INSERT INTO ownership VALUES (1, 12345)")
-        conn._link._call_timeout = 0.05
+        conn._runner._call_timeout = 0.05
         with Holder(conn), pytest.raises(QueryTimeout, match="in use by others"):
             block.__exit__(None, None, None)
-        conn._link._call_timeout = None
+        conn._runner._call_timeout = None
         conn.execute("INSERT INTO ownership VALUES (2, 12345)")
         conn.commit()
         assert conn.read_arrow("SELECT id FROM ownership")["id"].to_pylist() == [2]
@@ -216,12 +216,12 @@ def test_what_could_not_be_closed_in_time_is_closed_before_what_comes_next(url: 
         result = conn.query("SELECT a.tabid, b.tabid other FROM systables a, systables b")
         cursor = conn.cursor(scrollable=True)
         cursor.execute("SELECT tabid FROM systables")
-        conn._link._call_timeout = 0.05
+        conn._runner._call_timeout = 0.05
         with Holder(conn):
             for close in (result.close, cursor.close):
                 with pytest.raises(QueryTimeout):
                     close()
-        conn._link._call_timeout = None
+        conn._runner._call_timeout = None
         assert len(conn._session.cursors) == 2
         assert conn.read_arrow(ONE)["n"].to_pylist() == [12345]
         assert not conn._session.cursors

@@ -16,7 +16,7 @@ from tests.walking import walked
 import informix_arrow as ifx
 from informix_arrow import dbapi
 from informix_arrow.server import Server
-from informix_arrow.shaping.rows import NO_ROW, ROWS_AT_ONCE, Rows, row_class
+from informix_arrow.shaping.rows import NO_ROW, ROWS_AT_ONCE, RowBuffer, row_class
 
 QUERY = "SELECT id, name, price, day FROM client_rows ORDER BY id"
 
@@ -191,16 +191,16 @@ def test_rows_behind_one_that_could_not_be_made_do_not_pass_for_the_next_ones(br
             raise LookupError("mine")
         return values
 
-    rows = Rows(make)
+    rows = RowBuffer(make)
     rows.add(pa.RecordBatch.from_pydict({"a": range(3000), "sentinel": [12345] * 3000}))
-    assert [row[0] for row in rows.take(min(broken, 700))] == list(range(min(broken, 700)))
-    for again in (rows.take, rows.take, lambda: [rows.one() for _ in range(3000)], rows.take):
+    assert [row[0] for row in rows.fetch(min(broken, 700))] == list(range(min(broken, 700)))
+    for again in (rows.fetch, rows.fetch, lambda: [rows.next_row() for _ in range(3000)], rows.fetch):
         with pytest.raises(LookupError):
             again()
-    assert rows.given == broken  # those before it were had one by one
+    assert rows.rows_returned == broken  # those before it were had one by one
     willing = True
-    assert rows.take() == [(number, 12345) for number in range(broken, 3000)]
-    assert rows.one() is NO_ROW
+    assert rows.fetch() == [(number, 12345) for number in range(broken, 3000)]
+    assert rows.next_row() is NO_ROW
 
 
 @pytest.mark.parametrize("factory", ["list", 7, None, ["tuple"]], ids=repr)
@@ -250,18 +250,18 @@ def test_rows_and_the_rest_of_a_batch_are_the_batch(total: int, first: int) -> N
         }
     )
     expected = [tuple(row.values()) for row in batch.to_pylist()]
-    rows = Rows()
-    assert rows.one() is NO_ROW
+    rows = RowBuffer()
+    assert rows.next_row() is NO_ROW
     rows.add(batch)
-    taken = rows.take(first)
+    taken = rows.fetch(first)
     if total > first:
-        taken.append(rows.one())
-    assert rows.given == len(taken)
-    rest = rows.rest()
+        taken.append(rows.next_row())
+    assert rows.rows_returned == len(taken)
+    rest = rows.remaining_batch()
     left = [] if rest is None else [tuple(row.values()) for row in rest.to_pylist()]
     assert taken + left == expected
-    assert rows.one() is NO_ROW
-    assert rows.take() == []
+    assert rows.next_row() is NO_ROW
+    assert rows.fetch() == []
 
 
 def test_plain_numbers_are_python_numbers() -> None:
@@ -274,9 +274,9 @@ def test_plain_numbers_are_python_numbers() -> None:
             "holes": pa.array([None, 4], pa.int32()),
         }
     )
-    rows = Rows()
+    rows = RowBuffer()
     rows.add(batch)
-    made = rows.take()
+    made = rows.fetch()
     assert made == [tuple(row.values()) for row in batch.to_pylist()]
     assert [type(value) for value in made[1]] == [int, int, float, float, int]
 

@@ -12,10 +12,10 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
-from informix_arrow.exchange.scroll import MOST_AHEAD
+from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD
 from informix_arrow.server import Server
 
-ROWS = 2 * MOST_AHEAD + 100
+ROWS = 2 * MAX_ROWS_AHEAD + 100
 QUERY = "SELECT id, name, tail FROM client_scroll ORDER BY id"
 
 
@@ -170,7 +170,7 @@ def test_a_random_walk_finds_what_a_list_would(conn: ifx.Connection) -> None:
                 at = min(at + 1, ROWS)
                 assert cur.fetchone() == (EXPECTED[at] if at < ROWS else None)
             elif move == "many":
-                count = chance.choice([1, 2, 3, 50, MOST_AHEAD, MOST_AHEAD + 1])
+                count = chance.choice([1, 2, 3, 50, MAX_ROWS_AHEAD, MAX_ROWS_AHEAD + 1])
                 assert cur.fetchmany(count) == EXPECTED[at + 1 : at + 1 + count]
                 at = at + count if at + count < ROWS else ROWS
             elif move == "scroll":
@@ -215,9 +215,9 @@ def test_types_are_those_of_other_cursors(conn: ifx.Connection) -> None:
 
 
 def test_the_rest_comes_as_arrow(cur: ifx.ScrollCursor) -> None:
-    cur.scroll(MOST_AHEAD + 7, "absolute")
+    cur.scroll(MAX_ROWS_AHEAD + 7, "absolute")
     table = cur.fetch_arrow_table()
-    assert [tuple(row.values()) for row in table.to_pylist()] == EXPECTED[MOST_AHEAD + 7 :]
+    assert [tuple(row.values()) for row in table.to_pylist()] == EXPECTED[MAX_ROWS_AHEAD + 7 :]
     assert cur.fetch_prior() == EXPECTED[-1]
     cur.scroll(3, "absolute")
     reader = pa.RecordBatchReader.from_stream(cur.fetch_arrow())

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.steps import Ask, Receive, Send, Step
+from informix_arrow.exchange.steps import Receive, Send, SendReceive, Step
 from informix_arrow.server import Server
 
 
@@ -43,13 +43,13 @@ class Trips:
 
     def __init__(self, conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
         self._steps: list[type] = []
-        do = conn._link.transport._do
+        do = conn._runner.transport._perform
 
         def counting(step: Step) -> int:
-            self._steps += [Send, Receive] if isinstance(step, Ask) else [type(step)]
+            self._steps += [Send, Receive] if isinstance(step, SendReceive) else [type(step)]
             return do(step)
 
-        monkeypatch.setattr(conn._link.transport, "_do", counting)
+        monkeypatch.setattr(conn._runner.transport, "_perform", counting)
 
     def take(self) -> int:
         """Round trips since the last time: how often something was sent and then waited for."""
@@ -306,13 +306,13 @@ def test_a_timeout_reaches_every_call_that_may_wait(
     conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it does is tested where it is made; here only that nobody loses it on the way."""
-    run, taken = conn._link.run, list[float | None]()
+    run, taken = conn._runner.run, list[float | None]()
 
     def noting(exchange: Any, *, timeout: float | None = None) -> Any:
         taken.append(timeout)
         return run(exchange, timeout=timeout)
 
-    monkeypatch.setattr(conn._link, "run", noting)
+    monkeypatch.setattr(conn._runner, "run", noting)
     assert conn.read_arrow("SELECT id FROM st", timeout=61).num_rows == 10
     assert len(list(conn.query("SELECT id FROM st", timeout=62).batches())) == 1
     conn.execute("UPDATE st SET id = id WHERE id = 1", timeout=63)

@@ -117,7 +117,7 @@ def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
             usable += 1
             if why := _usable(conn):
                 wrong.append(f"{strike.where}: {why}")
-                conn._link.abandon()
+                conn._runner.abandon()
     assert wrong == []
     assert 0 < usable < struck
 

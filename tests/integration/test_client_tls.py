@@ -37,7 +37,7 @@ def url(tls_server: Server) -> str:
 
 def works(conn: ifx.Connection) -> None:
     with conn:
-        assert conn._link.transport._socket.version() in ("TLSv1.2", "TLSv1.3")  # type: ignore[union-attr]
+        assert conn._runner.transport._socket.version() in ("TLSv1.2", "TLSv1.3")  # type: ignore[union-attr]
         found = conn.read_arrow("SELECT id, sentinel FROM tls_rows ORDER BY id")
         assert found["id"].to_pylist() == list(range(2000))
         assert set(found["sentinel"].to_pylist()) == {12345}
@@ -230,7 +230,7 @@ def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
 
     conn = ifx.connect(url, tls_ca=certificates.ca)
     for step in ("_ask", "_send", "_receive"):
-        monkeypatch.setattr(type(conn._link.transport), step, broken)
+        monkeypatch.setattr(type(conn._runner.transport), step, broken)
     with pytest.raises(ifx.OperationalError, match="connection broke: it ended in the middle of TLS"):
         conn.read_arrow("SELECT tabid FROM systables")
     assert conn.closed
@@ -281,7 +281,7 @@ def test_no_secret_is_shown(url: str, certificates: Certificates) -> None:
     ) as conn:
         assert PASSWORD not in repr(conn)
         assert PASSWORD not in repr(conn._parameters)
-        assert PASSWORD not in repr(vars(conn._link))
+        assert PASSWORD not in repr(vars(conn._runner))
 
 
 @pytest.mark.parametrize("side", ["server", "client"])

@@ -12,8 +12,8 @@ from tests.integration.aio_support import run
 import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import PeerGone
-from informix_arrow.server.engine.transaction import Transaction
+from informix_arrow.server.dialogue.peer import ClientDisconnected
+from informix_arrow.server.engine.transaction import SessionTransaction
 
 INSERT = "INSERT INTO commit_unknown VALUES (1, 12345)"
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "sentinel": pa.array([12345], pa.int32())})
@@ -35,15 +35,15 @@ def answers_get_lost(
     """The server commits, or does not, and its connection breaks before it has answered."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.execute("DELETE FROM commit_unknown")
-    commit = Transaction.commit
+    commit = SessionTransaction.commit
 
-    def lost(self: Transaction) -> None:
+    def lost(self: SessionTransaction) -> None:
         if request.param:
             commit(self)
-        raise PeerGone("the answer is lost")
+        raise ClientDisconnected("the answer is lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Transaction, "commit", lost)
+        patch.setattr(SessionTransaction, "commit", lost)
         yield
     with ifx.connect(url, lock_wait=30) as conn:
         found = conn.read_arrow("SELECT sentinel FROM commit_unknown")["sentinel"].to_pylist()

@@ -25,8 +25,8 @@ def url() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {})
-    monkeypatch.setattr(registry, "_chosen", {})
-    monkeypatch.setattr(registry, "installed", lambda: ())
+    monkeypatch.setattr(registry, "_resolved", {})
+    monkeypatch.setattr(registry, "integration_hooks", lambda: ())
 
 
 class Counting(ifx.Connection):
@@ -87,7 +87,7 @@ def test_an_installed_integration_is_asked_unless_another_was_registered(
         asked.append(own)
         return Counting
 
-    monkeypatch.setattr(registry, "installed", lambda: (lambda own: None, choose))
+    monkeypatch.setattr(registry, "integration_hooks", lambda: (lambda own: None, choose))
     with ifx.connect(url) as conn:
         assert type(conn) is Counting
     assert asked == [ifx.Connection]

@@ -26,10 +26,10 @@ from tests.integration import copy_targets
 from tests.integration.copy_targets import held, kind_of
 
 import informix_arrow as ifx
-from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.checks import ColumnChecksums
 from informix_arrow.copies.informix import InformixSession
 from informix_arrow.copies.parquet import FolderChange
-from informix_arrow.copies.state import Rows, State, changes
+from informix_arrow.copies.state import CopyRows, State, describe_column_changes
 from informix_arrow.copies.targets import open_target
 from informix_arrow.server import Server
 
@@ -391,9 +391,9 @@ def test_a_copy_that_another_one_has_overtaken_is_refused(filled: ifx.Connection
     assert there is not None
     ifx.copy(filled, target, ["orders"], **options)
     table = filled.read_arrow("SELECT * FROM orders WHERE id = 4")
-    checks = Checks(table.schema)
+    checks = ColumnChecksums(table.schema)
     checks.add(table.to_batches()[0])
-    rows = Rows(table.schema, iter(table.to_batches()), checks)
+    rows = CopyRows(table.schema, iter(table.to_batches()), checks)
     with pytest.raises(ifx.OperationalError, match="another copy has written orders meanwhile"):
         twice.append("orders", rows, lambda: there)
     twice.close()
@@ -660,21 +660,21 @@ def test_sums_tell_other_values_from_the_same_in_another_order() -> None:
             "z": pa.array([True, None, False]),
         }
     )
-    checks = Checks(table.schema)
-    same = checks.of(table.take([2, 0, 1]).to_batches())
+    checks = ColumnChecksums(table.schema)
+    same = checks.of_batches(table.take([2, 0, 1]).to_batches())
     (batch,) = table.slice(1).to_batches()
-    pieces = checks.of([table.to_batches()[0].slice(0, 1), batch])
+    pieces = checks.of_batches([table.to_batches()[0].slice(0, 1), batch])
     for each in table.to_batches():
         checks.add(each)
     assert checks.differences(same) == checks.differences(pieces) == []
-    assert checks.differences(Checks(table.schema)) == ["3 rows were read and 0 are there"]
+    assert checks.differences(ColumnChecksums(table.schema)) == ["3 rows were read and 0 are there"]
     for name, other in {"i": 2, "d": Decimal("1.75"), "f": 0.2, "t": "b", "z": False}.items():
         changed = table.set_column(
             table.schema.names.index(name),
             table.schema.field(name),
             pa.array([other, *table[name].to_pylist()[1:]], table[name].type),
         )
-        assert checks.differences(checks.of(changed.to_batches())) == [
+        assert checks.differences(checks.of_batches(changed.to_batches())) == [
             f"the column {name} is not what was read"
         ]
     assert checks.to_json()["t"]["values"] == 2
@@ -691,7 +691,7 @@ def test_a_state_is_kept_as_it_is_and_a_strange_one_refused() -> None:
     old = json.loads(state.to_json())
     del old["digest"], old["tabid"]
     assert State.from_json(json.dumps(old), "here") == state
-    told = changes((("a", "INTEGER"), ("b", "DATE")), (("b", "CHAR(1)"), ("c", "DATE")))
+    told = describe_column_changes((("a", "INTEGER"), ("b", "DATE")), (("b", "CHAR(1)"), ("c", "DATE")))
     assert told == ["c DATE is new", "a is gone", "b was DATE and is CHAR(1)"]
 
 

@@ -19,14 +19,14 @@ from benchmarks.link import SlowLink
 import informix_arrow as ifx
 from informix_arrow import aio, observing
 from informix_arrow.exchange import load, object_pipeline
-from informix_arrow.exchange.object_pipeline import OBJECTS
+from informix_arrow.exchange.object_pipeline import MAX_OBJECTS
 from informix_arrow.exchange.session import Session
 from informix_arrow.observing import Operation
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.fast_path import FastPath
-from informix_arrow.server.dialogue.peer import PeerGone
-from informix_arrow.server.dialogue.smart_objects import OpenObjects, SmartObjects
-from informix_arrow.server.engine.lobs import LargeObjects
+from informix_arrow.server.dialogue.fast_path import FastPathHandler
+from informix_arrow.server.dialogue.peer import ClientDisconnected
+from informix_arrow.server.dialogue.smart_objects import OpenObjectTable, SmartObjectHandler
+from informix_arrow.server.engine.lobs import SmartObjectStore
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire.errors import QueryTimeout
 
@@ -296,14 +296,14 @@ def test_no_more_is_sent_ahead_than_two_windows(
 
     def counted_send(session: Session, data: bytes | bytearray) -> Any:
         flights.append(len(data))
-        return load.send(session, data)
+        return load.send_group(session, data)
 
-    monkeypatch.setattr(object_pipeline, "send", counted_send)
+    monkeypatch.setattr(object_pipeline, "send_group", counted_send)
     data = rows_to_write(7, 90)
     largest = max(sum(len(row[key] or "") for key in ("y", "t")) for row in data.to_pylist())
     written(url, window, name, data, on_error="collect")
     assert len(flights) > 3
-    rows = min(OBJECTS, max(2, window))
+    rows = min(MAX_OBJECTS, max(2, window))
     assert max(flights) <= 2 * window + 3 * largest + rows * 3 * 2000
 
 
@@ -336,36 +336,36 @@ class Faults:
         self.error: Callable[[], BaseException] = lambda: SqlError(-9810, -111, near="no room")
         self.open = 0
         create, write, add, close = (
-            FastPath._lo_create,
-            SmartObjects._lo_write,
-            OpenObjects.add,
-            OpenObjects.close,
+            FastPathHandler._lo_create,
+            SmartObjectHandler._lo_write,
+            OpenObjectTable.add,
+            OpenObjectTable.close,
         )
 
-        def lo_create(path: FastPath, *arguments: Any) -> Any:
+        def lo_create(path: FastPathHandler, *arguments: Any) -> Any:
             self.creates += 1
             if self.creates - 1 in self.bad_creates:
                 raise self.error()
             return create(path, *arguments)
 
-        def lo_write(objects: SmartObjects, *arguments: Any) -> None:
+        def lo_write(objects: SmartObjectHandler, *arguments: Any) -> None:
             self.writes += 1
             if self.writes - 1 in self.bad_writes:
                 raise self.error()
             write(objects, *arguments)
 
-        def added(objects: OpenObjects, *arguments: Any) -> int:
+        def added(objects: OpenObjectTable, *arguments: Any) -> int:
             self.open += 1
             return add(objects, *arguments)
 
-        def closed(objects: OpenObjects, number: int) -> None:
+        def closed(objects: OpenObjectTable, number: int) -> None:
             close(objects, number)
             self.open -= 1
 
-        monkeypatch.setattr(FastPath, "_lo_create", lo_create)
-        monkeypatch.setattr(SmartObjects, "_lo_write", lo_write)
-        monkeypatch.setattr(OpenObjects, "add", added)
-        monkeypatch.setattr(OpenObjects, "close", closed)
+        monkeypatch.setattr(FastPathHandler, "_lo_create", lo_create)
+        monkeypatch.setattr(SmartObjectHandler, "_lo_write", lo_write)
+        monkeypatch.setattr(OpenObjectTable, "add", added)
+        monkeypatch.setattr(OpenObjectTable, "close", closed)
 
 
 @pytest.fixture(scope="module")
@@ -419,7 +419,7 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
             "tail": pa.array(range(30), pa.int32()),
         }
     )
-    load_one, write = LargeObjects.load, LargeObjects.write
+    load_one, write = SmartObjectStore.load, SmartObjectStore.write
 
     def refuse(chunks: Any) -> Any:
         content = b"".join(chunks)
@@ -427,9 +427,11 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
             raise SqlError(-9810, -131, near="sbspace1")
         return [content]
 
-    monkeypatch.setattr(LargeObjects, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks)))
     monkeypatch.setattr(
-        LargeObjects, "write", lambda lobs, locator, at, data: write(lobs, locator, at, refuse([data])[0])
+        SmartObjectStore, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks))
+    )
+    monkeypatch.setattr(
+        SmartObjectStore, "write", lambda lobs, locator, at, data: write(lobs, locator, at, refuse([data])[0])
     )
     found = []
     for window in (0, 10, 4 << 20):
@@ -438,10 +440,10 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
         found.append(written(url, window, name, data, on_error="collect"))
         monkeypatch.undo()
         monkeypatch.setattr(
-            LargeObjects, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks))
+            SmartObjectStore, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks))
         )
         monkeypatch.setattr(
-            LargeObjects,
+            SmartObjectStore,
             "write",
             lambda lobs, locator, at, data: write(lobs, locator, at, refuse([data])[0]),
         )
@@ -455,7 +457,7 @@ def test_a_server_that_goes_away_in_a_window_leaves_nothing_of_the_load(
 ) -> None:
     faults = Faults(monkeypatch)
     faults.bad_creates, faults.bad_writes = {step}, {step}
-    faults.error = lambda: PeerGone("killed")
+    faults.error = lambda: ClientDisconnected("killed")
     with ifx.connect(url, autocommit=True) as conn:
         conn.execute(f"CREATE TABLE {name} ({WRITTEN})")
         conn.write_arrow(name, rows_to_write(0, 1).select(["k", "tail"]))

@@ -234,7 +234,7 @@ def test_a_row_that_cannot_be_bound_tells_what_the_server_refused_before(url: st
 def test_a_lost_connection_says_that_rows_may_be_in_effect(server: Server, url: str) -> None:
     for autocommit, text in ((False, "which the server rolls back"), (True, "look before you repeat")):
         conn = ifx.connect(url, autocommit=autocommit)
-        link = conn._link.transport._socket
+        link = conn._runner.transport._socket
         assert link is not None
 
         def rows(link: socket.socket = link) -> Iterator[tuple[int, int]]:
@@ -252,7 +252,7 @@ def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Rows in the server's inbox are no statement that anybody who is still there has asked for."""
-    monkeypatch.setattr(pace, "IN_FLIGHT", 1000.0)  # all rows at once, as another driver would
+    monkeypatch.setattr(pace, "IN_FLIGHT_SECONDS", 1000.0)  # all rows at once, as another driver would
     with (
         Server() as own
     ):  # whose last session is this one: others' that are ending would hide when it is over
@@ -265,8 +265,8 @@ def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
         running = Background(lambda: cursor.executemany(UPDATE, [(7, row) for row in range(ROWS)]))
         while slow.calls < 3 and running.thread.is_alive():
             running.thread.join(0.01)
-        assert conn._session.own == ROWS  # all of them are on their way
-        link = conn._link.transport._socket
+        assert conn._session.outstanding_requests == ROWS  # all of them are on their way
+        link = conn._runner.transport._socket
         assert link is not None
         link.shutdown(socket.SHUT_RDWR)
         running.join()

@@ -436,11 +436,11 @@ def test_a_span_is_made_while_the_server_works(
     tracers.add_span_processor(Beginnings())
     with ifx.connect(url, autocommit=True) as conn:
         otel.instrument(tracer_provider=tracers)
-        observing.while_waiting.insert(0, lambda operation: at.append(operation.bytes_received))
+        observing.waiting_observers.insert(0, lambda operation: at.append(operation.bytes_received))
         try:
             assert conn.execute("SELECT id, sentinel FROM observed").fetchall() == []
         finally:
-            del observing.while_waiting[0]
+            del observing.waiting_observers[0]
     assert begun[0] == ("SELECT stores_demo", 0)
     span = exporter.get_finished_spans()[0]
     assert span.attributes is not None
@@ -468,25 +468,25 @@ def test_who_fails_while_the_server_works_harms_nothing(url: str, caplog: pytest
     seen: list[Operation] = []
     with ifx.connect(url, autocommit=True) as conn:
         conn.add_observer(seen.append)
-        observing.while_waiting.append(fails)
+        observing.waiting_observers.append(fails)
         try:
             assert conn.execute("SELECT id, sentinel FROM observed").fetchall() == []
         finally:
-            observing.while_waiting.remove(fails)
+            observing.waiting_observers.remove(fails)
     assert [(each.kind, each.error) for each in seen][:1] == [("execute", None)]
     assert "observer" in caplog.text
 
 
 def test_texts_with_secrets_are_not_kept() -> None:
-    observing._kept.clear()
+    observing._masked_statements.clear()
     for sql in (
         "CREATE USER u WITH PASSWORD 'Geheimnis8'",
         "SELECT 'Geheimnis9', ENCRYPT_AES('a', 'b') FROM t",
     ):
         operation = Operation()
-        operation.tell("execute", sql)
+        operation.describe("execute", sql)
         assert "Geheimnis" not in str(operation)
-    assert not observing._kept
-    for number in range(observing._KEPT + 3):
-        Operation().tell("execute", f"SELECT {number} FROM t")
-    assert 0 < len(observing._kept) <= observing._KEPT
+    assert not observing._masked_statements
+    for number in range(observing._MAX_CACHED + 3):
+        Operation().describe("execute", f"SELECT {number} FROM t")
+    assert 0 < len(observing._masked_statements) <= observing._MAX_CACHED

@@ -21,8 +21,8 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow import aio, staging
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import PeerGone
-from informix_arrow.server.engine.transaction import Transaction
+from informix_arrow.server.dialogue.peer import ClientDisconnected
+from informix_arrow.server.engine.transaction import SessionTransaction
 
 from .aio_support import run
 
@@ -384,17 +384,17 @@ def test_a_refused_login_is_the_error() -> None:
 def test_a_lost_answer_to_the_commit_is_an_error_of_its_own(
     url: str, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = Transaction.commit
+    commit = SessionTransaction.commit
 
-    def lost(self: Transaction) -> None:
+    def lost(self: SessionTransaction) -> None:
         if kept:
             commit(self)
-        raise PeerGone("the answer is lost")
+        raise ClientDisconnected("the answer is lost")
 
     taking = staging.commit
 
     def armed(*arguments: Any, **options: Any) -> bool:
-        monkeypatch.setattr(Transaction, "commit", lost)
+        monkeypatch.setattr(SessionTransaction, "commit", lost)
         return taking(*arguments, **options)
 
     monkeypatch.setattr(staging, "commit", armed)

@@ -75,7 +75,7 @@ def stored(conn: ifx.Connection) -> list[dict[str, Any]]:
 
 
 def found(conn: ifx.Connection, *conditions: Condition) -> set[int]:
-    part = filters.narrowed(Partition(0, "SELECT * FROM t WHERE k >= ?", (0,), "k >= ?"), conditions)
+    part = filters.with_conditions(Partition(0, "SELECT * FROM t WHERE k >= ?", (0,), "k >= ?"), conditions)
     rows = conn.read_arrow(part.sql, part.parameters).to_pylist()
     assert all(row["after"] == 7 for row in rows)
     return {row["k"] for row in rows}
@@ -93,13 +93,13 @@ def test_rows_that_an_engine_wants_are_never_kept_back(
                 wanted = lambda x, c=compare, v=value: c(x, v)  # noqa: E731
                 conditions.append((filters.comparison(types[column], column, name, value), wanted))
             conditions.append(
-                (filters.among(types[column], column, [None, value]), lambda x, v=value: x == v)
+                (filters.in_list(types[column], column, [None, value]), lambda x, v=value: x == v)
             )
             if isinstance(value, str):
                 for length in (1, 2, 3):
                     start = value[:length]
                     wanted = lambda x, s=start: x.startswith(s)  # noqa: E731
-                    conditions.append((filters.prefix(types[column], column, start), wanted))
+                    conditions.append((filters.starts_with(types[column], column, start), wanted))
         exact = column not in ("c", "v", "nv", "lv")
         for condition, meant in conditions:
             if condition is not None:
@@ -110,12 +110,12 @@ def test_rows_that_an_engine_wants_are_never_kept_back(
                 assert got == expected or not exact, (column, condition)
                 assert got <= {row["k"] for row in stored if row[column] is not None}
         for wanted_null in (True, False):
-            condition = filters.null(types[column], column, wanted=wanted_null)
+            condition = filters.is_null_condition(types[column], column, wanted=wanted_null)
             assert condition is not None
             expected = {row["k"] for row in stored if (row[column] is None) == wanted_null}
             assert found(conn, condition) == expected
     assert said > 120
-    both = [filters.comparison(types["i"], "i", ">", 0), filters.prefix(types["c"], "c", "ab")]
+    both = [filters.comparison(types["i"], "i", ">", 0), filters.starts_with(types["c"], "c", "ab")]
     assert found(conn, *[each for each in both if each]) == {0, 3}
     assert found(conn) == {0, 1, 2, 3}
 
@@ -137,7 +137,7 @@ def test_what_the_column_cannot_hold_exactly_is_not_said(
 ) -> None:
     for name in OPERATORS:
         assert filters.comparison(types[column], column, name, value) is None
-    assert filters.among(types[column], column, [value]) is None
+    assert filters.in_list(types[column], column, [value]) is None
 
 
 def test_what_has_another_order_or_wildcards_is_not_said(types: dict[str, ColumnType]) -> None:
@@ -145,10 +145,10 @@ def test_what_has_another_order_or_wildcards_is_not_said(types: dict[str, Column
     assert filters.comparison(types["o"], "o", ">", True) is None
     assert filters.comparison(types["i"], "i", "<>", 1) is None
     for start in ("a%", "a_", "a\\", ""):
-        assert filters.prefix(types["v"], "v", start) is None
-    assert filters.prefix(types["i"], "i", "7") is None
-    assert filters.among(types["i"], "i", [None]) is None
-    assert filters.among(types["i"], "i", list(range(filters.MOST_VALUES + 1))) is None
+        assert filters.starts_with(types["v"], "v", start) is None
+    assert filters.starts_with(types["i"], "i", "7") is None
+    assert filters.in_list(types["i"], "i", [None]) is None
+    assert filters.in_list(types["i"], "i", list(range(filters.MOST_VALUES + 1))) is None
 
 
 def test_types_with_other_nulls_or_two_columns_of_a_name_are_left_alone(conn: ifx.Connection) -> None:
@@ -156,6 +156,6 @@ def test_types_with_other_nulls_or_two_columns_of_a_name_are_left_alone(conn: if
     with conn.query("SELECT te, li, after, after AS twice, te AS twice FROM u") as result:
         types = filters.by_name(result.columns)
     assert list(types) == ["te", "li", "after"]
-    assert filters.null(types["te"], "te", wanted=True) is None
-    assert filters.null(types["li"], "li", wanted=False) is None
+    assert filters.is_null_condition(types["te"], "te", wanted=True) is None
+    assert filters.is_null_condition(types["li"], "li", wanted=False) is None
     assert filters.comparison(types["te"], "te", "=", "a") is None

@@ -129,7 +129,7 @@ def test_a_connection_that_was_closed_or_lost_is_replaced(make: Callable[..., Po
     assert (pool.statistics.broken, pool.statistics.size) == (1, 0)
     with pool.connection() as second:
         assert second._session is not first._session
-    second._link.transport.close()  # as if the network had gone while nobody looked
+    second._runner.transport.close()  # as if the network had gone while nobody looked
     with pool.connection() as third:
         assert third.read_arrow(ONE).num_rows == 1
     assert third._session is not second._session
@@ -216,7 +216,7 @@ def test_who_waits_for_a_connection_that_is_given_back_meanwhile_is_refused(
             failed.append(error)
 
     thread = threading.Thread(target=use)
-    with old._link.lock:  # as a statement would that runs
+    with old._runner.lock:  # as a statement would that runs
         thread.start()
         threading.Event().wait(0.05)
         pool.release(old)
@@ -366,7 +366,7 @@ def test_work_that_was_lost_with_its_connection_is_an_error_of_the_block(make: C
     def lose() -> None:
         with pool.connection() as conn:
             conn.execute("INSERT INTO lost_work VALUES (1)")
-            conn._link.transport.close()
+            conn._runner.transport.close()
             with pytest.raises(ifx.OperationalError):
                 conn.read_arrow(ONE)
 

@@ -49,7 +49,7 @@ def test_a_member_that_the_server_left_while_it_was_idle_is_replaced_without_a_c
         for conn in old:
             pool.release(conn)
         proxy.cut_all()
-        eventually(lambda: all(conn._link.suspicious for conn in old), "the cut is seen")
+        eventually(lambda: all(conn._runner.has_unsolicited_data for conn in old), "the cut is seen")
         for _ in range(3):
             with pool.connection() as conn:
                 assert conn not in old
@@ -68,7 +68,9 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
             async with pool.connection() as old:
                 pass
             proxy.cut_all()
-            eventually(lambda: old._link.suspicious, "the cut is seen")  # the loop has not looked yet
+            eventually(
+                lambda: old._runner.has_unsolicited_data, "the cut is seen"
+            )  # the loop has not looked yet
             async with pool.connection() as conn:
                 assert conn._session is not old._session
                 assert (await conn.read_arrow(ONE))["n"].to_pylist() == [12345]
@@ -123,7 +125,7 @@ def test_a_member_whose_peer_is_gone_without_a_word_is_given_up_soon(
     """Half-open: without a limit of its own the check would wait for as long as TCP does."""
     monkeypatch.setattr("informix_arrow.pool.CHECK", 0.05)
     monkeypatch.setattr("informix_arrow.aio.pool.CHECK", 0.05)
-    assert math.isfinite(pool_core.CHECK)
+    assert math.isfinite(pool_core.CHECK_AFTER_SECONDS)
     with FaultProxy(proxy.target) as silent:
         silent.fault = Fault("client", 1 << 40, "hang")
         pool = Pool(**{**through, "port": silent.port}, check_after=0)
@@ -166,17 +168,17 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         with pool.connection() as dead:
             pass
         proxy.cut_all()
-        eventually(lambda: dead._link.suspicious, "the cut is seen")
+        eventually(lambda: dead._runner.has_unsolicited_data, "the cut is seen")
         order: list[str] = []
         asked, go_on = threading.Event(), threading.Event()
-        opened = pool._opened
+        opened = pool._open_member
 
         def slowly(*args: Any) -> Any:
             asked.set()
             assert go_on.wait(60)
             return opened(*args)
 
-        pool._opened = slowly  # type: ignore[method-assign]
+        pool._open_member = slowly  # type: ignore[method-assign]
 
         def work(name: str) -> None:
             with pool.connection():

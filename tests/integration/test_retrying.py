@@ -10,8 +10,8 @@ from tests.integration.aio_support import run
 import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import PeerGone
-from informix_arrow.server.engine.transaction import Transaction
+from informix_arrow.server.dialogue.peer import ClientDisconnected
+from informix_arrow.server.engine.transaction import SessionTransaction
 
 ADD = "UPDATE retrying SET n = n + 1, sentinel = 12345 WHERE id = 1"
 
@@ -115,15 +115,15 @@ def test_a_lost_connection_is_replaced_where_there_is_another(server: Server, ur
 def test_a_commit_in_doubt_is_never_repeated(
     url: str, commits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit, attempts = Transaction.commit, []
+    commit, attempts = SessionTransaction.commit, []
 
-    def lost(self: Transaction) -> None:
+    def lost(self: SessionTransaction) -> None:
         if commits:
             commit(self)
-        raise PeerGone("the answer is lost")
+        raise ClientDisconnected("the answer is lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Transaction, "commit", lost)
+        patch.setattr(SessionTransaction, "commit", lost)
         with pytest.raises(ifx.CommitUnknown) as caught:
             ifx.run_transaction(url, lambda conn: attempts.append(conn.execute(ADD)), backoff=0)
     assert not caught.value.transient

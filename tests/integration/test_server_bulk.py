@@ -16,7 +16,7 @@ import pytest
 from tests.soaking import SECONDS
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.bulk import RowReader
+from informix_arrow.server.dialogue.bulk import BulkRowReader
 from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
@@ -46,7 +46,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def without_lane(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From now on every row goes the Python way."""
-    return lambda: monkeypatch.setattr(RowReader, "of", classmethod(lambda cls, *_: None))
+    return lambda: monkeypatch.setattr(BulkRowReader, "for_statement", classmethod(lambda cls, *_: None))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.stream import PACE, Stream
+from informix_arrow.server.edge.stream import SEND_BACKLOG, Stream
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.messages import BoundValue
 
@@ -264,7 +264,7 @@ def test_a_long_content_is_sent_as_the_client_takes_it(
         got = b"".join(message.data for message in group if isinstance(message, m.BlobChunk))
         assert len(got) == size
         assert got == value
-    assert 0 < peak < 2 * PACE
+    assert 0 < peak < 2 * SEND_BACKLOG
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_content_ends_its_session(server: Server) -> None:

@@ -433,7 +433,7 @@ def test_switching_the_logging_waits_for_transactions(
         asking = threading.Thread(target=lambda: answers.append(client.call("log", TABLE, 1)))
         asking.start()
         deadline = time.monotonic() + 30
-        while not engine.locks._waiting:
+        while not engine.locks._blockers_by_waiter:
             assert time.monotonic() < deadline
             threading.Event().wait(0.005)
         run(other, "update t set n = 2 where id = 1")
@@ -441,7 +441,7 @@ def test_switching_the_logging_waits_for_transactions(
         other.commit()
         asking.join()
         assert answers == [0]
-        assert engine.changes.files() == []
+        assert engine.change_log.files() == []
         run(other, "update t set n = 3 where id = 1")
         other.commit()
     client.open().watch().active(1 << 32)
@@ -494,9 +494,9 @@ def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
     client.open(timeout=-1).watch().active()
     assert client.call("log", "stores_demo:informix.other", 1) == 0
     assert kinds(client.read()) == [200]
-    monkeypatch.setattr(reader_module, "_PASSED_BYTES", 256)
+    monkeypatch.setattr(reader_module, "_MAX_SKIPPED_BYTES", 256)
     takes = 0
-    take = CaptureSession.take
+    take = CaptureSession.read
 
     def interrupted(self: CaptureSession, size: int) -> bytes:
         nonlocal takes
@@ -511,7 +511,7 @@ def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
     with writer.transaction(), writer.cursor() as cursor:
         cursor.executemany("insert into other values (?)", [(i,) for i in range(1000)])
     assert kinds(client.read()) == [1]
-    monkeypatch.setattr(CaptureSession, "take", interrupted)
+    monkeypatch.setattr(CaptureSession, "read", interrupted)
     client.send(client.message(), m.EndOfTurn())
     assert one(client.receive_group(), m.Err).sqlcode == -213
     assert takes == 3
@@ -548,7 +548,7 @@ def test_others_work_while_a_read_waits(server: Server, client: Capturing) -> No
     engine = server._engine
     assert engine is not None
     deadline = time.monotonic() + 30
-    while engine.revival._working:
+    while engine.recovery._active_count:
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.interrupts import Interrupts
+from informix_arrow.server.dialogue.interrupts import StatementInterrupts
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, one
@@ -263,9 +263,9 @@ def test_an_interrupt_while_the_client_is_asked_stops_the_statement(
     client: FileClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.files = {"/in": content(100_000)}
-    usual, request, noticed = client.answer, Interrupts.request, threading.Event()
+    usual, request, noticed = client.answer, StatementInterrupts.request, threading.Event()
 
-    def watched(self: Interrupts) -> bool:
+    def watched(self: StatementInterrupts) -> bool:
         urge = request(self)
         noticed.set()
         return urge
@@ -276,7 +276,7 @@ def test_an_interrupt_while_the_client_is_asked_stops_the_statement(
             assert noticed.wait(30)
         return usual(asked)
 
-    monkeypatch.setattr(Interrupts, "request", watched)
+    monkeypatch.setattr(StatementInterrupts, "request", watched)
     monkeypatch.setattr(client, "answer", answer)
     insert = "INSERT INTO t_file VALUES (1, filetoblob('/in', 'client'), NULL, 1)"
     assert client.error(m.Command(insert), m.NDescribe(), m.Execute(), m.Release()) == -213

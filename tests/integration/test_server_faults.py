@@ -310,7 +310,7 @@ def test_transactions_and_batches_are_written_down(own: Server, client: RawClien
 
 
 def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
-    from informix_arrow.server.edge.query_log import KEPT, Query, QueryLog
+    from informix_arrow.server.edge.query_log import MAX_QUERIES, Query, QueryLog
 
     log = QueryLog(kept=3)
     for number in range(5):
@@ -318,14 +318,14 @@ def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
     assert [query.sql for query in log] == ["statement 2", "statement 3", "statement 4"]
     assert [query.sql for query in log[1:]] == ["statement 3", "statement 4"]
     assert len(log) == 3
-    assert KEPT >= 1000
+    assert MAX_QUERIES >= 1000
 
 
 def test_huge_statements_are_forgotten_sooner() -> None:
-    from informix_arrow.server.edge.query_log import KEPT_TEXT, Query, QueryLog
+    from informix_arrow.server.edge.query_log import MAX_TEXT, Query, QueryLog
 
     log = QueryLog()
-    huge = "x" * (KEPT_TEXT // 4)  # one text: it takes no memory here to speak of
+    huge = "x" * (MAX_TEXT // 4)  # one text: it takes no memory here to speak of
     for number in range(9):
         log.add(Query(number, None, huge, 0, 0, 0.0))
     assert [query.session for query in log] == [5, 6, 7, 8]

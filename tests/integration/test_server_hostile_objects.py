@@ -11,7 +11,7 @@ import pytest
 
 from informix_arrow.server import Server
 from informix_arrow.server.dialogue import large_objects
-from informix_arrow.server.dialogue.lob_columns import hexadecimal
+from informix_arrow.server.dialogue.lob_columns import to_hexadecimal
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, one
@@ -201,7 +201,7 @@ def test_requests_sent_ahead_of_a_files_answer_are_bounded(
         client.send(m.Command(insert), m.NDescribe(), m.Execute(), m.Release(), EOT)
         assert isinstance(client.receive(), m.FileRequest)
         client.receive_group()
-        most = client_files._MAX_AHEAD // client_files._LEAST_COST + 2
+        most = client_files._MAX_AHEAD // client_files._MIN_MESSAGE_COST + 2
         client.socket.settimeout(120)
 
         def send_ahead() -> None:
@@ -214,9 +214,9 @@ def test_requests_sent_ahead_of_a_files_answer_are_bounded(
 
 def test_hexadecimal_locators_of_a_slice_keep_their_nulls() -> None:
     values = pa.array([None, b"ab", None, b"cd", b"ef"], pa.binary())
-    assert hexadecimal(values.slice(3)).to_pylist() == [b"6364", b"6566"]
-    assert hexadecimal(values.slice(1, 3)).to_pylist() == [b"6162", None, b"6364"]
-    found = hexadecimal(values.slice(3))
+    assert to_hexadecimal(values.slice(3)).to_pylist() == [b"6364", b"6566"]
+    assert to_hexadecimal(values.slice(1, 3)).to_pylist() == [b"6162", None, b"6364"]
+    found = to_hexadecimal(values.slice(3))
     assert found.is_valid().to_pylist() == [True, True]
     found.validate(full=True)
 

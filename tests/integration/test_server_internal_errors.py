@@ -13,9 +13,9 @@ import pytest
 
 import informix_arrow
 from informix_arrow.server import Server
-from informix_arrow.server.engine.journal import Recorder
+from informix_arrow.server.engine.journal import WriteRecorder
 from informix_arrow.server.engine.open_rows import duckdb_error
-from informix_arrow.server.engine.prepared import Prepared
+from informix_arrow.server.engine.prepared import PreparedPlan
 from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.server.errors import from_duckdb
 
@@ -26,7 +26,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
     """Statements with the word `broken` meet `problem` where they are run."""
 
     def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
-        def run(self: EngineSession, prepared: Prepared, *args: Any, **options: Any) -> Any:
+        def run(self: EngineSession, prepared: PreparedPlan, *args: Any, **options: Any) -> Any:
             if "broken" in prepared.sql:
                 raise problem
             return method(self, prepared, *args, **options)
@@ -119,14 +119,14 @@ def test_a_complaint_of_duckdb_that_nobody_foresaw_is_an_internal_error(
 ) -> None:
     """Not -410, at which a client would prepare the statement anew and run it again."""
 
-    def breaking(self: Recorder, query: str, parameters: object = None) -> object:
+    def breaking(self: WriteRecorder, query: str, parameters: object = None) -> object:
         raise duckdb.InternalException(UNKNOWN)
 
     with Server() as server, informix_arrow.connect(server.url("stores_demo")) as conn:
         cursor = conn.cursor()
         cursor.execute("CREATE TABLE t (k INT, v VARCHAR(20))")
         cursor.execute("INSERT INTO t VALUES (1, 'one')")
-        monkeypatch.setattr(Recorder, "execute", breaking)
+        monkeypatch.setattr(WriteRecorder, "execute", breaking)
         with (
             caplog.at_level(logging.ERROR, "informix_arrow.server"),
             pytest.raises(informix_arrow.InternalError) as caught,

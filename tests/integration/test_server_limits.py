@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.limits import STRANGERS
+from informix_arrow.server.edge.limits import MAX_UNAUTHENTICATED
 from informix_arrow.wire import messages as m
 
 from .raw import TIMEOUT, RawClient, connect_request
@@ -48,9 +48,9 @@ def test_connections_beyond_all_places_are_closed_at_once(caplog: pytest.LogCapt
     caplog.set_level(logging.WARNING, "informix_arrow.server")
     with Server(max_sessions=1) as server, ExitStack() as stack:
         with RawClient(server, "sysmaster") as client:
-            for _ in range(STRANGERS):
+            for _ in range(MAX_UNAUTHENTICATED):
                 stack.enter_context(socket.create_connection(server.address, TIMEOUT))
-            assert eventually(lambda: server.sessions == STRANGERS + 1)
+            assert eventually(lambda: server.sessions == MAX_UNAUTHENTICATED + 1)
             with socket.create_connection(server.address, TIMEOUT) as late:
                 assert everything_until_closed(late) == b""
             assert client.ask(m.Version()) == []

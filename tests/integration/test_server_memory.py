@@ -20,7 +20,7 @@ from tests.soaking import SECONDS, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.server.edge.session import Session
+from informix_arrow.server.edge.session import ClientConnection
 
 from .test_server_streaming import MIB, resident
 
@@ -83,7 +83,7 @@ def closed_early(url: str) -> None:
 
 def cut_off(url: str) -> None:
     connection, _ = _begin(url)
-    link = connection._link.transport._socket
+    link = connection._runner.transport._socket
     assert link is not None
     link.shutdown(socket.SHUT_RDWR)
     connection.close()
@@ -280,7 +280,7 @@ def test_errors_keep_neither_the_session_nor_the_connection_alive() -> None:
                 "FOR EACH ROW (EXECUTE PROCEDURE ifx_allow_newline('t'))"
             )
         gc.collect()
-        kinds = (Session, ifx.Connection)
+        kinds = (ClientConnection, ifx.Connection)
         before = {id(one) for one in gc.get_objects() if issubclass(type(one), kinds)}
         gc.disable()
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.stream import PACE, Stream
+from informix_arrow.server.edge.stream import SEND_BACKLOG, Stream
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.messages import BoundValue
 from informix_arrow.wire.types import ColumnType
@@ -338,7 +338,7 @@ def test_a_long_read_is_sent_as_the_client_takes_it(
         client.send(m.LoData.read(descriptor, 1 << 30, 0), m.EndOfTurn())
     for group in client.receive_groups(3):
         assert one(group, m.LoDataReply).data == data
-    assert 0 < peak < 2 * PACE
+    assert 0 < peak < 2 * SEND_BACKLOG
 
 
 def test_a_descriptor_given_by_sql_is_one_as_any_other(client: RawClient) -> None:

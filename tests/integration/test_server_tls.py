@@ -192,13 +192,13 @@ def test_interrupts_in_a_row_never_damage_the_stream(tls_server: Server, trustin
 
 
 def test_urgent_bytes_between_records_are_taken_out_however_the_records_arrive() -> None:
-    from informix_arrow.server.edge.tls import _Records
+    from informix_arrow.server.edge.tls import _RecordScanner
 
     records = [b"\x16\x03\x03\x00\x05BBBBB", b"\x17\x03\x03\x00\x00", b"\x17\x03\x03\x42\x42" + b"B" * 0x4242]
     received = b"B".join([b"BB", *records, b"BBB"])
     for size in (1, 2, 3, 5, 7, 1000, len(received)):
-        clean = _Records(ord("B"))
-        pieces = [clean.of(received[at : at + size]) for at in range(0, len(received), size)]
+        clean = _RecordScanner(ord("B"))
+        pieces = [clean.strip_urgent(received[at : at + size]) for at in range(0, len(received), size)]
         assert b"".join(pieces) == b"".join(records)
 
 

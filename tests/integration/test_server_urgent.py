@@ -46,9 +46,9 @@ def ends() -> Iterator[Ends]:
 
 def test_a_read_that_comes_upon_an_urgent_byte_takes_it(ends: Ends) -> None:
     ends.urgent()
-    assert ends.stream.receive_now() is None
+    assert ends.stream.try_receive() is None
     assert ends.taken == [(b"B", False)]
-    assert ends.stream.receive_now() is None
+    assert ends.stream.try_receive() is None
     assert len(ends.taken) == 1
 
 
@@ -56,7 +56,7 @@ def test_an_urgent_byte_between_bytes(ends: Ends) -> None:
     ends.client.send(b"before")
     ends.urgent()
     ends.client.send(b"after")
-    assert ends.stream.receive_now()
+    assert ends.stream.try_receive()
     while ends.stream.inbox != b"beforeafter":
         assert ends.stream.receive()
     assert ends.taken == [(b"B", False)]
@@ -80,7 +80,7 @@ def test_whoever_waits_with_nothing_to_do_is_idle_when_it_comes(ends: Ends) -> N
 def test_whoever_waits_in_a_statement_is_not_idle(ends: Ends) -> None:
     ends.urgent()
     ends.client.shutdown(socket.SHUT_WR)
-    ends.stream.asking = True
+    ends.stream.awaiting_client = True
     assert ends.stream.receive() is False
     assert ends.taken == [(b"B", False)]
 
@@ -133,7 +133,7 @@ def test_what_is_held_is_seen_when_enough_has_come(ends: Ends) -> None:
     ends.client.sendall(b"ab")
     assert ends.stream.receive()
     ends.stream.pos = 1
-    ends.stream.hold(5)
+    ends.stream.require_bytes(5)
     for piece in (b"cd", b"efgh"):
         assert not ends.stream.ready
         assert ends.stream.inbox[ends.stream.pos :] == b"b"
@@ -151,7 +151,7 @@ def test_nothing_behind_an_urgent_byte_is_read_before_it_is_heeded(ends: Ends) -
     heeded, taken = threading.Event(), threading.Event()
 
     def watch() -> None:
-        with ends.stream.urgency:
+        with ends.stream.urgent_lock:
             ends.served.recv(1, socket.MSG_OOB)
             taken.set()
             heeded.wait(0.2)  # a slow watcher

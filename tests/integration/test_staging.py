@@ -61,7 +61,7 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
     assert [each.rows for each in parts] == [3, 1, 0]
     assert {each.load for each in parts} == {load}
     assert ids(conn) == []
-    assert staging.take(conn, "orders", parts, "nightly")
+    assert staging.commit_and_clean_up(conn, "orders", parts, "nightly")
     rows = conn.execute("SELECT * FROM orders ORDER BY id").fetchall()
     assert [tuple(row) for row in rows] == [
         (1, "é", Decimal("-0.01"), 7),
@@ -71,7 +71,7 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
     ]
     assert tables(conn) == ["informix_arrow_writes", "orders"]
     again = [staged(conn, staging.begin(conn, "orders"), part(9))]
-    assert not staging.take(conn, "orders", again, "nightly", overwrite=True)
+    assert not staging.commit_and_clean_up(conn, "orders", again, "nightly", overwrite=True)
     assert ids(conn) == [1, 2, 3, 4]
     assert tables(conn) == ["informix_arrow_writes", "orders"]
 
@@ -81,7 +81,9 @@ def test_an_id_that_somebody_else_has_taken_is_refused_and_not_passed_over(conn:
 
     def took(number: int, by: str, *rows: int) -> bool:
         load = staging.begin(conn, "orders")
-        return staging.take(conn, "orders", [staged(conn, load, part(*rows))], f"s:{number}", by=by)
+        return staging.commit_and_clean_up(
+            conn, "orders", [staged(conn, load, part(*rows))], f"s:{number}", by=by
+        )
 
     assert took(0, "s@one", 1)
     assert not took(0, "s@one", 1)
@@ -102,21 +104,21 @@ def test_an_id_that_somebody_else_has_taken_is_refused_and_not_passed_over(conn:
 def test_overwriting_takes_the_place_of_all_rows(conn: ifx.Connection) -> None:
     for number, rows in enumerate([part(1, 2), part(2, 3)]):
         parts = [staged(conn, staging.begin(conn, "orders"), rows)]
-        assert staging.take(conn, "orders", parts, str(number), overwrite=True)
+        assert staging.commit_and_clean_up(conn, "orders", parts, str(number), overwrite=True)
     assert ids(conn) == [2, 3]
 
 
 def test_a_row_that_is_refused_leaves_the_target_as_it_was_and_the_id_free(conn: ifx.Connection) -> None:
     load = staging.begin(conn, "orders")
     first = [staged(conn, load, part(1, 2))]
-    staging.take(conn, "orders", first, "a")
+    staging.commit_and_clean_up(conn, "orders", first, "a")
     twice = [staged(conn, load, part(3)), staged(conn, load, part(2))]
     with pytest.raises(ifx.IntegrityError):
-        staging.take(conn, "orders", twice, "b", overwrite=False)
+        staging.commit_and_clean_up(conn, "orders", twice, "b", overwrite=False)
     assert ids(conn) == [1, 2]
     staging.drop(conn, load)
     assert tables(conn) == ["informix_arrow_writes", "orders"]
-    assert staging.take(conn, "orders", [staged(conn, load, part(3))], "b")
+    assert staging.commit_and_clean_up(conn, "orders", [staged(conn, load, part(3))], "b")
     assert ids(conn) == [1, 2, 3]
 
 
@@ -139,7 +141,7 @@ def test_a_part_that_was_lost_is_noticed(conn: ifx.Connection) -> None:
     one = staged(conn, load, part(1, 2))
     conn.execute(f"DELETE FROM {one.name} WHERE id = 2")
     with pytest.raises(ifx.InternalError, match=r"2 rows were loaded into .* and 1 of them"):
-        staging.take(conn, "orders", [one], "a")
+        staging.commit_and_clean_up(conn, "orders", [one], "a")
     assert ids(conn) == []
 
 
@@ -160,7 +162,7 @@ def test_a_serial_column_is_numbered_or_takes_what_it_is_given(conn: ifx.Connect
     left_out = pa.table({"after": [2, 3], "v": ["b", "c"]})
     for number, table in enumerate((given, left_out)):
         one = staging.load(conn, "numbered", load, table.schema, table.to_batches())
-        staging.take(conn, "numbered", [one], str(number))
+        staging.commit_and_clean_up(conn, "numbered", [one], str(number))
     found = conn.execute("SELECT k, v, after FROM numbered ORDER BY k").fetchall()
     assert [tuple(row) for row in found] == [(41, "a", 1), (42, "b", 2), (43, "c", 3)]
 
@@ -174,7 +176,7 @@ def test_wrong_targets_are_refused_at_once(conn: ifx.Connection, server: Server)
     with pytest.raises(ifx.ProgrammingError, match="columns of the table named twice: id"):
         staging.load(conn, "orders", load, pa.schema([("id", pa.int32()), ("ID", pa.int32())]), [])
     with pytest.raises(ifx.InterfaceError, match="200 bytes"):
-        staging.take(conn, "orders", [], "é" * 101)
+        staging.commit_and_clean_up(conn, "orders", [], "é" * 101)
     server.create_database("staging_unlogged", mode="unlogged")
     with (
         ifx.connect(server.url("staging_unlogged")) as unlogged,

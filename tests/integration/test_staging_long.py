@@ -63,7 +63,7 @@ def test_parts_wait_for_those_that_were_begun_later(
         begun(20, earlier)
         second = loaded(conn, load, 2)
     assert staging.sweep(conn) == []
-    assert staging.take(conn, "orders", [first, second], "a")
+    assert staging.commit_and_clean_up(conn, "orders", [first, second], "a")
     assert conn.execute("SELECT id FROM orders ORDER BY id").fetchall() == [(1,), (2,)]
 
 
@@ -82,7 +82,7 @@ def test_parts_wait_for_one_that_is_still_loaded(conn: ifx.Connection, server: S
     first = loaded(conn, load, 1)
     second = staging.load(conn, "orders", load, table.schema, slow())
     assert swept == [[]]
-    assert staging.take(conn, "orders", [first, second], "a")
+    assert staging.commit_and_clean_up(conn, "orders", [first, second], "a")
     assert conn.execute("SELECT COUNT(*), SUM(after) FROM orders").fetchall() == [(39_999, 7 * 39_999)]
 
 
@@ -94,7 +94,7 @@ def test_a_load_that_died_is_swept_as_a_whole(conn: ifx.Connection, monkeypatch:
             loaded(conn, load, number)
     fresh = loaded(conn, staging.begin(conn, "orders"), 3)  # begin() sweeps
     assert stages(conn) == 1
-    assert staging.take(conn, "orders", [fresh], "b")
+    assert staging.commit_and_clean_up(conn, "orders", [fresh], "b")
 
 
 def test_a_part_that_took_a_day_waits_for_its_commit(
@@ -112,7 +112,7 @@ def test_a_part_that_took_a_day_waits_for_its_commit(
     one = staging.load(conn, "orders", load, table.schema, slow())
     with ifx.connect(server.url(conn.database), autocommit=True) as other:
         assert staging.sweep(other) == []
-    assert staging.take(conn, "orders", [one], "a")
+    assert staging.commit_and_clean_up(conn, "orders", [one], "a")
     assert conn.execute("SELECT id, after FROM orders ORDER BY id").fetchall() == [(1, 7), (2, 7)]
     assert stages(conn) == 0
 
@@ -141,5 +141,5 @@ def test_what_was_swept_before_its_commit_is_said(
         parts = [loaded(conn, load, 1), loaded(conn, load, 2)]
     assert len(staging.sweep(conn)) == 2
     with pytest.raises(ifx.ProgrammingError, match=r"is gone\. Another load sweeps"):
-        staging.take(conn, "orders", parts, "a")
+        staging.commit_and_clean_up(conn, "orders", parts, "a")
     assert conn.execute("SELECT COUNT(*) FROM orders").fetchall() == [(0,)]

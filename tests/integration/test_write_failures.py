@@ -341,18 +341,18 @@ def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothi
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows behind the end of a transaction are final by themselves, and nobody knows how many there are."""
-    from informix_arrow.exchange.scope import Scope
+    from informix_arrow.exchange.scope import LoadTransaction
     from informix_arrow.exchange.steps import Exchange
-    from informix_arrow.exchange.turns import ask
+    from informix_arrow.exchange.turns import request
     from informix_arrow.wire import messages as m
 
-    undo = Scope.undo
+    undo = LoadTransaction.rollback
 
-    def ended_before(scope: Scope) -> Exchange[bool]:
-        yield from ask(scope._session, (m.Rollback(),))
+    def ended_before(scope: LoadTransaction) -> Exchange[bool]:
+        yield from request(scope._session, (m.Rollback(),))
         return (yield from undo(scope))
 
-    monkeypatch.setattr(Scope, "undo", ended_before)
+    monkeypatch.setattr(LoadTransaction, "rollback", ended_before)
     with ifx.connect(server.url("stores_demo")) as conn:
         conn.execute("CREATE TEMP TABLE ended_load (id INT NOT NULL, tail INT)")
         conn.commit()

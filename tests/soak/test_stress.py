@@ -50,7 +50,7 @@ class Worker:
     def connect(self) -> None:
         self.autocommit = self.rng.random() < 0.3
         self.conn = ifx.connect(self.url, autocommit=self.autocommit, lock_wait=20)
-        link = self.conn._link.transport._socket
+        link = self.conn._runner.transport._socket
         assert link is not None
         self.port = link.getsockname()[1]
         self.thread = self._thread_at_the_server()
@@ -184,7 +184,7 @@ class Worker:
             timer.join(LONG)
 
     def _kill(self) -> None:
-        link = self.conn._link.transport._socket
+        link = self.conn._runner.transport._socket
         if link is not None:
             try:
                 link.shutdown(socket.SHUT_RDWR)

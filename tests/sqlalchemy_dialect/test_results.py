@@ -15,9 +15,9 @@ from sqlalchemy.engine import Row, RowMapping
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from informix_arrow.sqlalchemy import DeclaredType
-from informix_arrow.sqlalchemy.results import PART
+from informix_arrow.sqlalchemy.results import CHUNK_ROWS
 
-COUNT = 3 * PART + 7
+COUNT = 3 * CHUNK_ROWS + 7
 LINES = sa.Table(
     "lines_of_results",
     sa.MetaData(),
@@ -65,7 +65,7 @@ def test_rows_of_plain_values_are_not_looked_at(filled: Engine) -> None:
 
 def test_parts_of_every_size_are_all_rows_in_order(filled: Engine) -> None:
     with filled.connect() as connection:
-        for size in (1, PART - 1, PART, PART + 1, 2 * PART + 3, COUNT, COUNT + 1):
+        for size in (1, CHUNK_ROWS - 1, CHUNK_ROWS, CHUNK_ROWS + 1, 2 * CHUNK_ROWS + 3, COUNT, COUNT + 1):
             result = connection.execute(QUERY)
             parts = list(iter(lambda result=result, size=size: result.fetchmany(size), []))
             assert result.fetchmany(size) == []
@@ -87,7 +87,7 @@ def test_columns_scalars_unique_and_processed_values(filled: Engine) -> None:
     with filled.connect() as connection:
         assert connection.execute(QUERY).scalars().all() == list(range(COUNT))
         assert connection.execute(QUERY).scalars("flag").unique().all() == [True, False]
-        assert connection.scalars(QUERY).fetchmany(PART + 1) == list(range(PART + 1))
+        assert connection.scalars(QUERY).fetchmany(CHUNK_ROWS + 1) == list(range(CHUNK_ROWS + 1))
         narrow = connection.execute(QUERY).columns("after", "k").all()
         assert narrow == [(row[5], row[0]) for row in EXPECTED]
         assert looked_at(narrow) == 0
@@ -95,7 +95,7 @@ def test_columns_scalars_unique_and_processed_values(filled: Engine) -> None:
         rows = connection.execute(counted.order_by(LINES.c.k)).all()  # DECIMALs that are made whole numbers
         assert rows == [(k, 1, k) for k in range(COUNT)]
         assert looked_at(rows) == 0
-        once = connection.execute(sa.select(LINES.c.flag)).unique().fetchmany(PART + 1)
+        once = connection.execute(sa.select(LINES.c.flag)).unique().fetchmany(CHUNK_ROWS + 1)
         assert [row[0] for row in once] == [True, False]
         frozen = connection.execute(QUERY).freeze()
         assert frozen().all() == EXPECTED
@@ -128,7 +128,7 @@ def test_asyncio(filled: Engine) -> None:
             assert rows == EXPECTED
             assert looked_at(rows) == 0
             streamed = await connection.stream(QUERY)
-            assert [*await streamed.fetchmany(PART + 1), *await streamed.all()] == EXPECTED
+            assert [*await streamed.fetchmany(CHUNK_ROWS + 1), *await streamed.all()] == EXPECTED
         await engine.dispose()
 
     asyncio.run(main())

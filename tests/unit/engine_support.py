@@ -9,11 +9,11 @@ import pytest
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.lob_calls import Client
-from informix_arrow.server.engine.prepared import Outcome
+from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.engine.session import EngineSession, open_session
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.routines.session_routines import Library
-from informix_arrow.server.schema.catalog import attached
+from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.schema.catalog import duck_database
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 
@@ -37,10 +37,12 @@ class Db:
     def types(self, sql: str) -> list[tuple[str, str]]:
         return [(c.name, c.type.sql) for c in self.session.prepare(sql).columns]
 
-    def run(self, sql: str, *params: object) -> Outcome:
+    def run(self, sql: str, *params: object) -> StatementOutcome:
         return self.session.execute(self.session.prepare(sql), params)
 
-    def many(self, sql: str, rows: Sequence[Sequence[object]], **options: bool) -> list[Outcome | SqlError]:
+    def many(
+        self, sql: str, rows: Sequence[Sequence[object]], **options: bool
+    ) -> list[StatementOutcome | SqlError]:
         return self.session.execute_many(self.session.prepare(sql), rows, **options)
 
     def fails(self, sql: str, *params: object) -> SqlError:
@@ -58,7 +60,7 @@ class Db:
 
 
 def new_engine() -> Engine:
-    return Engine(None, "informix", VERSION, Library())
+    return Engine(None, "informix", VERSION, SplLibrary())
 
 
 def open_engine() -> Iterator[Engine]:
@@ -90,7 +92,7 @@ class Copies:
                 clean(engine)
                 record = engine.databases.get("stores_demo")
                 engine.drop_database("stores_demo")
-                self._copy(engine, self._KEPT, attached("stores_demo"))
+                self._copy(engine, self._KEPT, duck_database("stores_demo"))
                 engine.databases._register(record)
                 self._engine = engine
             finally:
@@ -103,7 +105,7 @@ class Copies:
             db = connect(engine)
             self._fill(db)
             db.session.close()
-            self._copy(engine, attached("stores_demo"), self._KEPT)
+            self._copy(engine, duck_database("stores_demo"), self._KEPT)
         except BaseException:
             engine.close()
             raise
@@ -134,7 +136,7 @@ def clean(engine: Engine) -> None:
     for name in engine.databases.names():
         if name not in ("sysmaster", "stores_demo"):
             engine.drop_database(name)
-    engine.registered.clear()
+    engine.python_routines.clear()
 
 
 def connect(

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from informix_arrow.exchange.buffer import ReceiveBuffer
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Ask, Connect, Exchange, Receive, Send, Uncounted
+from informix_arrow.exchange.steps import Connect, Exchange, ExcludeFromTimeout, Receive, Send, SendReceive
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, StatementType
@@ -65,7 +65,7 @@ def new_session(**state: object) -> Session:
 def arrived(session: Session, *messages: m.Message) -> None:
     """Put ``messages`` into the session's buffer, as if the server had sent them before."""
     data = b"".join(message.encode(FRAMING) for message in messages)
-    with session.buffer.room() as room:
+    with session.buffer.reserve() as room:
         room[: len(data)] = data
     session.buffer.end += len(data)
 
@@ -100,11 +100,11 @@ class Peer:
         return [" ".join(type(message).__name__ for message in group) for group in self.groups]
 
     def _do(self, step: object) -> int:
-        if isinstance(step, Ask):
+        if isinstance(step, SendReceive):
             self._do(Send(step.data))
-            return self._do(Receive(step.into, step.patience))
+            return self._do(Receive(step.into, step.idle_timeout))
         self.steps.append(type(step).__name__)
-        if isinstance(step, Connect | Uncounted):
+        if isinstance(step, Connect | ExcludeFromTimeout):
             return 0
         if isinstance(step, Send):
             self._take(step.data)
@@ -125,7 +125,7 @@ class Peer:
     def _take(self, data: bytes) -> None:
         reader = Reader(data)
         group: Group = []
-        while reader.left:
+        while reader.remaining:
             message = m.parse_client_message(reader, FRAMING)
             if not isinstance(message, m.EndOfTurn):
                 group.append(message)

@@ -13,9 +13,9 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow.bulk.convert import Converter, converter
-from informix_arrow.bulk.feed import RowFeed
-from informix_arrow.bulk.report import Rejects
-from informix_arrow.exchange.load import Form, Group
+from informix_arrow.bulk.feed import ArrowRowSource
+from informix_arrow.bulk.report import RejectedRows
+from informix_arrow.exchange.load import RowFraming, RowGroup
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bound_to_python
 from informix_arrow.wire.capabilities import Framing
@@ -37,10 +37,10 @@ def sent(ct: ColumnType, array: pa.Array, encoding: str = "utf-8") -> list[objec
     """What a server reads from the PUT rows of one column, a sentinel behind it."""
     feed = feed_of(ct, array, encoding)
     rows: list[object] = []
-    while (group := feed.take(Form.PUT, 1 << 16, 1 << 30)) is not None:
+    while (group := feed.next_group(RowFraming.PUT, 1 << 16, 1 << 30)) is not None:
         reader = Reader(group.data)
         framing = FRAMING.with_encoding(encoding)
-        while reader.left:
+        while reader.remaining:
             message = m.parse_client_message(reader, framing)
             assert isinstance(message, m.Put)
             value, tail = decode_tuple(message.tuple_bytes, (Column("c", ct), SENTINEL), encoding)
@@ -50,12 +50,12 @@ def sent(ct: ColumnType, array: pa.Array, encoding: str = "utf-8") -> list[objec
 
 
 def feed_of(
-    ct: ColumnType, array: pa.Array, encoding: str = "utf-8", rejects: Rejects | None = None
-) -> RowFeed:
+    ct: ColumnType, array: pa.Array, encoding: str = "utf-8", rejects: RejectedRows | None = None
+) -> ArrowRowSource:
     tail = pa.array([12345] * len(array), pa.int32())
     data = pa.record_batch([array, tail], ["c", "tail"])
     ways = [way(ct, array, encoding), converter(SENTINEL, "tail", pa.int32(), encoding)]
-    return RowFeed(iter([data]), ways, encoding, b"", b"", rejects)
+    return ArrowRowSource(iter([data]), ways, encoding, b"", b"", rejects)
 
 
 BIG = 2**40
@@ -144,16 +144,16 @@ def test_what_does_not_fit_is_refused_with_row_column_and_value(
 
 
 @walked(("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40])
-@walked("form", [Form.PUT, Form.BIND])
+@walked("form", [RowFraming.PUT, RowFraming.BIND])
 def test_rows_that_do_not_fit_are_set_aside_and_the_others_sent(
-    declared: str, array: pa.Array, row: int, text: str, form: Form
+    declared: str, array: pa.Array, row: int, text: str, form: RowFraming
 ) -> None:
     ct = ColumnType.parse_sql(declared)
     array = pa.concat_arrays([array.slice(0, 1)] * 3 + [array.slice(row, 1)] + [array.slice(0, 1)] * 2)
-    rejects = Rejects(pa.schema([("c", array.type), ("tail", pa.int32())]))
+    rejects = RejectedRows(pa.schema([("c", array.type), ("tail", pa.int32())]))
     feed = feed_of(ct, array, rejects=rejects)
-    groups: list[Group] = []
-    while (group := feed.take(form, 60, 1 << 30)) is not None:
+    groups: list[RowGroup] = []
+    while (group := feed.next_group(form, 60, 1 << 30)) is not None:
         groups.append(group)
     assert sum(group.count for group in groups) == 5
     assert rejects.table().column("row").to_pylist() == [3]
@@ -202,10 +202,10 @@ def test_bad_rows_of_text_that_repeats_itself_are_found_by_its_values() -> None:
 def test_rows_refused_by_conversion_and_by_the_encoder_keep_their_numbers() -> None:
     """Row numbers go by the data, whoever refuses: floats that are no integers here, NULL's pattern there."""
     floats = pa.array([1.0, 1.5, 2.0, -32768.0, 3.0, 2.5, 4.0])
-    rejects = Rejects(pa.schema([("c", floats.type), ("tail", pa.int32())]))
+    rejects = RejectedRows(pa.schema([("c", floats.type), ("tail", pa.int32())]))
     feed = feed_of(ColumnType.smallint(), floats, rejects=rejects)
     groups = []
-    while (group := feed.take(Form.PUT, 1 << 16, 2)) is not None:
+    while (group := feed.next_group(RowFraming.PUT, 1 << 16, 2)) is not None:
         groups.append(group)
     assert [group.count for group in groups] == [2, 2]
     assert rejects.table().column("row").to_pylist() == [1, 3, 5]
@@ -264,7 +264,7 @@ def test_smart_large_objects_become_the_bytes_of_their_contents(
 ) -> None:
     feed = feed_of(ColumnType.parse_sql(declared), array, encoding)
     found = []
-    while (group := feed.take(Form.BIND, 1, 1)) is not None:
+    while (group := feed.next_group(RowFraming.BIND, 1, 1)) is not None:
         assert group.count == 1
         (content,) = feed.contents(group)
         found.append(None if content is None else bytes(content))
@@ -300,20 +300,20 @@ def test_the_second_row_is_refused_by_number_whatever_python_makes_of_its_value(
     """Some of these have no Python value at all, which must not hide what is wrong."""
     ct = ColumnType.parse_sql(declared)
     feed = feed_of(ct, array, encoding)
-    first = feed.take(Form.BIND, 1 << 20, 1 << 20)
+    first = feed.next_group(RowFraming.BIND, 1 << 20, 1 << 20)
     assert first is not None
     assert first.count == 1
     with pytest.raises(DataError) as caught:
-        feed.take(Form.BIND, 1 << 20, 1 << 20)
+        feed.next_group(RowFraming.BIND, 1 << 20, 1 << 20)
     assert (caught.value.row, caught.value.column) == (1, "c")
-    feed.name_culprit(())
+    feed.describe_failed_row(())
     assert "row 1 (c=" in str(caught.value)
-    rejects = Rejects(pa.schema([("c", array.type), ("tail", pa.int32())]))
+    rejects = RejectedRows(pa.schema([("c", array.type), ("tail", pa.int32())]))
     feed = feed_of(ct, array, encoding, rejects)
-    only = feed.take(Form.BIND, 1 << 20, 1 << 20)
+    only = feed.next_group(RowFraming.BIND, 1 << 20, 1 << 20)
     assert only is not None
     assert only.count == 1
-    assert feed.take(Form.BIND, 1 << 20, 1 << 20) is None
+    assert feed.next_group(RowFraming.BIND, 1 << 20, 1 << 20) is None
     assert rejects.table().column("row").to_pylist() == [1]
 
 
@@ -345,11 +345,11 @@ def test_months_and_days_of_arrow_go_into_intervals() -> None:
         sent(months, pa.array([pa.MonthDayNano((14, 1, 0))], pa.month_day_nano_interval()))
 
 
-def bound(group: Group) -> list[tuple[Any, ...]]:
+def bound(group: RowGroup) -> list[tuple[Any, ...]]:
     """The parameters of BIND rows, as a server sees them."""
     reader = Reader(group.data)
     rows = []
-    while reader.left:
+    while reader.remaining:
         message = m.parse_client_message(reader, FRAMING)
         assert isinstance(message, m.Bind)
         rows.append(tuple(bound_to_python(value, "utf-8") for value in message.values))
@@ -360,7 +360,7 @@ def test_rows_sent_again_are_those_behind_the_refused_one() -> None:
     data = [
         pa.record_batch({"c": pa.array(range(start, start + 7), pa.int32())}) for start in range(0, 70, 7)
     ]
-    feed = RowFeed(
+    feed = ArrowRowSource(
         iter(data),
         [converter(Column("c", ColumnType.integer()), "c", pa.int32(), "utf-8")],
         "utf-8",
@@ -368,17 +368,17 @@ def test_rows_sent_again_are_those_behind_the_refused_one() -> None:
         b"",
         piece_rows=5,
     )
-    group = feed.take(Form.PUT, 1 << 20, 40)
+    group = feed.next_group(RowFraming.PUT, 1 << 20, 40)
     assert group is not None
     assert group.count == 40
     for start in (0, 1, 6, 7, 23, 39, 40):
-        again = list(feed.again(group, start, 50, 4))
+        again = list(feed.resend_from(group, start, 50, 4))
         assert [row for each in again for row in bound(each)] == [(n,) for n in range(start, 40)]
         assert all(each.count <= 4 for each in again)
-        assert [feed._find(each, 0)[0].first + feed._find(each, 0)[1] for each in again[:1]] == (
+        assert [feed._find(each, 0)[0].first_row + feed._find(each, 0)[1] for each in again[:1]] == (
             [start] if start < 40 else []
         )
-    rest = feed.take(Form.BIND, 1 << 20, 1000)
+    rest = feed.next_group(RowFraming.BIND, 1 << 20, 1000)
     assert rest is not None
     assert bound(rest) == [(n,) for n in range(40, 70)]
-    assert feed.take(Form.BIND, 1 << 20, 1000) is None
+    assert feed.next_group(RowFraming.BIND, 1 << 20, 1000) is None

@@ -26,7 +26,7 @@ from informix_arrow._bulk import (
 )
 from informix_arrow.server.dialogue.bulk import OPTIONS
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.types.conversions import Converter
+from informix_arrow.server.types.conversions import ValueConverter
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value, bound_to_python
 from informix_arrow.wire.capabilities import Framing
@@ -87,11 +87,11 @@ def long(data: bytes) -> bytes:
 
 def as_stored(ct: ColumnType, bound: BoundValue, encoding: str) -> object:
     """What the Python way makes of a parameter; some error when it refuses it."""
-    return _one(Converter(ct, encoding), bound_to_python(bound, encoding))
+    return _one(ValueConverter(ct, encoding), bound_to_python(bound, encoding))
 
 
-def _one(converter: Converter, value: object) -> object:
-    converted = converter.column([value])
+def _one(converter: ValueConverter, value: object) -> object:
+    converted = converter.convert_column([value])
     for error in converted.errors.values():
         raise error
     return converted.array[0].as_py()
@@ -102,7 +102,7 @@ def as_taken(ct: ColumnType, value: object, encoding: str) -> object:
     if ct.sql.startswith(("DECIMAL", "MONEY")) and isinstance(value, str):
         value = Decimal(value)
     if isinstance(value, (str, Decimal, pa.MonthDayNano)):
-        return _one(Converter(ct, encoding), value)
+        return _one(ValueConverter(ct, encoding), value)
     return value
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.bulk.convert import converter
-from informix_arrow.bulk.feed import RowFeed
-from informix_arrow.exchange.load import Form, put_type
+from informix_arrow.bulk.feed import ArrowRowSource
+from informix_arrow.exchange.load import RowFraming, put_type
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
@@ -80,25 +80,29 @@ def test_rows_are_put_byte_by_byte_as_jdbc_puts_them(recorded: dict[str, Any]) -
         converter(column, column.name, array.type, ENCODING)
         for column, array in zip(columns, arrays, strict=True)
     ]
-    group = RowFeed(iter([data]), ways, ENCODING, b"", b"").take(Form.PUT, 1 << 20, 1 << 20)
+    group = ArrowRowSource(iter([data]), ways, ENCODING, b"", b"").next_group(
+        RowFraming.PUT, 1 << 20, 1 << 20
+    )
     assert group is not None
     assert group.count == len(recorded["put_hex"])
     assert group.data.hex() == normalised("".join(recorded["put_hex"]))
 
 
-@pytest.mark.parametrize(("form", "true", "false"), [(Form.PUT, b"\x01", b"\0"), (Form.BIND, b"t", b"f")])
+@pytest.mark.parametrize(
+    ("form", "true", "false"), [(RowFraming.PUT, b"\x01", b"\0"), (RowFraming.BIND, b"t", b"f")]
+)
 def test_boolean_is_a_byte_in_a_put_row_and_a_letter_in_a_bound_one(
-    form: Form, true: bytes, false: bytes
+    form: RowFraming, true: bytes, false: bytes
 ) -> None:
     column = next(c for c in described(RECORDED[-1]).columns if c.type.is_boolean)
     data = pa.record_batch({"b": pa.array([True, False, None])})
     ways = [converter(column, "b", pa.bool_(), ENCODING)]
-    feed = RowFeed(iter([data]), ways, ENCODING, b"", b"")
-    group = feed.take(form, 1 << 20, 1 << 20)
+    feed = ArrowRowSource(iter([data]), ways, ENCODING, b"", b"")
+    group = feed.next_group(form, 1 << 20, 1 << 20)
     assert group is not None
     expected = {
-        Form.PUT: [b"\0\0\0\0\1" + true, b"\0\0\0\0\1" + false, b"\1\0\0\0\0"],
-        Form.BIND: [b"\0\0\0\0\0\0\0\1" + true, b"\0\0\0\0\0\0\0\1" + false, b"\0\0\xff\xff\0\0"],
+        RowFraming.PUT: [b"\0\0\0\0\1" + true, b"\0\0\0\0\1" + false, b"\1\0\0\0\0"],
+        RowFraming.BIND: [b"\0\0\0\0\0\0\0\1" + true, b"\0\0\0\0\0\0\0\1" + false, b"\0\0\xff\xff\0\0"],
     }[form]
     at = 0
     for value in expected:

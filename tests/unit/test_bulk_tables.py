@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pytest
 from tests.walking import walked
 
-from informix_arrow.bulk.advice import advice
+from informix_arrow.bulk.advice import hint_for
 from informix_arrow.bulk.ddl import create_table, declared_type, merge_statement, staging_table
 from informix_arrow.bulk.progress import Bar
-from informix_arrow.bulk.report import Rejects, describe_row
+from informix_arrow.bulk.report import RejectedRows, describe_row
 from informix_arrow.bulk.source import open_source
 from informix_arrow.bulk.target import bare_name, check_table, insert_statement, map_columns, quote, quote_new
 from informix_arrow.wire.describe import Column
@@ -251,7 +251,7 @@ def test_batches_of_another_schema_are_refused_when_they_come() -> None:
 def test_rejects_are_in_the_order_of_the_data_and_keep_no_batch_alive() -> None:
     one = pa.record_batch({"row": ["a", "b", "c"], "v": pa.array([1, 2, 3]).dictionary_encode()})
     two = pa.record_batch({"row": ["d", "e"], "v": pa.array([4, 5]).dictionary_encode()})
-    rejects = Rejects(one.schema)
+    rejects = RejectedRows(one.schema)
     rejects.add(two, 1, 4, DataError("client"))
     rejects.add(one, 0, 0, database_error(-268, -100, 0, "u1"))
     rejects.add(one, 2, 2, database_error(-391, 0, 0, "v"))
@@ -264,7 +264,7 @@ def test_rejects_are_in_the_order_of_the_data_and_keep_no_batch_alive() -> None:
        "isam": [-100, None, None, None],
         "data_row": ["a", "c", "d", "e"], "v": [1, 3, 4, 5],
     }  # fmt: skip
-    assert Rejects(one.schema).table().schema == table.schema
+    assert RejectedRows(one.schema).table().schema == table.schema
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_rejects_of_any_type_are_told_in_order(array: pa.Array) -> None:
     """Also when they come out of order, and from batches with dictionaries of their own."""
     batch = pa.record_batch({"c": array})
     more = pa.record_batch({"c": pa.concat_arrays([array.slice(2), array.slice(0, 2)])})
-    rejects = Rejects(batch.schema)
+    rejects = RejectedRows(batch.schema)
     for place in (3, 0, 1):
         rejects.add(batch, place, place, DataError("no"))
     for place in (2, 1):
@@ -333,7 +333,7 @@ def test_a_row_is_named_by_its_key_or_its_first_columns_and_long_values_are_shor
     ],
 )
 def test_locks_and_long_transactions_come_with_advice(sqlcode: int, isam: int, text: str) -> None:
-    given = advice(database_error(sqlcode, isam))
+    given = hint_for(database_error(sqlcode, isam))
     assert text in given
     assert bool(given) == bool(text)
 

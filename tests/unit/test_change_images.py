@@ -7,7 +7,7 @@ import pytest
 from tests.change_follower import records as parsed
 
 from informix_arrow.server.changes import records
-from informix_arrow.server.changes.images import TableImages
+from informix_arrow.server.changes.images import TableImageEncoder
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
@@ -63,13 +63,13 @@ def db(fresh_engine: Engine) -> Db:
     return connect(fresh_engine)
 
 
-def images_of(db: Db, name: str, codec: str = "utf-8") -> tuple[TableImages, pa.Table]:
+def images_of(db: Db, name: str, codec: str = "utf-8") -> tuple[TableImageEncoder, pa.Table]:
     """The images of a table, and its rows in storage form."""
     info = db.session.find_table(None, name)
     assert info is not None
     names = ", ".join(f'"{c.name}"' for c in info.columns)
-    query = f"select {names} from {info.duck} order by rowid"
-    return TableImages(info, codec), db.session.transaction.con.sql(query).to_arrow_table()
+    query = f"select {names} from {info.duck_name} order by rowid"
+    return TableImageEncoder(info, codec), db.session.transaction.con.sql(query).to_arrow_table()
 
 
 @pytest.mark.parametrize(("values", "image"), ROWS)
@@ -77,7 +77,7 @@ def test_images_that_informix_15_was_seen_to_make(db: Db, values: str, image: st
     db.run(f"create table t ({COLUMNS})")
     db.run(f"insert into t values ({values})")
     images, rows = images_of(db, "t")
-    assert [body.hex() for body in images.of(rows)] == [bytes.fromhex(image).hex()]
+    assert [body.hex() for body in images.encode(rows)] == [bytes.fromhex(image).hex()]
 
 
 def test_the_column_text_of_informix_15(db: Db) -> None:
@@ -117,24 +117,24 @@ def test_numbers_and_moments_of_informix_15(db: Db, declared: str, value: str, i
     db.run(f"create table t (a {declared}, behind smallint)")
     db.run(f"insert into t values ({value}, 258)")
     images, rows = images_of(db, "t")
-    assert images.of(rows) == [bytes.fromhex(image + "0102")]
+    assert images.encode(rows) == [bytes.fromhex(image + "0102")]
 
 
 def test_columns_of_variable_length_come_last_and_some_may_be_picked(db: Db) -> None:
     db.run("create table t (v varchar(10,2), a integer, w lvarchar(20), b smallint, x nvarchar(5))")
     db.run("insert into t values ('vv', 1, 'w', 2, null)")
     images, rows = images_of(db, "t")
-    (body,) = images.of(rows)
+    (body,) = images.encode(rows)
     assert body == bytes.fromhex("000000030000000400000002 00000001 0002 027676 00020077 0100")
     assert [(c.name, c.declared, c.width) for c in images.table.columns] == [
         ("a", "integer", 4), ("b", "smallint", 2), ("v", "varchar(10,2)", 0), ("w", "lvarchar(20)", 0),
         ("x", "nvarchar(5,0)", 0),
     ]  # fmt: skip
-    assert records.picker(images.table, {"a", "b", "v", "w", "x"}) is None
+    assert records.projection(images.table, {"a", "b", "v", "w", "x"}) is None
     for wanted, expected in [
         ({"b"}, "0002"), ({"w"}, "00000004 00020077"), ({"a", "x", "v"}, "0000000300000002 00000001 027676 0100"),
     ]:  # fmt: skip
-        pick = records.picker(images.table, wanted)
+        pick = records.projection(images.table, wanted)
         assert pick is not None
         assert pick(body) == bytes.fromhex(expected)
 
@@ -146,7 +146,7 @@ def test_columns_that_cannot_be_captured_are_left_out(db: Db) -> None:
     db.run("insert into t (a, z) values (1, 2)")
     images, rows = images_of(db, "t")
     assert [c.name for c in images.table.columns] == ["a", "z"]
-    assert images.of(rows) == [bytes.fromhex("00000001 0002")]
+    assert images.encode(rows) == [bytes.fromhex("00000001 0002")]
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def test_text_is_in_the_code_set_of_its_database(db: Db, codec: str, text: str, 
     images, rows = images_of(db, "t", codec)
     n = len(raw) // 2
     c, v, lv = raw + "20" * (8 - n), f"{n:02x}{raw}", f"{n + 1:04x}00{raw}"
-    assert images.of(rows)[0].hex() == f"{n + 1:08x}{n + 3:08x}{c}{v}{lv}"
-    assert images.of(rows)[1].hex() == "0000000200000003" + "00" + "20" * 7 + "0100" + "000101"
+    assert images.encode(rows)[0].hex() == f"{n + 1:08x}{n + 3:08x}{c}{v}{lv}"
+    assert images.encode(rows)[1].hex() == "0000000200000003" + "00" + "20" * 7 + "0100" + "000101"
     for column in ("c", "v", "l"):
         db.run("update t set c = 'x', v = 'x', l = 'x'")
         db.run(f"update t set {column} = '\U0001f600'")
         images, rows = images_of(db, "t", codec)
         with pytest.raises(SqlError) as refused:
-            images.of(rows)
+            images.encode(rows)
         assert (refused.value.sqlcode, refused.value.near) == (-23103, column)
 
 
@@ -174,6 +174,6 @@ def test_only_columns_of_variable_length_and_many_rows(db: Db) -> None:
     db.run("create table t (v varchar(255))")
     db.many("insert into t values (?)", [("x" * (i % 256),) for i in range(9000)])
     images, rows = images_of(db, "t")
-    assert images.of(rows) == [
+    assert images.encode(rows) == [
         (n + 1).to_bytes(4, "big") + bytes((n,)) + b"x" * n for n in (i % 256 for i in range(9000))
     ]

@@ -38,7 +38,7 @@ def columns_of(text: str) -> tuple[Column, ...]:
     data = w.schema(text, widths, len(parsed) - variable, variable)
     found = c.parse_record(data, 0, len(data))
     assert found is not None
-    assert isinstance(found[0], c.TableSchema)
+    assert isinstance(found[0], c.TableSchemaRecord)
     return found[0].columns
 
 

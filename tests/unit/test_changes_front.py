@@ -18,10 +18,10 @@ from informix_arrow.capturing import Changes
 from informix_arrow.changes.assembler import Assembler, CapturedTable
 from informix_arrow.changes.batches import expected_schema
 from informix_arrow.exchange.buffer import ReceiveBuffer
-from informix_arrow.exchange.capturing import ChangeReads
+from informix_arrow.exchange.capturing import CaptureReader
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost, Receive, Send
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
@@ -146,7 +146,7 @@ def make() -> Iterator[Make]:
         captured = [CapturedTable(name, label, names[name]) for label, name in enumerate(tables, 1)]
         schemas = {name: expected_schema(COLUMNS[name], TypeOptions()) for name in tables}
         assembler = Assembler(captured, TypeOptions(), "utf-8")
-        reads = ChangeReads(NUMBER, capturing.READ_BYTES, records, assembler.write)
+        reads = CaptureReader(NUMBER, capturing.READ_BYTES, records, assembler.write)
         found = Changes(cast(Any, connection), NUMBER, assembler, reads, schemas, idle, watchdog, goodbye=1.0)
         made.append(found)
         return found, connection
@@ -209,7 +209,7 @@ def test_quiet_that_reads_sent_ahead_tell_of_is_older_than_who_reads_now(make: M
         records=3,
     )
     assert len(list(changes)) == 8
-    assert changes._reads.on_their_way
+    assert changes._reads.in_flight
     assert [keys(each) for each in changes] == [[9]]
 
 
@@ -219,9 +219,9 @@ def test_errors_of_reads_that_were_sent_ahead_are_for_who_reads_on(make: Make) -
     )
     found = iter(changes)
     assert [keys(next(found)) for _ in range(2)] == [[0], [1]]
-    assert changes._reads.on_their_way == 2
-    connection._run(settle(connection._session))  # what another statement does first
-    assert not changes._reads.on_their_way
+    assert changes._reads.in_flight == 2
+    connection._run(drain_pending_replies(connection._session))  # what another statement does first
+    assert not changes._reads.in_flight
     with pytest.raises(OperationalError) as caught:
         next(found)
     assert caught.value.sqlcode == -9810
@@ -408,8 +408,8 @@ def test_only_a_place_at_the_end_of_the_log_is_believed(
     connection.rows = [(9, 2), *rows]
     before = capturing._log_end(cast(Any, connection))
     assert before == 9 << 32 | 0x2000
-    assert capturing._begun(cast(Any, connection), 1, before) == begun
-    assert capturing._begun(cast(Any, connection), 1, None) is None
+    assert capturing._read_start_lsn(cast(Any, connection), 1, before) == begun
+    assert capturing._read_start_lsn(cast(Any, connection), 1, None) is None
 
 
 def test_closing_says_so_to_the_server_once(make: Make) -> None:
@@ -428,7 +428,7 @@ def test_closing_says_so_to_the_server_once(make: Make) -> None:
 def test_a_capture_that_is_dropped_is_warned_of() -> None:
     connection = Written(iter(()), 1)
     assembler = Assembler([], TypeOptions(), "utf-8")
-    reads = ChangeReads(1, 1, 1, assembler.write)
+    reads = CaptureReader(1, 1, 1, assembler.write)
     changes = Changes(cast(Any, connection), 1, assembler, reads, {}, None, None, 1.0)
     with pytest.warns(ResourceWarning, match="unclosed"):
         del changes

@@ -37,14 +37,14 @@ def only(data: bytes) -> c.Record | None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (w.begin(LSN, -30, 1_731_228_224, 200), c.Begin(LSN, -30, 1_731_228_224, 200)),
-        (w.commit(LSN + 1, 30, 1_731_228_225), c.Commit(LSN + 1, 30, 1_731_228_225)),
-        (w.rollback(LSN, 30), c.Rollback(LSN, 30)),
-        (w.row(40, LSN, 30, b"abcd", b"\0", label=7), c.Row(40, LSN, 30, 7)),
-        (w.row(43, LSN, 30, b"", label=7), c.Row(43, LSN, 30, 7)),
-        (w.discard(LSN, 30), c.Discard(LSN, 30)),
-        (w.truncate(LSN, 30, 2), c.Truncate(LSN, 30, 2)),
-        (w.timeout(LSN), c.Timeout(LSN)),
+        (w.begin(LSN, -30, 1_731_228_224, 200), c.BeginRecord(LSN, -30, 1_731_228_224, 200)),
+        (w.commit(LSN + 1, 30, 1_731_228_225), c.CommitRecord(LSN + 1, 30, 1_731_228_225)),
+        (w.rollback(LSN, 30), c.RollbackRecord(LSN, 30)),
+        (w.row(40, LSN, 30, b"abcd", b"\0", label=7), c.RowRecord(40, LSN, 30, 7)),
+        (w.row(43, LSN, 30, b"", label=7), c.RowRecord(43, LSN, 30, 7)),
+        (w.discard(LSN, 30), c.DiscardRecord(LSN, 30)),
+        (w.truncate(LSN, 30, 2), c.TruncateRecord(LSN, 30, 2)),
+        (w.timeout(LSN), c.TimeoutRecord(LSN)),
         (w.error(-83713), c.ErrorRecord(-83713, True)),
         (w.error(-83790, 0), c.ErrorRecord(-83790, False)),
         (w.record(202, struct.pack(">ii", 1, -83790), (), b"a text"), c.ErrorRecord(-83790, True)),
@@ -58,7 +58,7 @@ def test_a_record_holds_what_was_written_wherever_it_is_cut(data: bytes, expecte
 def test_the_worked_stream_is_read() -> None:
     records = [bytes.fromhex(text) for text in VECTORS["stream"]["records"]]
     schema, begin, insert, commit = [only(data) for data in records]
-    assert isinstance(schema, c.TableSchema)
+    assert isinstance(schema, c.TableSchemaRecord)
     assert (schema.label, schema.fixed_bytes, schema.variable) == (1, 14, 1)
     assert [(column.name, column.type.sql) for column in schema.columns] == [
         ("id", "INTEGER"),
@@ -66,15 +66,15 @@ def test_the_worked_stream_is_read() -> None:
         ("price", "DECIMAL(10,2)"),
         ("name", ColumnType.varchar(40).sql),
     ]
-    assert begin == c.Begin(LSN, 30, 0x67407240, 200)
-    assert insert == c.Row(40, LSN + 0x40, 30, 1)
-    assert commit == c.Commit(LSN + 0x100, 30, 0x67407241)
+    assert begin == c.BeginRecord(LSN, 30, 0x67407240, 200)
+    assert insert == c.RowRecord(40, LSN + 0x40, 30, 1)
+    assert commit == c.CommitRecord(LSN + 0x100, 30, 0x67407241)
 
 
 def test_the_column_text_of_informix_15_is_read() -> None:
     vector = VECTORS["informix15"]
     found = only(w.schema(vector["columns"], vector["fixed_bytes"], vector["fixed"], vector["variable"]))
-    assert isinstance(found, c.TableSchema)
+    assert isinstance(found, c.TableSchemaRecord)
     assert len(found.columns) == 22
     assert sum(c.image_width(column) for column in found.columns[:19]) == 111
     assert found.columns[8].type == ColumnType.decimal(10)
@@ -92,7 +92,7 @@ def test_the_column_text_of_informix_15_is_read() -> None:
 )
 def test_forms_of_column_texts(text: str, fixed: int, variable: int, name: str) -> None:
     found = only(w.schema(text, 4, fixed, variable))
-    assert isinstance(found, c.TableSchema)
+    assert isinstance(found, c.TableSchemaRecord)
     assert [column.name for column in found.columns] == [name]
 
 

@@ -19,10 +19,10 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow.copies import files, folders, tables
-from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.checks import ColumnChecksums
 from informix_arrow.copies.folders import Syncing
-from informix_arrow.copies.overlapping import Abandoned, Ahead, overlapped
-from informix_arrow.copies.state import Rows
+from informix_arrow.copies.overlapping import PrefetchBuffer, SourceFailed, process_in_thread
+from informix_arrow.copies.state import CopyRows
 from informix_arrow.copies.tables import TableWriter
 
 DAY = dt.date(2026, 1, 31)
@@ -129,7 +129,7 @@ def test_other_readers_find_the_same(tmp_path: Path) -> None:
 
 def test_sums_are_those_of_plain_python() -> None:
     table = made(500, 100, 0.2, 4)
-    checks = Checks(table.schema)
+    checks = ColumnChecksums(table.schema)
     for batch in table.slice(13, 400).to_batches():
         checks.add(batch)
     told = checks.to_json()
@@ -143,7 +143,7 @@ def test_sums_are_those_of_plain_python() -> None:
     by_dictionary = pa.record_batch(
         {name: table[name].combine_chunks().dictionary_encode() for name in ("text", "long")}
     )
-    same = Checks(table.select(["text", "long"]).schema)
+    same = ColumnChecksums(table.select(["text", "long"]).schema)
     same.add(by_dictionary.slice(13, 400))
     assert {name: told[name] for name in ("text", "long")} == same.to_json()
 
@@ -157,10 +157,10 @@ def _batches(count: int) -> Iterator[pa.RecordBatch]:
 
 
 def test_batches_arrive_in_order_within_their_room() -> None:
-    def work(ahead: Ahead) -> list[int]:
+    def work(ahead: PrefetchBuffer) -> list[int]:
         return [batch["n"][0].as_py() for batch in ahead]
 
-    assert overlapped(_batches(50), work, room=20_000) == list(range(50))
+    assert process_in_thread(_batches(50), work, room=20_000) == list(range(50))
 
 
 def test_the_first_error_of_either_side_ends_both() -> None:
@@ -170,21 +170,21 @@ def test_the_first_error_of_either_side_ends_both() -> None:
 
     met: list[BaseException] = []
 
-    def work(ahead: Ahead) -> None:
+    def work(ahead: PrefetchBuffer) -> None:
         try:
             for _ in ahead:
                 pass
-        except Abandoned as error:
+        except SourceFailed as error:
             met.append(error)
             raise
 
     with pytest.raises(RuntimeError, match="reading"):
-        overlapped(broken(), work)
+        process_in_thread(broken(), work)
     assert len(met) == 1
 
     taken = 0
 
-    def fails(ahead: Ahead) -> None:
+    def fails(ahead: PrefetchBuffer) -> None:
         nonlocal taken
         for _ in ahead:
             taken += 1
@@ -192,7 +192,7 @@ def test_the_first_error_of_either_side_ends_both() -> None:
                 raise OSError("writing")
 
     with pytest.raises(OSError, match="writing"):
-        overlapped(_batches(1000), fails, room=20_000)
+        process_in_thread(_batches(1000), fails, room=20_000)
 
 
 # ---- how columns are encoded --------------------------------------------------------------------
@@ -303,14 +303,14 @@ def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
             pq.write_table(table.set_column(0, "n", pa.array(numbers, pa.int64())), out, row_group_size=500)
             return bytes(out.getvalue())
 
-        change, checks = _Memory(table.schema, damage), Checks(table.schema)
+        change, checks = _Memory(table.schema, damage), ColumnChecksums(table.schema)
 
         def batches() -> Iterator[pa.RecordBatch]:
             for batch in table.to_batches(max_chunksize=100):
                 checks.add(batch)
                 yield batch
 
-        assert len(files.written("t", change, Rows(table.schema, batches(), checks))) == 1
+        assert len(files.write_files("t", change, CopyRows(table.schema, batches(), checks))) == 1
         return change
 
     assert copied(None).synced

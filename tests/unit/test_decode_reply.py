@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from informix_arrow._decode import Decoder
-from informix_arrow.exchange.shape import Shape
+from informix_arrow.exchange.shape import ResultDescription
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, compile_plan
@@ -18,7 +18,7 @@ COLUMNS = (
     Column("name", ColumnType.varchar(20)),
     Column("sentinel", ColumnType.integer()),
 )
-SHAPE = Shape(COLUMNS, compile_plan(COLUMNS, TypeOptions()), TypeOptions(), "utf-8")
+SHAPE = ResultDescription(COLUMNS, compile_plan(COLUMNS, TypeOptions()), TypeOptions(), "utf-8")
 ROWS = [(1, "a", 12345), (None, None, 12345), (-3, "wörter", 12345)]
 FRAMING = Framing(encoding="utf-8")
 END = m.EndOfTurn()
@@ -114,7 +114,7 @@ def test_a_done_of_any_size_is_looked_for_within_the_bytes(done: int) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    whole = Shape(COLUMNS[:1], compile_plan(COLUMNS[:1], TypeOptions()), TypeOptions(), "utf-8")
+    whole = ResultDescription(COLUMNS[:1], compile_plan(COLUMNS[:1], TypeOptions()), TypeOptions(), "utf-8")
     with pytest.raises(ValueError, match="schema"):
         decoder().reply(whole.c_schema, REPLY, 0, len(REPLY), DONE)
     with pytest.raises(ValueError, match="PyCapsule"):

@@ -6,9 +6,9 @@ import pytest
 
 from informix_arrow.server.dialogue import descriptions
 from informix_arrow.server.dialogue.cursors import TupleEncoder
-from informix_arrow.server.dialogue.descriptions import Descriptions
-from informix_arrow.server.dialogue.statements import Statements
-from informix_arrow.server.engine.prepared import Prepared
+from informix_arrow.server.dialogue.descriptions import DescriptionCache
+from informix_arrow.server.dialogue.statements import StatementHandles
+from informix_arrow.server.engine.prepared import PreparedPlan
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
@@ -24,69 +24,69 @@ FRAMINGS = (
 )
 
 
-def query(columns: tuple[Column, ...] = COLUMNS) -> Prepared:
-    return Prepared("SELECT ..", StatementType.SELECT, columns, returns_rows=True)
+def query(columns: tuple[Column, ...] = COLUMNS) -> PreparedPlan:
+    return PreparedPlan("SELECT ..", StatementType.SELECT, columns, returns_rows=True)
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("number", [0, 1, 32767])
 def test_the_answer_to_prepare_is_that_of_its_messages(framing: Framing, number: int) -> None:
-    made = Descriptions()
-    insert = Prepared("INSERT ..", StatementType.INSERT, COLUMNS)
-    nothing = Prepared("UPDATE ..", StatementType.UPDATE)
+    made = DescriptionCache()
+    insert = PreparedPlan("INSERT ..", StatementType.INSERT, COLUMNS)
+    nothing = PreparedPlan("UPDATE ..", StatementType.UPDATE)
     for prepared in (query(), insert, nothing) * 2:
         messages: list[m.Message] = [Describe.of_columns(prepared.statement_type, number, prepared.columns)]
         if prepared is insert:
             messages.append(m.InsertDone(0, 0))
         messages += [m.Done(0, 0, 0, 0), m.Cost(1, 1)]
         wanted = b"".join(message.encode(framing) for message in messages)
-        assert made.of(prepared, framing).message(number) == wanted
+        assert made.get(prepared, framing).message(number) == wanted
 
 
 def test_the_framing_may_change_between_two_of_one_text() -> None:
-    made = Descriptions()
-    latin, utf8 = (made.of(query(), Framing(encoding=code)).message(1) for code in ("latin-1", "utf-8"))
+    made = DescriptionCache()
+    latin, utf8 = (made.get(query(), Framing(encoding=code)).message(1) for code in ("latin-1", "utf-8"))
     assert "n\u00e4me".encode("latin-1") in latin
     assert "n\u00e4me".encode() in utf8
 
 
 def test_an_encoder_is_one_statements_at_a_time() -> None:
-    statements = Statements()
+    statements = StatementHandles()
     prepared, framing = query(), Framing()
     first, second = (
-        statements.add(prepared, statements.descriptions.of(prepared, framing)) for _ in range(2)
+        statements.add(prepared, statements.descriptions.get(prepared, framing)) for _ in range(2)
     )
     encoder = first.encoder = TupleEncoder(COLUMNS, "utf-8", {})
     statements.remove(first)
     third, fourth = (
-        statements.add(prepared, statements.descriptions.of(prepared, framing)) for _ in range(2)
+        statements.add(prepared, statements.descriptions.get(prepared, framing)) for _ in range(2)
     )
     assert (second.encoder, third.encoder, fourth.encoder) == (None, encoder, None)
 
 
 def test_encoders_of_wide_rows_are_not_kept() -> None:
-    statements = Statements()
+    statements = StatementHandles()
     wide = (Column("x", ColumnType.lvarchar(32000)), COLUMNS[0])
     prepared = query(wide)
-    statement = statements.add(prepared, statements.descriptions.of(prepared, Framing()))
+    statement = statements.add(prepared, statements.descriptions.get(prepared, Framing()))
     statement.encoder = TupleEncoder(wide, "utf-8", {})
     statements.remove(statement)
-    assert statements.add(prepared, statements.descriptions.of(prepared, Framing())).encoder is None
+    assert statements.add(prepared, statements.descriptions.get(prepared, Framing())).encoder is None
 
 
 def test_only_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descriptions, "KEPT", 2)
-    made, framing = Descriptions(), Framing()
+    monkeypatch.setattr(descriptions, "CACHE_SIZE", 2)
+    made, framing = DescriptionCache(), Framing()
     queries = [query((COLUMNS[0], Column(f"c{number}", ColumnType.integer()))) for number in range(3)]
-    first = [made.of(prepared, framing) for prepared in queries]
-    again = [made.of(prepared, framing) for prepared in reversed(queries)]
+    first = [made.get(prepared, framing) for prepared in queries]
+    again = [made.get(prepared, framing) for prepared in reversed(queries)]
     assert [a is b for a, b in zip(first, reversed(again), strict=True)] == [False, True, True]
 
 
 def test_a_type_that_cannot_be_sent_is_refused_each_time() -> None:
     odd = query((COLUMNS[0], Column("x", ColumnType(99, 4))))
-    made = Descriptions()
+    made = DescriptionCache()
     for _ in range(2):
         with pytest.raises(SqlError) as refused:
-            made.of(odd, Framing())
+            made.get(odd, Framing())
         assert refused.value.sqlcode == -9628

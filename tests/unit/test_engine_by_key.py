@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import Outcome, Prepared
+from informix_arrow.server.engine.prepared import PreparedPlan, StatementOutcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import KeyedModify, ModifyPlan, SelectPlan
 
@@ -116,7 +116,7 @@ def test_a_change_that_may_concern_more_than_the_row_of_a_key_is_not(db: Db, sql
 def test_a_query_by_a_whole_key_has_few_rows(db: Db, sql: str, few: bool) -> None:
     plan = db.session.prepare(sql).plan
     assert isinstance(plan, SelectPlan)
-    assert plan.few is few
+    assert plan.at_most_one_row is few
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -306,7 +306,9 @@ def test_a_statement_that_is_interrupted_has_done_nothing_and_any_other_has_done
     assert dict(db.rows("select id, tail from stock where id > 3")) == expected
 
 
-def ends(execute: Callable[[Prepared, tuple[object, ...]], Outcome], statement: Prepared, key: int) -> bool:
+def ends(
+    execute: Callable[[PreparedPlan, tuple[object, ...]], StatementOutcome], statement: PreparedPlan, key: int
+) -> bool:
     """Whether a statement is not interrupted."""
     try:
         return execute(statement, (key,)).rows == 1

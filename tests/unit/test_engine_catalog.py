@@ -12,7 +12,7 @@ from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.session import open_session
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 
 from .engine_support import VERSION, Db, connect, open_engine
 
@@ -439,7 +439,7 @@ def test_sysmaster_knows_sessions_and_the_tables_of_all_databases(engine: Engine
 def test_the_log_is_what_duckdb_has_written_ahead(tmp_path: Path, db: Db) -> None:
     query = "select number, uniqid, used, is_current, flags, size from sysmaster:syslogs"
     assert db.rows(query) == [(1, 1, 0, 1, 3, 8192)]
-    kept = Engine(tmp_path, "informix", VERSION, Library())
+    kept = Engine(tmp_path, "informix", VERSION, SplLibrary())
     other = connect(kept)
     other.run("create table t (a lvarchar(3000))")
     before = other.value("select used from sysmaster:syslogfil")
@@ -453,7 +453,7 @@ def test_the_log_is_what_duckdb_has_written_ahead(tmp_path: Path, db: Db) -> Non
 
 
 def test_the_catalogue_of_an_older_server_is_made_anew(tmp_path: Path) -> None:
-    first = Engine(tmp_path, "informix", VERSION, Library())
+    first = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(first)
     db.run("create table kept (a integer, b varchar(5) not null, unique (b, a) constraint pair)")
     db.run("create index falling on kept (a desc)")
@@ -478,7 +478,7 @@ def test_the_catalogue_of_an_older_server_is_made_anew(tmp_path: Path) -> None:
     con.execute(f"CREATE VIEW {master}.main.systabnames AS SELECT 'gone' AS dbsname")
     db.session.close()
     first.close()
-    second = Engine(tmp_path, "informix", VERSION, Library())
+    second = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(second)
     assert db.rows("select * from kept") == [(7, "x")]
     assert (db.rows(keys), db.rows(indexes)) == before
@@ -493,13 +493,13 @@ def test_the_catalogue_of_an_older_server_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_a_view_over_the_catalogue_is_there_after_a_restart(tmp_path: Path) -> None:
-    first = Engine(tmp_path, "informix", VERSION, Library())
+    first = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(first)
     db.run("create table kept (a integer, b varchar(5))")
     db.run("create view widths (t, n) as select tabname, ncols from systables where tabid >= 100")
     db.session.close()
     first.close()
-    second = Engine(tmp_path, "informix", VERSION, Library())
+    second = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(second)
     assert db.rows("select n, t from widths where t = 'kept'") == [(2, "kept")]
     assert db.rows("select s.tabname, s.tabtype from systables s, widths w where s.tabname = w.t and w.n = 2") == [
@@ -511,7 +511,7 @@ def test_a_view_over_the_catalogue_is_there_after_a_restart(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["later", "größer"])
 def test_systabnames_has_the_tables_of_databases_made_after_the_statement(name: str) -> None:
-    engine = Engine(None, "informix", VERSION, Library())
+    engine = Engine(None, "informix", VERSION, SplLibrary())
     db = connect(engine)
     asked = "select count(*) c, min(tabname) t from sysmaster:systabnames where dbsname = ?"
     assert db.rows(asked, name) == [(0, None)]
@@ -646,7 +646,7 @@ def test_the_scale_of_a_floating_decimal_is_255_for_the_driver(engine: Engine) -
 
 
 def test_systabinfo_tells_the_rows_and_the_size_of_each_table_of_each_database() -> None:
-    engine = Engine(None, "informix", VERSION, Library())
+    engine = Engine(None, "informix", VERSION, SplLibrary())
     db = connect(engine)
     engine.create_database("second", ("log",), "en_US.utf8")
     other = connect(engine, "second")
@@ -695,11 +695,11 @@ def test_sysptnhdr_tells_whose_rows_are_logged_in_full(engine: Engine, db: Db) -
     assert flags() == off
     info = other.session.find_table(None, "snooped")
     assert info is not None
-    engine.log_rows("second", info.tabid, True)
+    engine.set_full_logging("second", info.tabid, True)
     assert flags() == [*off[:1], ("second", "snooped", 0x04000002), *off[2:]]
     bit = "select count(*) from sysmaster:sysptnhdr where bitand(flags, 67108864) > 0"
     assert db.value(bit) == 1
-    engine.log_rows("second", info.tabid, False)
+    engine.set_full_logging("second", info.tabid, False)
     assert flags() == off
     assert db.value(bit) == 0
     other.session.close()
@@ -722,7 +722,7 @@ def test_fragments_have_a_partn_each_and_no_row_ids(db: Db) -> None:
 
 
 def test_a_partn_is_that_of_one_fragment_of_the_whole_server(tmp_path: Path) -> None:
-    kept = Engine(tmp_path, "informix", VERSION, Library())
+    kept = Engine(tmp_path, "informix", VERSION, SplLibrary())
     kept.create_database("second", ("log",), "en_US.utf8")
 
     def numbers(engine: Engine) -> list[int]:
@@ -748,7 +748,7 @@ def test_a_partn_is_that_of_one_fragment_of_the_whole_server(tmp_path: Path) -> 
     before = numbers(kept)
     assert len(before) == len(set(before)) == 16
     kept.close()
-    again = Engine(tmp_path, "informix", VERSION, Library())
+    again = Engine(tmp_path, "informix", VERSION, SplLibrary())
     assert numbers(again) == before
     make(again, "three")
     after = numbers(again)

@@ -19,15 +19,15 @@ from tests.change_follower import Follower, Row, records
 
 from informix_arrow.server.changes import log as log_module
 from informix_arrow.server.changes import reader
-from informix_arrow.server.changes.images import TableImages
-from informix_arrow.server.changes.log import ChangeLog, Gone
-from informix_arrow.server.changes.reader import Captured, LogReader
+from informix_arrow.server.changes.images import TableImageEncoder
+from informix_arrow.server.changes.log import ChangeLog, LogPositionGone
+from informix_arrow.server.changes.reader import CaptureTarget, LogReader
 from informix_arrow.server.changes.records import RecordKind
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.journal import Recorder
+from informix_arrow.server.engine.journal import WriteRecorder
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import KeyedModify
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 
 from .engine_support import VERSION, Db, connect, open_engine
 
@@ -56,21 +56,23 @@ class Watch:
             info = db.session.find_table(None, name)
             assert info is not None
             if on:
-                self.engine.log_rows(DATABASE, info.tabid, True)
-            table = TableImages(info, "utf-8").table
+                self.engine.set_full_logging(DATABASE, info.tabid, True)
+            table = TableImageEncoder(info, "utf-8").table
             self.columns[name] = ", ".join(c.name for c in table.columns)
-            tables[DATABASE, info.tabid] = Captured(table, label, frozenset(c.name for c in table.columns))
+            tables[DATABASE, info.tabid] = CaptureTarget(
+                table, label, frozenset(c.name for c in table.columns)
+            )
         self.start = {name: self._now(name) for name in names} if on else {}
         self.follower = Follower(dict(enumerate(names, 1)))
-        self.reader = LogReader(self.engine.changes, lsn, tables)
+        self.reader = LogReader(self.engine.change_log, lsn, tables)
         for captured in tables.values():
-            self.reader.tell(captured)
+            self.reader.send_schema(captured)
 
     def _now(self, name: str) -> list[Row]:
         return sorted(self.db.rows(f"select {self.columns[name]} from {name}"), key=repr)
 
     def read(self) -> Follower:
-        while found := self.reader.take(7, 1000):
+        while found := self.reader.read_records(7, 1000):
             assert len(records(found)) <= 7
             self.follower.take(found)
         return self.follower
@@ -121,8 +123,8 @@ def test_tables_that_are_not_logged_leave_nothing(db: Db) -> None:
     db.run("update other set id = 2")
     db.session.commit()
     assert watch.kinds() == []
-    assert db.session.engine.changes.files() == []
-    db.session.engine.log_rows(DATABASE, db.session.find_table(None, "t").tabid, False)  # type: ignore[union-attr]
+    assert db.session.engine.change_log.files() == []
+    db.session.engine.set_full_logging(DATABASE, db.session.find_table(None, "t").tabid, False)  # type: ignore[union-attr]
     db.run("insert into t values (10, 1, 'ten', 1)")
     assert watch.kinds() == []
 
@@ -130,28 +132,28 @@ def test_tables_that_are_not_logged_leave_nothing(db: Db) -> None:
 def test_a_long_transaction_of_others_is_passed_over_in_parts(
     db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "_PASSED_BYTES", 4096)
+    monkeypatch.setattr(reader, "_MAX_SKIPPED_BYTES", 4096)
     make(db)
     db.run("create table other (id integer, text lvarchar(200))")
     watch = Watch(db, "t")
     other = db.session.find_table(None, "other")
     assert other is not None
-    engine.log_rows(DATABASE, other.tabid, True)
+    engine.set_full_logging(DATABASE, other.tabid, True)
     assert watch.kinds() == [200]
     db.session.begin()
     db.many("insert into other values (?, ?)", [(i, "x" * 100) for i in range(1000)])
     db.run("insert into t values (10, 1, 'ten', 1)")
     db.session.commit()
-    assert records(watch.reader.take(50, 1 << 16))[0][0] == 1
+    assert records(watch.reader.read_records(50, 1 << 16))[0][0] == 1
     places = []
-    while not (found := watch.reader.take(50, 1 << 16)):
-        assert watch.reader.passing  # and not at the end of the log
+    while not (found := watch.reader.read_records(50, 1 << 16)):
+        assert watch.reader.is_skipping  # and not at the end of the log
         places.append(watch.reader.position)
     assert len(places) > 10
     assert places == sorted(set(places))
     assert [number for number, *_ in records(found)] == [40, 2]
-    assert watch.reader.take(50, 1 << 16) == b""
-    assert not watch.reader.passing
+    assert watch.reader.read_records(50, 1 << 16) == b""
+    assert not watch.reader.is_skipping
 
 
 def test_transactions_end_in_the_log_as_they_ended(db: Db, engine: Engine) -> None:
@@ -379,7 +381,7 @@ def test_a_statement_that_was_planned_before_its_table_is_logged(
     plan = db.session.prepare(sql, len(params)).plan
     watch = Watch(db, "t")
     with pytest.raises(SqlError) as refused:
-        db.session.run(plan, params)
+        db.session.run_plan(plan, params)
     assert refused.value.sqlcode == -710
     assert watch.kinds() == [200]
     db.run(sql, *params)
@@ -393,9 +395,9 @@ def test_a_statement_that_was_planned_while_its_table_was_logged_does_not_log(db
     plan = db.session.prepare("insert into t values (?, 1, 'x', 1)", 1).plan
     info = db.session.find_table(None, "t")
     assert info is not None
-    engine.log_rows(DATABASE, info.tabid, False)
+    engine.set_full_logging(DATABASE, info.tabid, False)
     with pytest.raises(SqlError) as refused:
-        db.session.run(plan, (10,))
+        db.session.run_plan(plan, (10,))
     assert refused.value.sqlcode == -710
     db.run("insert into t values (10, 1, 'x', 1)")
     assert watch.kinds() == [200]
@@ -483,12 +485,12 @@ def test_any_place_of_the_log_will_do(db: Db, engine: Engine) -> None:
     for i in range(20):
         db.run("insert into t values (?, 1, 'x', 1)", 100 + i)
     commits = first.read().commit_lsns
-    end = engine.changes.end
+    end = engine.change_log.end
     for lsn in range(2 << 32, end, 7):
         seen = Watch(db, "t", lsn=lsn, on=False).read()
         assert seen.commit_lsns == [commit for commit in commits if commit >= lsn], hex(lsn)
     for wrong in (1, 24, 1 << 40, end + 1, 3 << 32):
-        with pytest.raises(Gone):
+        with pytest.raises(LogPositionGone):
             Watch(db, "t", lsn=wrong, on=False)
 
 
@@ -507,7 +509,7 @@ def test_reads_that_were_asked_for_at_the_same_time_wait_together(db: Db) -> Non
     waits: list[str] = []
 
     def read(asked: float) -> bytes:
-        return db.session.capture.read(number & 0xFFFF, 1000, asked, lambda: waits.append("waits"))
+        return db.session.capture_routines.read(number & 0xFFFF, 1000, asked, lambda: waits.append("waits"))
 
     hour_ago = time.monotonic() - 3600
     assert [number for number, _, _ in records(read(hour_ago))] == [200]
@@ -527,19 +529,19 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
         db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
     other.session.commit()
     watch.same()
-    files = engine.changes.files()
+    files = engine.change_log.files()
     assert len(files) > 5
     assert [f["current"] for f in files] == [False] * (len(files) - 1) + [True]
     commits = watch.follower.commit_lsns
     for file in files:  # from each place where one begins nothing is missing
         lsn = file["uniqid"] << 32
         assert Watch(db, "t", lsn=lsn, on=False).read().commit_lsns == [c for c in commits if c >= lsn]
-    monkeypatch.setattr(log_module, "KEPT_BYTES", 12_000)
+    monkeypatch.setattr(log_module, "RETAINED_BYTES", 12_000)
     for i in range(200):
         db.run("insert into t values (?, 1, 'some words', 1)", 1000 + i)
         watch.read()
-    assert len(engine.changes.files()) < 5
-    with pytest.raises(Gone):
+    assert len(engine.change_log.files()) < 5
+    with pytest.raises(LogPositionGone):
         Watch(db, "t", lsn=files[0]["uniqid"] << 32, on=False)
     watch.same()
 
@@ -548,7 +550,7 @@ def test_a_reader_that_is_too_late_is_told_so(
     db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "FILE_BYTES", 2000)
-    monkeypatch.setattr(log_module, "KEPT_BYTES", 4000)
+    monkeypatch.setattr(log_module, "RETAINED_BYTES", 4000)
     make(db)
     watch = Watch(db, "t")
     db.run("insert into t values (100, 1, 'some words', 1)")
@@ -556,8 +558,8 @@ def test_a_reader_that_is_too_late_is_told_so(
     for i in range(100):
         db.run("insert into t values (?, 1, 'some words', 1)", 200 + i)
     dead = bytes.fromhex("00000018 00000000 00000042 000000ca 00000001 fffeb8ff")
-    assert watch.reader.take(50, 1000) == dead
-    assert watch.reader.take(50, 1000) == dead
+    assert watch.reader.read_records(50, 1000) == dead
+    assert watch.reader.read_records(50, 1000) == dead
 
 
 def test_what_is_no_record_is_not_read(db: Db, engine: Engine) -> None:
@@ -565,14 +567,14 @@ def test_what_is_no_record_is_not_read(db: Db, engine: Engine) -> None:
     watch = Watch(db, "t")
     for i in range(3):
         db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
-    (file,) = engine.changes._files
+    (file,) = engine.change_log._files
     data = file.path.read_bytes()
     at = data.index(b"some words", data.index(b"some words") + 1)
     file.path.write_bytes(data[:at] + b"S" + data[at + 1 :])
-    found = watch.reader.take(50, 10_000)
+    found = watch.reader.read_records(50, 10_000)
     assert [number for number, _, _ in records(found)] == [200, 1, 40, 2, 1, 202]
     assert found[-4:] == (-83790).to_bytes(4, "big", signed=True)
-    assert watch.reader.take(50, 1000) == found[-24:]
+    assert watch.reader.read_records(50, 1000) == found[-24:]
 
 
 @pytest.mark.slow
@@ -627,7 +629,7 @@ def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch:
 
 
 def reopened(folder: Path) -> tuple[Engine, Db]:
-    engine = Engine(folder, "informix", VERSION, Library())
+    engine = Engine(folder, "informix", VERSION, SplLibrary())
     return engine, connect(engine)
 
 
@@ -637,7 +639,7 @@ def test_positions_and_tables_outlive_the_server(tmp_path: Path) -> None:
     watch = Watch(db, "t")
     db.run("insert into t values (10, 1, 'ten', 1)")
     begin = watch.read().begin_lsns[0]
-    end = engine.changes.end
+    end = engine.change_log.end
     db.session.close()
     engine.close()
     engine, db = reopened(tmp_path)
@@ -660,8 +662,8 @@ def test_tables_that_are_gone_are_not_logged_after_a_restart(tmp_path: Path) -> 
     make(db)
     info = db.session.find_table(None, "t")
     assert info is not None
-    assert not info.full_rows
-    assert not engine.changes.is_full(DATABASE, info.tabid)
+    assert not info.is_fully_logged
+    assert not engine.change_log.is_fully_logged(DATABASE, info.tabid)
     engine.close()
 
 
@@ -701,12 +703,12 @@ def test_a_database_of_the_same_name_is_another(engine: Engine) -> None:
     db.run("create table t (a integer)")
     info = db.session.find_table(None, "t")
     assert info is not None
-    engine.log_rows("one", info.tabid, True)
+    engine.set_full_logging("one", info.tabid, True)
     db.session.close()
     engine.rename_database("one", "two")
-    assert engine.changes.is_full("two", info.tabid)
+    assert engine.change_log.is_fully_logged("two", info.tabid)
     engine.drop_database("two")
-    assert not engine.changes.is_full("two", info.tabid)
+    assert not engine.change_log.is_fully_logged("two", info.tabid)
 
 
 def test_a_log_that_cannot_be_written_fails_the_statement(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -744,17 +746,17 @@ def test_rows_that_duckdb_leaves_out_of_a_write_are_changed_all_the_same(
         for _ in range(4):
             db.run(f"insert into {table} select id + (select max(id) from {table}), n from {table}")
     watch = Watch(db, "t", "p")
-    over, chance, lost = Recorder._over, random.Random(5), itertools.count()
+    over, chance, lost = WriteRecorder._bound_rows, random.Random(5), itertools.count()
 
     @contextmanager
-    def losing(self: Recorder, rows: Any) -> Iterator[None]:
+    def losing(self: WriteRecorder, rows: Any) -> Iterator[None]:
         short = rows is not None and rows.num_rows > 2 and chance.random() < 0.25
         if short:
             next(lost)
         with over(self, rows.slice(1) if short else rows):
             yield
 
-    monkeypatch.setattr(Recorder, "_over", losing)
+    monkeypatch.setattr(WriteRecorder, "_bound_rows", losing)
     for table in ("t", "p"):
         db.session.begin()
         assert db.run(f"delete from {table} where id between 1 and 4").rows == 4
@@ -778,16 +780,16 @@ def test_a_write_that_never_finds_all_its_rows_fails_and_changes_nothing(
     db.run("insert into t values (1, 1)")
     db.run("insert into t values (2, 2)")
     watch = Watch(db, "t")
-    over = Recorder._over
+    over = WriteRecorder._bound_rows
 
     @contextmanager
-    def losing(self: Recorder, rows: Any) -> Iterator[None]:
+    def losing(self: WriteRecorder, rows: Any) -> Iterator[None]:
         with over(self, None if rows is None else rows.slice(1)):
             yield
 
     db.session.begin()
     db.run("insert into t values (3, 3)")
-    monkeypatch.setattr(Recorder, "_over", losing)
+    monkeypatch.setattr(WriteRecorder, "_bound_rows", losing)
     assert db.fails("delete from t where n > 0").sqlcode == -244
     monkeypatch.undo()
     db.session.commit()
@@ -801,7 +803,7 @@ def test_a_file_of_the_log_that_was_just_begun_when_the_server_was_killed_forget
     folder = tmp_path / "changes"
     folder.mkdir()
     log = ChangeLog(folder, str(tmp_path))
-    began = log.began(log.begin(1))
+    began = log.begin_lsn(log.begin(1))
     log.close()
     (folder / "0000000003.changes").write_bytes(log_module._FILE_HEAD.pack(log_module._MAGIC, 3))
     again = ChangeLog(folder, str(tmp_path))
@@ -816,8 +818,8 @@ def test_a_commit_whose_end_cannot_be_written_at_a_restart_is_known_at_the_next_
 ) -> None:
     (tmp_path / "changes").mkdir()
     with monkeypatch.context() as killed:
-        killed.setattr(ChangeLog, "committed", lambda self, tx: None)
-        engine = Engine(tmp_path, "informix", VERSION, Library())
+        killed.setattr(ChangeLog, "log_commit", lambda self, tx: None)
+        engine = Engine(tmp_path, "informix", VERSION, SplLibrary())
         db = connect(engine)
         db.run("create table t (id int, n int)")
         Watch(db, "t")
@@ -829,8 +831,8 @@ def test_a_commit_whose_end_cannot_be_written_at_a_restart_is_known_at_the_next_
 
     with monkeypatch.context() as disk:
         disk.setattr(ChangeLog, "_write", full)
-        Engine(tmp_path, "informix", VERSION, Library()).close()
-    engine = Engine(tmp_path, "informix", VERSION, Library())
+        Engine(tmp_path, "informix", VERSION, SplLibrary()).close()
+    engine = Engine(tmp_path, "informix", VERSION, SplLibrary())
     watch = Watch(connect(engine), "t", lsn=2 << 32, on=False)
     assert [t.changes for t in watch.read().committed] == [[("insert", "t", None, (1, 2))]]
     engine.close()

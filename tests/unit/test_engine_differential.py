@@ -15,7 +15,7 @@ import pytest
 from tests.soaking import seeds
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import Outcome
+from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
 
 from .engine_support import connect, open_engine
@@ -73,9 +73,9 @@ class Worker:
         self.db.session.close()
 
     # ---- helpers
-    def run(self, sql: str, *params: object) -> Outcome | SqlError:
+    def run(self, sql: str, *params: object) -> StatementOutcome | SqlError:
         try:
-            outcome: Outcome | SqlError = self.db.run(sql, *params)
+            outcome: StatementOutcome | SqlError = self.db.run(sql, *params)
         except SqlError as problem:
             outcome = problem
         self.history.append(f"{sql} {params}: {outcome}")
@@ -170,7 +170,7 @@ class Worker:
         """A statement that fails, whatever the tables hold; it has no effect."""
         sql = self.chance.choice(WRONG)
         outcome = self.run(sql)
-        if isinstance(outcome, Outcome):  # of tables that are empty
+        if isinstance(outcome, StatementOutcome):  # of tables that are empty
             assert outcome.rows == 0, self.history
         self.read()
 
@@ -185,7 +185,7 @@ class Worker:
             return
         name = self.chance.choice(list(self.points))
         outcome = self.run(f"rollback work to savepoint {name}")
-        assert isinstance(outcome, Outcome), self.history
+        assert isinstance(outcome, StatementOutcome), self.history
         self.changed = dict(self.points[name])
         names = list(self.points)
         for later in names[names.index(name) + 1 :]:
@@ -246,4 +246,4 @@ def random_work(engine: Engine, seed: int) -> None:
     assert found == expected
     assert db.value("select count(*) from keyed") + db.value("select count(*) from bare") == len(expected)
     assert not engine.locks._tables
-    assert not engine.locks._mine
+    assert not engine.locks._rows_by_owner

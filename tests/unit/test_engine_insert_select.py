@@ -13,7 +13,7 @@ import pytest
 
 from informix_arrow.server.engine import journal, kept_tables, row_inserts, running
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.kept_tables import KeptTables, Spilled
+from informix_arrow.server.engine.kept_tables import SpilledTable, TableSpill
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import WARN_CUT
 
@@ -41,18 +41,18 @@ def fill(db: Db) -> None:
 def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Statements are done in parts; the rows of each part that was inserted."""
     inserted: list[int] = []
-    append = row_inserts.Appender.append
+    append = row_inserts.TableAppender.append
 
     def counted(*arguments: object, **named: object) -> object:
         inserted.append(int(str(arguments[3])))
         return append(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(row_inserts.Appender, "append", counted)
-    monkeypatch.setattr(row_inserts, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(row_inserts.TableAppender, "append", counted)
+    monkeypatch.setattr(row_inserts, "_MAX_INSERT_ROWS", 1)
     monkeypatch.setattr(row_inserts, "batch_rows", lambda _: 2048)
-    monkeypatch.setattr(running, "_WANTED_AT_ONCE", 0)
-    monkeypatch.setattr(journal, "KeptTables", partial(KeptTables, memory=0))
-    monkeypatch.setattr(journal, "_FROZEN_AT_ONCE", 2048)
+    monkeypatch.setattr(running, "_SPOOL_MEMORY", 0)
+    monkeypatch.setattr(journal, "TableSpill", partial(TableSpill, memory=0))
+    monkeypatch.setattr(journal, "_FREEZE_ROWS", 2048)
     return inserted
 
 
@@ -252,7 +252,7 @@ def test_a_full_disk_refuses_the_statement_and_leaves_the_transaction(
     db.run("insert into t values (-1, 1, 'first')")
     with monkeypatch.context() as patched:
         if what.startswith("kept"):
-            patched.setattr(running, "_WANTED_AT_ONCE", 1 << 30)
+            patched.setattr(running, "_SPOOL_MEMORY", 1 << 30)
         _full(patched, what)
         assert db.fails("insert into t select id, other, name from source").sqlcode == -271
     assert db.rows("select id from t") == [(-1,)]
@@ -263,8 +263,8 @@ def test_a_full_disk_refuses_the_statement_and_leaves_the_transaction(
 
 def test_the_log_of_changes_has_each_row_once(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[int] = []
-    changes = type(db.session.transaction.changes)
-    monkeypatch.setattr(changes, "inserted", lambda _, __, rows: noted.append(rows.num_rows))
+    changes = type(db.session.transaction.change_logger)
+    monkeypatch.setattr(changes, "log_inserted", lambda _, __, rows: noted.append(rows.num_rows))
     db.run("insert into t select id, other, name from source")
     assert sum(noted) == ROWS
 
@@ -275,13 +275,13 @@ def test_the_log_of_changes_has_each_row_once(db: Db, monkeypatch: pytest.Monkey
 def test_tables_beyond_the_memory_come_back_from_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = KeptTables(str(tmp_path / "aside"), memory=1300)
+    kept = TableSpill(str(tmp_path / "aside"), memory=1300)
     tables = [pa.table({"n": pa.array(range(n, n + 100)), "s": ["x" * n] * 100}) for n in range(5)]
-    monkeypatch.setattr(kept_tables, "_PIECE", 500)
-    places = [kept.keep(table) for table in tables]
-    assert [isinstance(place, Spilled) for place in places] == [False, True, True, True, True]
+    monkeypatch.setattr(kept_tables, "_SPILL_BATCH_BYTES", 500)
+    places = [kept.store(table) for table in tables]
+    assert [isinstance(place, SpilledTable) for place in places] == [False, True, True, True, True]
     assert [place.num_rows for place in places] == [100] * 5
     for _ in range(2):  # as often as is wanted
-        assert all(kept.table(place).equals(table) for place, table in zip(places, tables, strict=True))
+        assert all(kept.load(place).equals(table) for place, table in zip(places, tables, strict=True))
     kept.clear()
-    assert kept.keep(tables[0]) is tables[0]
+    assert kept.store(tables[0]) is tables[0]

@@ -13,7 +13,7 @@ import pytest
 from informix_arrow.server.dialogue.bulk import OPTIONS
 from informix_arrow.server.engine.appending import BatchOutcome
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import Outcome
+from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire.datetimes import DatetimeValue
 from informix_arrow.wire.plan_ops import arrow_type
@@ -34,7 +34,7 @@ def db(engine: Engine) -> Iterator[Db]:
     db.session.close()
 
 
-def codes(results: list[Outcome | SqlError]) -> list[int]:
+def codes(results: list[StatementOutcome | SqlError]) -> list[int]:
     return [r.sqlcode if isinstance(r, SqlError) else 0 for r in results]
 
 
@@ -168,7 +168,7 @@ def test_serials_are_assigned_kept_and_reported(db: Db) -> None:
     assert db.value("select dbinfo('sqlca.sqlerrd1') from systables where tabid = 1") == 10
     assert db.value("select dbinfo('bigserial') from systables where tabid = 1") == 5
     results = db.many("insert into s values (?, 0, 4)", [(0,), (20,), (0,)])
-    assert [r.serial for r in results if isinstance(r, Outcome)] == [11, 20, 21]
+    assert [r.serial for r in results if isinstance(r, StatementOutcome)] == [11, 20, 21]
     assert db.rows("select id, big from s order by id")[-1] == (21, 8)
 
 
@@ -305,9 +305,9 @@ def test_a_batch_of_columns_has_the_outcomes_of_its_rows(db: Db) -> None:
         (0, 1, "a", 1), (0, 1, "b", 1), (9, 2, "c", None), (0, 3, "d", 1), (0, 4, "long", 1),
     ]  # fmt: skip
     outcome = batch(db, "insert into k values (?, ?, ?, ?)", rows)
-    assert codes(outcome.each()) == [0, -268, -391, -268, 0]
-    assert (outcome.rows, outcome.inserted, outcome.last_good, outcome.cut) == (5, 2, 4, {4})
-    assert [o.serial for o in outcome.each() if isinstance(o, Outcome)] == [2, 11]
+    assert codes(outcome.outcomes()) == [0, -268, -391, -268, 0]
+    assert (outcome.rows, outcome.inserted, outcome.last_inserted, outcome.truncated_rows) == (5, 2, 4, {4})
+    assert [o.serial for o in outcome.outcomes() if isinstance(o, StatementOutcome)] == [2, 11]
     assert db.rows("select id, a, b from k order by a") == [(2, 1, "a"), (1, 3, "old"), (11, 4, "lon")]
     assert db.value("select dbinfo('sqlca.sqlerrd1') from systables where tabid = 1") == 11
 
@@ -316,7 +316,7 @@ def test_a_batch_stops_at_its_first_error_and_gives_back_the_serials_behind_it(d
     db.run("create temp table k (id serial, a integer not null)")
     rows: list[tuple[object, ...]] = [(0, 1), (0, None), (0, 2), (70, 3)]
     outcome = batch(db, "insert into k values (?, ?)", rows, stop_at_error=True)
-    assert codes(outcome.each()) == [0, -391]
+    assert codes(outcome.outcomes()) == [0, -391]
     assert db.rows("select id, a from k") == [(1, 1)]
     assert db.run("insert into k values (0, 9)").serial == 3
 
@@ -346,7 +346,7 @@ def test_a_key_of_several_columns_is_equal_only_as_a_whole(db: Db) -> None:
         ("z", 0.0, day), ("z", -0.0, day),
     ]  # fmt: skip
     outcome = batch(db, "insert into k values (?, ?, ?)", rows)
-    assert codes(outcome.each()) == [0, 0, 0, 0, -268, -268, 0, -268]
+    assert codes(outcome.outcomes()) == [0, 0, 0, 0, -268, -268, 0, -268]
 
 
 def test_floating_decimals_and_the_lowest_bigint_are_converted_one_by_one(db: Db) -> None:
@@ -358,7 +358,7 @@ def test_floating_decimals_and_the_lowest_bigint_are_converted_one_by_one(db: Db
         ("-0.5", 4, 4),
     ]
     outcome = batch(db, "insert into d values (?, ?, ?)", rows)
-    assert codes(outcome.each()) == [0, -1284, -1226, 0]
+    assert codes(outcome.outcomes()) == [0, -1284, -1226, 0]
     assert db.rows("select f, tail from d order by tail") == [("1.2346", 1), ("-0.5", 4)]
 
 
@@ -371,7 +371,7 @@ def test_a_serial_begins_anew_at_1_behind_its_range(db: Db, declared: str, last:
     db.run(f"create temp table s (id {declared} primary key, tail integer)")
     db.run("insert into s values (2, 0)")
     outcome = batch(db, "insert into s values (?, ?)", [(last - 1, 1), (0, 2), (0, 3), (0, 4), (0, 5)])
-    assert codes(outcome.each()) == [0, 0, 0, -268, 0]
+    assert codes(outcome.outcomes()) == [0, 0, 0, -268, 0]
     assert db.rows("select id, tail from s order by tail") == [
         (2, 0),
         (last - 1, 1),
@@ -384,7 +384,7 @@ def test_a_serial_begins_anew_at_1_behind_its_range(db: Db, declared: str, last:
     assert db.fails("insert into s select 0, 8 from sysmaster:sysdual").sqlcode == -268  # last - 1 is taken
     db.run("delete from s where id in (1, 2, ?)", last)
     outcome = batch(db, "insert into s values (?, ?)", [(0, 8), (0, 9), (0, 10), (0, 11), (0, 12)])
-    assert codes(outcome.each()) == [0, 0, 0, -268, -268]
+    assert codes(outcome.outcomes()) == [0, 0, 0, -268, -268]
     assert db.rows("select id, tail from s where tail > 7 order by tail") == [(last, 8), (1, 9), (2, 10)]
 
 

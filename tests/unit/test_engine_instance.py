@@ -8,7 +8,7 @@ import sys
 import duckdb
 import pytest
 
-from informix_arrow.server.engine.instance import Instance, Memory
+from informix_arrow.server.engine.instance import DuckInstance, MemorySettings
 
 BY_ROW_IDS = """
 from informix_arrow.server.engine.instance import Instance, Memory
@@ -44,7 +44,7 @@ def test_rows_are_found_by_their_ids_beside_rows_that_the_transaction_has_added(
 
 def test_the_optimizer_that_loses_rows_in_duckdb_2_0_0_is_off_for_all_sessions() -> None:
     """Whichever DuckDB this is: later ones do not show what the test before this looks for."""
-    instance = Instance(None, Memory())
+    instance = DuckInstance(None, MemorySettings())
     try:
         with instance.connect() as con:
             assert con.execute("SELECT current_setting('disabled_optimizers')").fetchone() == (

@@ -85,8 +85,11 @@ def test_a_known_interval_is_stored_and_written_out_as_its_text(db: Db, vector: 
 @pytest.mark.parametrize("declared", qualifiers())
 def test_the_largest_and_smallest_values_of_a_qualifier_survive(db: Db, declared: str) -> None:
     qualifier = Qualifier.parse(declared, interval=True)
-    largest = intervals.limit(qualifier) - intervals.step(qualifier)
-    texts = [intervals.format_units(n, qualifier) for n in (largest, -largest, 0, intervals.step(qualifier))]
+    largest = intervals.magnitude_limit(qualifier) - intervals.smallest_step(qualifier)
+    texts = [
+        intervals.format_units(n, qualifier)
+        for n in (largest, -largest, 0, intervals.smallest_step(qualifier))
+    ]
     assert (
         texts[0].split(" ")[0].split(":")[0].split("-")[0].split(".")[0].lstrip("0")
         == "9" * qualifier.leading
@@ -102,7 +105,7 @@ def test_the_largest_and_smallest_values_of_a_qualifier_survive(db: Db, declared
         assert found == [value_of(text, qualifier) for text in [*texts, texts[1]]]
     else:
         assert db.fails("select a from q").sqlcode == -1267  # more months than Arrow's type can hold
-    one_more = intervals.format_units(largest + intervals.step(qualifier), qualifier)
+    one_more = intervals.format_units(largest + intervals.smallest_step(qualifier), qualifier)
     assert db.fails("insert into q values (10, ?, 77)", one_more).sqlcode == -1261
     assert db.rows("select count(*) from q")[0][0] == 5
 
@@ -383,7 +386,7 @@ def test_an_interval_is_a_key_and_has_constraints(db: Db) -> None:
 def test_the_text_in_python_and_in_duckdb_agree_for_every_qualifier(db: Db) -> None:
     for declared in qualifiers():
         qualifier = Qualifier.parse(declared, interval=True)
-        step, end = intervals.step(qualifier), intervals.limit(qualifier)
+        step, end = intervals.smallest_step(qualifier), intervals.magnitude_limit(qualifier)
         samples = {
             n // step * step for n in (0, 1, step, 59 * step, 61 * step, end // 3, end // 7 * 5, end - step)
         }

@@ -10,7 +10,7 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.lobs import CHUNK
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.wire.type_codes import LOCATOR_SIZE
 
 from .engine_support import Db, connect
@@ -424,12 +424,12 @@ def test_objects_are_there_after_a_restart(tmp_path: object) -> None:
     from pathlib import Path
 
     assert isinstance(tmp_path, Path)
-    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", Library())
+    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", SplLibrary())
     db = connect(engine)
     locator = db.session.lobs.create("blob")
     db.session.lobs.write(locator, 0, b"kept")
     engine.close()
-    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", Library())
+    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", SplLibrary())
     db = connect(engine)
     assert db.session.lobs.read(locator, 0, 9) == b"kept"
     assert db.session.lobs.create("blob") != locator

@@ -76,7 +76,7 @@ def waits(engine: Engine, session: Db) -> None:
     """Return when `session`, in another thread, waits for a lock."""
     event = threading.Event()
     for _ in range(int(PATIENCE / 0.005)):
-        if session.session.owner in engine.locks._waiting:
+        if session.session.lock_owner in engine.locks._blockers_by_waiter:
             return
         event.wait(0.005)
     raise AssertionError("it does not wait")
@@ -213,7 +213,7 @@ def test_a_refused_lock_does_not_stand_in_the_way_of_its_transactions_end(
     assert not other.session.in_transaction
     assert db.value("select tail from r where id = 1") == 1
     assert not engine.locks._tables
-    assert not engine.locks._mine
+    assert not engine.locks._rows_by_owner
 
 
 # ---- waiting -------------------------------------------------------------------------------------
@@ -914,7 +914,7 @@ def test_random_transfers_between_accounts_keep_their_sum(engine: Engine, db: Db
     assert db.value(f"select sum(tail) from {table}") == begun * len(accounts)
     assert set(refused) <= {(-244, -143)}, "nothing but deadlocks, which were told to one of the two"
     assert not engine.locks._tables
-    assert not engine.locks._mine
+    assert not engine.locks._rows_by_owner
 
 
 def test_a_query_for_update_that_is_taken_whole_locks_all_its_rows(db: Db, other: Db) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.server.types.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
 from informix_arrow.wire.plan_ops import TypeOptions
@@ -379,14 +379,14 @@ def test_the_catalogue_lists_types_and_their_attributes(table: Db) -> None:
 
 def test_types_are_there_after_a_restart(tmp_path: Any) -> None:
     version = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
-    engine = Engine(tmp_path, "informix", version, Library())
+    engine = Engine(tmp_path, "informix", version, SplLibrary())
     db = connect(engine)
     db.run("create row type person_t (name varchar(20))")
     db.run("create table n (p person_t, s set(person_t not null), tail int)")
     db.run("insert into n values ('ROW(''x'')', 'SET{}', 77)")
     before = db.session.prepare("select * from n").columns
     engine.close()
-    engine = Engine(tmp_path, "informix", version, Library())
+    engine = Engine(tmp_path, "informix", version, SplLibrary())
     db = connect(engine)
     assert db.rows("select * from n") == [("ROW('x')", "SET{}", 77)]
     assert db.session.prepare("select * from n").columns == before

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import Outcome
+from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import InsertPlan
 
@@ -56,7 +56,9 @@ def make(db: Db, table: str, temporary: bool = False) -> None:
     db.run(f"create unique index u_{table} on {table} (code, n)")
 
 
-def insert(db: Db, sql: str, row: Sequence[object], *, long: bool, batch: bool = False) -> Outcome | SqlError:
+def insert(
+    db: Db, sql: str, row: Sequence[object], *, long: bool, batch: bool = False
+) -> StatementOutcome | SqlError:
     """What becomes of one row, the short way or the long one."""
     prepared = db.session.prepare(sql)
     plan = prepared.plan
@@ -68,14 +70,14 @@ def insert(db: Db, sql: str, row: Sequence[object], *, long: bool, batch: bool =
         if batch:
             arrays = [pa.array([value], t) for value, t in zip(row, BATCH, strict=True)]
             rows = pa.RecordBatch.from_arrays(arrays, [f"p{i}" for i in range(len(row))])
-            return db.session.execute_batch(prepared, rows).of(0)
+            return db.session.execute_batch(prepared, rows).outcome(0)
         return db.session.execute(prepared, row)
     except SqlError as problem:
         return problem
 
 
-def told(outcome: Outcome | SqlError, table: str) -> object:
-    if isinstance(outcome, Outcome):
+def told(outcome: StatementOutcome | SqlError, table: str) -> object:
+    if isinstance(outcome, StatementOutcome):
         return outcome
     near = outcome.near.replace(table, "t")
     return outcome.sqlcode, outcome.isamcode, "key" if near.startswith("informix.") else near

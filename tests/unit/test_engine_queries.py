@@ -389,4 +389,4 @@ def test_a_query_without_from_is_as_one_of_a_table_of_one_row(db: Db, value: str
     alone, of_one = f"SELECT {value}, 7", f"SELECT {value}, 7 FROM sysmaster:sysdual"
     assert db.types(alone) == db.types(of_one)
     assert db.rows(alone) == db.rows(of_one)
-    assert db.session.prepare("SELECT 1, 'abc'").values is not None
+    assert db.session.prepare("SELECT 1, 'abc'").row_values is not None

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.journal import Recorder, Write
-from informix_arrow.server.engine.locks import MAX_ROWS
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.engine.journal import RecordedWrite, WriteRecorder
+from informix_arrow.server.engine.locks import MAX_ROW_LOCKS
+from informix_arrow.server.routines.session_routines import SplLibrary
 
 from .engine_support import VERSION, Db, connect
 
@@ -93,13 +93,13 @@ def test_a_replay_does_not_look_at_newer_rows_of_the_same_table(db: Db, other: D
 )
 def test_a_large_change_by_a_query_is_replayed_as_it_was(db: Db, other: Db, sql: str) -> None:
     db.run("create table big (id integer primary key, v integer)")
-    db.many("insert into big values (?, 4)", [(n,) for n in range(MAX_ROWS + 1)])
+    db.many("insert into big values (?, 4)", [(n,) for n in range(MAX_ROW_LOCKS + 1)])
     db.run("begin work")
-    assert db.run(sql.format("(select min(v) from source)")).rows == MAX_ROWS + 1
+    assert db.run(sql.format("(select min(v) from source)")).rows == MAX_ROW_LOCKS + 1
     other.run("update source set v = 1")
     assert db.fails("select nothing from t").sqlcode == -217
     db.run("commit work")
-    expected = [] if sql.startswith("delete") else [(5, MAX_ROWS + 1)]
+    expected = [] if sql.startswith("delete") else [(5, MAX_ROW_LOCKS + 1)]
     assert other.rows("select v, count(*) from big group by v") == expected
 
 
@@ -139,7 +139,7 @@ def test_a_row_keeps_its_identity_when_the_room_of_others_is_given_back(
     tmp_path: Path, directory: bool
 ) -> None:
     """DuckDB packs the rows of a table at a checkpoint, which comes when enough was written."""
-    engine = Engine(tmp_path if directory else None, "informix", VERSION, Library())
+    engine = Engine(tmp_path if directory else None, "informix", VERSION, SplLibrary())
     db, other = connect(engine), connect(engine)
     db.run("create table bare (id integer, tail integer)")
     db.session.transaction.con.execute("INSERT INTO bare SELECT i, 0 FROM range(300000) AS r(i)")
@@ -304,13 +304,13 @@ def test_rows_that_came_one_by_one_are_done_again_by_few_statements(
     for n in range(300):
         db.run("insert into t values (?, ?, ?)", 1000 + n, n, 70)
     again: list[str] = []
-    repeat = Recorder.repeat
+    repeat = WriteRecorder.replay_write
 
-    def counted(self: Recorder, write: Write) -> None:
+    def counted(self: WriteRecorder, write: RecordedWrite) -> None:
         again.append(write.sql)
         repeat(self, write)
 
-    monkeypatch.setattr(Recorder, "repeat", counted)
+    monkeypatch.setattr(WriteRecorder, "replay_write", counted)
     _begin_again(db)
     assert [sql.count("(?") for sql in again] == [128, 128, 44]
     assert db.rows("select count(*), sum(id) from t where id >= 1000") == [(300, 300000 + 150 * 299)]

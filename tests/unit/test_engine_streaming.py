@@ -18,14 +18,14 @@ import pytest
 from informix_arrow.server.engine import spill_file, spool
 from informix_arrow.server.engine.duck_transaction import DuckTransaction
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.instance import Memory
+from informix_arrow.server.engine.instance import MemorySettings
 from informix_arrow.server.engine.locks import Locks
 from informix_arrow.server.engine.prepared import QueryResult
 from informix_arrow.server.engine.schema_changes import SchemaVersion
-from informix_arrow.server.engine.spool import Spool
+from informix_arrow.server.engine.spool import BatchSpool
 from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 
 from .engine_support import VERSION, Db, connect
 
@@ -50,7 +50,7 @@ def db(engine: Engine) -> Db:
 
 def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryResult:
     result = db.session.query(db.session.prepare(sql), ())
-    result.hold(held)
+    result.set_hold(held)
     return result
 
 
@@ -344,7 +344,7 @@ def test_rows_that_end_with_their_transaction_are_not_set_aside(
     db.run("insert into other values (1, 77)")
     result = opened(db, ENDLESS, held=False)
     taken(result.batches(), 1)
-    monkeypatch.setattr(Spool, "append", lambda *_, **__: pytest.fail("nobody wants them"))
+    monkeypatch.setattr(BatchSpool, "append", lambda *_, **__: pytest.fail("nobody wants them"))
     (db.session.commit if "commit" in end else db.session.rollback)()
     monkeypatch.undo()
     assert db.rows("select * from other") == ([(1, 77)] if "commit" in end else [])
@@ -399,20 +399,20 @@ def batch(number: int, rows: int = 100) -> pa.RecordBatch:
 
 @pytest.mark.parametrize("memory", [0, 10_000, 1 << 20])
 def test_a_spool_gives_back_what_was_put_into_it(memory: int) -> None:
-    kept = Spool(memory)
+    kept = BatchSpool(memory)
     for number in range(20):
         kept.append(batch(number))
     assert [kept.read(n).equals(batch(n)) for n in (19, 0, 7, 7)] == [True] * 4
     for number in range(10):
-        assert batch(number).equals(kept.take())
+        assert batch(number).equals(kept.pop())
     kept.append(batch(20, 1))
     for number in range(10, 20):
-        assert batch(number).equals(kept.take())
-    assert batch(20, 1).equals(kept.take())
-    assert kept.take() is None
+        assert batch(number).equals(kept.pop())
+    assert batch(20, 1).equals(kept.pop())
+    assert kept.pop() is None
     kept.append(batch(21))
-    assert batch(21).equals(kept.take())
-    assert kept.take() is None
+    assert batch(21).equals(kept.pop())
+    assert kept.pop() is None
 
 
 def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
@@ -427,7 +427,7 @@ def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
         return make(**options)
 
     monkeypatch.setattr(spill_file.tempfile, "TemporaryFile", note)
-    engine = Engine(None, "informix", VERSION, Library(), Memory(temp_directory=wanted))
+    engine = Engine(None, "informix", VERSION, SplLibrary(), MemorySettings(temp_directory=wanted))
     try:
         db = connect(engine)
         db.run("create table big (id integer, txt varchar(120), tail integer)")
@@ -448,16 +448,16 @@ def test_a_directory_for_temporary_files_that_cannot_be_made_is_an_error_that_lo
     tmp_path: Path,
 ) -> None:
     (tmp_path / "taken").write_text("no directory")
-    kept = Spool(0, str(tmp_path / "taken"))
+    kept = BatchSpool(0, str(tmp_path / "taken"))
     batch = pa.record_batch({"id": pa.array([1, 2]), "tail": pa.array([77, 78])})
     with pytest.raises(SqlError) as caught:
         kept.append(batch)
     assert caught.value.sqlcode == -271
-    assert kept.take() == batch
+    assert kept.pop() == batch
 
 
 def test_a_spool_that_cannot_be_written_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Spool(0)
+    kept = BatchSpool(0)
     kept.append(batch(0))
     full = OSError(28, "No space left on device")
     monkeypatch.setattr(spill_file.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
@@ -466,7 +466,7 @@ def test_a_spool_that_cannot_be_written_loses_nothing(monkeypatch: pytest.Monkey
     assert (caught.value.sqlcode, caught.value.isamcode) == (-271, -131)
     monkeypatch.undo()
     kept.append(batch(2))
-    assert [kept.take().equals(batch(n)) for n in range(3)] == [True] * 3  # type: ignore[union-attr]
+    assert [kept.pop().equals(batch(n)) for n in range(3)] == [True] * 3  # type: ignore[union-attr]
 
 
 def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result(
@@ -514,10 +514,10 @@ def test_a_full_disk_fails_the_end_of_a_transaction_and_nothing_has_ended(
     assert db.rows("select * from other") == wanted
 
 
-def waiting(result: object) -> Spool:
+def waiting(result: object) -> BatchSpool:
     """Where the rows of a result are that was made to its end."""
     assert isinstance(result, SpooledResult)
-    assert result._spool._held <= spool.MEMORY
+    assert result._spool._bytes_in_memory <= spool.MEMORY
     return result._spool
 
 

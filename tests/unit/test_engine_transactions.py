@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.routines.session_routines import SplLibrary
 
 from .engine_support import VERSION, Db, connect
 
@@ -204,7 +204,7 @@ def test_closing_a_session_rolls_its_transaction_back(engine: Engine, db: Db) ->
 
 
 def test_committed_work_survives_in_a_directory(tmp_path: Path) -> None:
-    engine = Engine(tmp_path, "informix", VERSION, Library())
+    engine = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(engine)
     db.run("create database kept with log")
     db = connect(engine, "kept")
@@ -213,7 +213,7 @@ def test_committed_work_survives_in_a_directory(tmp_path: Path) -> None:
     db.run("begin work")
     db.run("insert into t values (0, null, null, 8)")
     engine.close()
-    again = Engine(tmp_path, "informix", VERSION, Library())
+    again = Engine(tmp_path, "informix", VERSION, SplLibrary())
     db = connect(again, "kept")
     names = ["id", "d", "f", "tail"]
     types = ["SERIAL", "DATETIME YEAR TO FRACTION(3)", "DECIMAL(16)", "INTEGER"]

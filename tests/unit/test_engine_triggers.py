@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine.calling import registered
+from informix_arrow.server.engine.calling import python_routine
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
@@ -391,10 +391,10 @@ def test_values_given_by_actions_are_held_against_the_tables_rules(db: Db) -> No
 
 def test_a_procedure_in_python_is_an_action_too(db: Db, engine: Engine) -> None:
     seen: list[object] = []
-    engine.registered["remember"] = (
-        registered("remember", lambda a, b: seen.append((a, b)), ["INTEGER", "VARCHAR(10)"], []),
+    engine.python_routines["remember"] = (
+        python_routine("remember", lambda a, b: seen.append((a, b)), ["INTEGER", "VARCHAR(10)"], []),
     )
-    engine.schema_version.bump()
+    engine.schema_version.increment()
     db.run(
         "create trigger td delete on t referencing old as o for each row (execute procedure remember(o.id, o.b))"
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from informix_arrow.exchange.buffer import FIRST, LOW_WATER, ReceiveBuffer
+from informix_arrow.exchange.buffer import INITIAL_BYTES, LOW_WATER, ReceiveBuffer
 
 SIZE = 1 << 20
 
 
 def put(buffer: ReceiveBuffer, data: bytes) -> int:
     """What a receive puts there of ``data``: as much as there is room for."""
-    with buffer.room() as room:
+    with buffer.reserve() as room:
         count = min(len(room), len(data))
         room[:count] = data[:count]
     buffer.end += count
@@ -23,12 +23,12 @@ def test_a_buffer_is_small_until_a_reply_fills_it() -> None:
     for _ in range(100):
         put(buffer, b"a short reply")
         buffer.start = buffer.end
-    assert len(buffer.data) == FIRST
-    assert put(buffer, b"x" * SIZE) == FIRST
+    assert len(buffer.data) == INITIAL_BYTES
+    assert put(buffer, b"x" * SIZE) == INITIAL_BYTES
     buffer.start = buffer.end - 5
     assert put(buffer, b"x" * SIZE) == 2 * LOW_WATER - 5
     buffer.start = buffer.end - 5
-    with buffer.room() as room:
+    with buffer.reserve() as room:
         assert len(room) == SIZE - 5
     assert bytes(buffer.data[buffer.start : buffer.end]) == b"xxxxx"
     assert len(buffer.data) == SIZE
@@ -36,15 +36,15 @@ def test_a_buffer_is_small_until_a_reply_fills_it() -> None:
 
 def test_a_small_buffer_takes_what_comes_drop_by_drop_and_has_room_for_what_is_asked_for() -> None:
     buffer = ReceiveBuffer(SIZE)
-    for number in range(1, FIRST + 1):
+    for number in range(1, INITIAL_BYTES + 1):
         assert put(buffer, b"x") == 1
         assert len(buffer) == number
-        assert len(buffer.data) == FIRST
+        assert len(buffer.data) == INITIAL_BYTES
     put(buffer, b"x")
     assert len(buffer.data) == 2 * LOW_WATER
     other = ReceiveBuffer(SIZE)
     put(other, b"abc")
-    assert len(other.room(LOW_WATER)) >= LOW_WATER
+    assert len(other.reserve(LOW_WATER)) >= LOW_WATER
     assert bytes(other.data[: other.end]) == b"abc"
     assert len(other.data) == 2 * LOW_WATER
 
@@ -55,7 +55,7 @@ def test_what_is_unparsed_stays_whatever_comes_and_goes() -> None:
         buffer, expected = ReceiveBuffer(size), b""
         for _ in range(300):
             data = draw.randbytes(draw.choice((3, 1000, 50_000, 200_000)))
-            small = len(buffer.data) == FIRST
+            small = len(buffer.data) == INITIAL_BYTES
             count = put(buffer, data)
             assert count >= (1 if small else min(len(data), LOW_WATER))
             expected += data[:count]

@@ -13,11 +13,11 @@ from tests.walking import walked
 from informix_arrow.exchange.client_files import refuse_in_pipeline, refuse_unregistered
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.object_sources import ClientFiles
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import ask
+from informix_arrow.exchange.turns import request
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, OperationalError, ProtocolError
 
@@ -60,7 +60,7 @@ def write_dialogue(name: str, *pieces: bytes) -> Dialogue:
 
 
 def execute(peer: FilePeer, session: Session, sql: str = SQL) -> object:
-    return peer.run(run(session, sql, 0, (), ReadOptions()))
+    return peer.run(execute_statement(session, sql, 0, (), ReadOptions()))
 
 
 def ready(files: dict[str, object], **state: object) -> Session:
@@ -94,7 +94,7 @@ def test_a_registered_file_is_read_in_any_way_that_the_server_likes(
     assert outcome.rows == 1
     assert b"".join(found) == CONTENT
     assert [len(data) for data in found] == [10, 3, 50_000, 1, 100_001 - 50_014, 0]
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 def test_a_file_may_be_opened_again_and_begins_anew() -> None:
@@ -149,7 +149,7 @@ def test_no_other_name_is_ever_served(name: str, tmp_path: Path) -> None:
     assert session.usable_after(caught.value)
     assert isinstance(peer.answers_seen[0], m.Err)
     assert len(peer.answers_seen) == 1
-    assert session.patience is None
+    assert session.idle_timeout is None
     assert session.files.refused is None
 
 
@@ -339,7 +339,7 @@ def test_a_request_that_does_not_end_is_a_protocol_error() -> None:
 )
 def test_client_files_in_sql_are_refused_before_sending_unless_registered(sql: str, function: str) -> None:
     with pytest.raises(NotSupportedError, match=function) as caught:
-        next(run(new_session(), sql, 0, (), ReadOptions()))
+        next(execute_statement(new_session(), sql, 0, (), ReadOptions()))
     assert "client_files" in str(caught.value)
     files = ClientFiles()
     files.register({"in": b""}, "utf-8")
@@ -390,6 +390,6 @@ def test_requests_may_come_in_any_reply() -> None:
     found: list[bytes] = []
     session = ready({"in": b"abc"})
     peer = FilePeer([], lambda group: read_dialogue("in", (100, -1), found=found))
-    reply = peer.run(ask(session, (m.Command("insert ..."),)))
+    reply = peer.run(request(session, (m.Command("insert ..."),)))
     assert reply.done == m.Done(rows=1)
     assert found == [b"abc"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from informix_arrow.exchange.assigned import Check
-from informix_arrow.exchange.columns import Binding, ColumnBinder
+from informix_arrow.exchange.columns import ColumnBinder, ParameterBinding
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value, bound_to_python
 from informix_arrow.wire.capabilities import Framing
@@ -27,7 +27,7 @@ def by_columns(
     rows: Sequence[Sequence[object]], encoding: str = "latin-1"
 ) -> list[tuple[object, ...]] | None:
     """What a server sees of rows bound as columns; None when they cannot go so."""
-    binder = ColumnBinder(Binding(encoding), len(rows[0]), HEAD, TAIL)
+    binder = ColumnBinder(ParameterBinding(encoding), len(rows[0]), HEAD, TAIL)
     if not binder.load(rows):
         return None
     data, count = b"", 0
@@ -37,7 +37,7 @@ def by_columns(
     assert count == len(rows)
     reader = Reader(data)
     seen = []
-    while reader.left:
+    while reader.remaining:
         messages = [m.parse_client_message(reader, FRAMING) for _ in range(4)]
         assert [type(message) for message in messages] == [m.Id, m.Bind, m.Execute, m.EndOfTurn]
         bind = messages[1]
@@ -112,7 +112,7 @@ def test_columns_that_are_not_of_one_plain_type_are_left_to_bind_value(values: l
 )
 def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: str) -> None:
     good = "a" if isinstance(bad, str) else dt.datetime(2026, 1, 1)
-    binder = ColumnBinder(Binding("latin-1"), 2, HEAD, TAIL)
+    binder = ColumnBinder(ParameterBinding("latin-1"), 2, HEAD, TAIL)
     assert binder.load([(good, 1), (good, 2), (bad, 3), (good, 4)])
     assert binder.encode(1 << 16)[1] == 2
     with pytest.raises(DataError, match=text) as caught:
@@ -121,14 +121,16 @@ def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: 
 
 
 def test_statements_without_parameters_and_multi_byte_code_sets_do_not_go_as_columns() -> None:
-    assert not ColumnBinder(Binding("latin-1"), 0, HEAD, TAIL).load([(), ()])
-    assert not ColumnBinder(Binding("gbk"), 1, HEAD, TAIL).load([("a",)])
+    assert not ColumnBinder(ParameterBinding("latin-1"), 0, HEAD, TAIL).load([(), ()])
+    assert not ColumnBinder(ParameterBinding("gbk"), 1, HEAD, TAIL).load([("a",)])
 
 
 @pytest.mark.parametrize("code", [TypeCode.CHAR, TypeCode.VARCHAR, TypeCode.LVARCHAR])
 def test_text_for_what_a_damaged_description_calls_text_and_boolean_goes_as_text(code: TypeCode) -> None:
     both = ColumnType(code, 40, FLAG_DISTINCT_BOOLEAN)
-    binder = ColumnBinder(Binding("latin-1", check=Check((both, None), (), ("b", "after"))), 2, HEAD, TAIL)
+    binder = ColumnBinder(
+        ParameterBinding("latin-1", check=Check((both, None), (), ("b", "after"))), 2, HEAD, TAIL
+    )
     assert binder.load([("t", 77), ("no", 78)])
     data, count = binder.encode(1 << 20)
     assert count == 2
@@ -147,7 +149,7 @@ def test_values_for_a_decimal_that_no_server_has_go_one_by_one_or_are_refused(va
     """Precision 0, a scale above the precision, more than 32 digits."""
     for length in (20, 0, 0x0510, 0x2100, 0xFFFF, 0x00FF):
         damaged = ColumnType(TypeCode.DECIMAL, length)
-        binding = Binding("latin-1", check=Check((damaged, None), (), ("d", "after")))
+        binding = ParameterBinding("latin-1", check=Check((damaged, None), (), ("d", "after")))
         binder = ColumnBinder(binding, 2, HEAD, TAIL)
         with contextlib.suppress(Error):
             if binder.load([(value, 77)]):

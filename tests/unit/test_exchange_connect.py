@@ -12,10 +12,10 @@ import pytest
 
 from informix_arrow.dsn import Parameters
 from informix_arrow.exchange import known_servers
-from informix_arrow.exchange.connect import connect, leave
+from informix_arrow.exchange.connect import connect, disconnect
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing, server_answer
 from informix_arrow.wire.describe import Column
@@ -94,7 +94,7 @@ def test_a_login_opens_the_database_and_learns_what_it_is(piece: int) -> None:
     assert request.environment["CLIENT_LOCALE"] == "en_US.utf8"
     assert "DB_LOCALE" not in request.environment
     assert peer.names()[:3] == ["Protocols", "Info", "DbOpen"]
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[-1] == "Id Release"
 
 
@@ -120,7 +120,7 @@ def test_answers_that_come_whole_mean_what_they_mean_in_pieces(mask: bytes | Non
         session = peer.run(connect(KNOWN))
         states.append(state(session))
         assert len(session.buffer) == 0
-        peer.run(leave(session))
+        peer.run(disconnect(session))
         assert peer.exits == 1
     assert states[0] == states[1] == states[2]
     assert (states[0]["ansi"], states[0]["logged"]) == (bool(warnings & 2), bool(warnings & 3))
@@ -139,7 +139,12 @@ def test_more_than_the_usual_answer_to_the_opening_is_read_like_any(
     usual = peer._converse
     peer.answers = lambda group: [*among, *usual(group)] if isinstance(group[0], m.DbOpen) else usual(group)
     session = peer.run(connect(KNOWN))
-    assert (session.logged, session.ansi, session.own, len(session.buffer)) == (True, False, 0, 0)
+    assert (session.logged, session.ansi, session.outstanding_requests, len(session.buffer)) == (
+        True,
+        False,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize("group_of", [m.Protocols, m.DbOpen])
@@ -185,7 +190,7 @@ def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, fi
     states = []
     for peer, parameters in zip(peers, (given, given, replace(given, login_ahead=False)), strict=True):
         session = peer.run(connect(parameters))
-        peer.run(settle(session))
+        peer.run(drain_pending_replies(session))
         states.append(state(session))
         assert len(session.buffer) == 0
     assert states[0] == states[1] == states[2]
@@ -260,7 +265,7 @@ def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int)
     peer._take = some  # type: ignore[method-assign]
     session = peer.run(connect(KNOWN))
     assert cut == [36]
-    assert (session.database, session.logged, session.own) == ("stores", True, 0)
+    assert (session.database, session.logged, session.outstanding_requests) == ("stores", True, 0)
     assert peer.steps.count("Connect") == 2
     assert peer.names()[-3:] == ["Protocols", "Info", "DbOpen"]
     later = LoginPeer()
@@ -306,7 +311,7 @@ def test_a_server_that_asks_questions_is_sent_nothing_ahead() -> None:
         peer.run(connect(KNOWN))
         assert peer.names() == ["Protocols", "Ack", "Info", "DbOpen"]
         assert flights(peer) == 4
-    known_servers.forget()
+    known_servers.clear()
     LoginPeer().run(connect(KNOWN))
     peer = pam_peer([m.Accept()])  # since then
     peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
@@ -320,11 +325,11 @@ def test_servers_are_known_by_where_they_are_and_not_without_end() -> None:
     peer.run(connect(replace(KNOWN, port=1)))
     assert flights(peer) == 3
     for number in range(1000):
-        known_servers.learn(("h", number, False), b"x")
-    assert len(known_servers._said) <= 256
-    known_servers.strike(("h", 999, False))
-    known_servers.learn(("h", 999, False), b"x")
-    assert known_servers.expected(("h", 999, False)) == b""
+        known_servers.store(("h", number, False), b"x")
+    assert len(known_servers._capability_cache) <= 256
+    known_servers.invalidate(("h", 999, False))
+    known_servers.store(("h", 999, False), b"x")
+    assert known_servers.get(("h", 999, False)) == b""
 
 
 def test_another_code_set_makes_a_second_login() -> None:
@@ -455,7 +460,7 @@ def test_the_questions_of_pam_are_answered_one_after_the_other(piece: int) -> No
     assert asked == [("Hello\nPassword: ", False), ("Nearly\nCode: ", True)]
     said = [group[0].text for group in peer.groups if isinstance(group[0], m.Response)]
     assert said == ["answer 1", "answer 2"]
-    assert (session.database, session.own) == ("stores", 0)
+    assert (session.database, session.outstanding_requests) == ("stores", 0)
 
 
 def test_pam_that_says_no_is_an_error_with_its_words() -> None:
@@ -518,14 +523,14 @@ def test_rubbish_for_a_login_reply_is_a_protocol_error() -> None:
 @pytest.mark.parametrize("goodbye", [[m.Exit()], [m.XactStat(1, 0, 1), m.Exit()], []])
 def test_leaving_takes_any_goodbye(goodbye: list[m.Message]) -> None:
     peer, session = Peer([goodbye]), new_session()
-    peer.run(leave(session))
+    peer.run(disconnect(session))
     assert peer.names() == ["Exit"]
 
 
 def test_leaving_takes_silence_too() -> None:
     peer, session = Peer([]), new_session()
     peer.hang_up = True
-    peer.run(leave(session))
+    peer.run(disconnect(session))
     assert isinstance(session, Session)
 
 

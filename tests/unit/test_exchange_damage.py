@@ -16,8 +16,8 @@ import pytest
 from informix_arrow.exchange.cancel import interruptible
 from informix_arrow.exchange.connect import connect
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.steps import Call, Reason
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.steps import Call, CancelReason
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.errors import Error
@@ -62,7 +62,7 @@ def test_a_damaged_query_ends_in_rows_or_in_an_error_of_ours(seed: int) -> None:
         peer, session = DamagingPeer(script, piece=rng.choice((7, 50, 1 << 20))), new_session()
         damaged(peer, rng, 330)
         try:
-            cursor = peer.run(run(session, "select", 0, (), ReadOptions()))
+            cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions()))
             if isinstance(cursor, ServerCursor):
                 while peer.run(next_batch(session, cursor)) is not None:
                     pass
@@ -70,7 +70,7 @@ def test_a_damaged_query_ends_in_rows_or_in_an_error_of_ours(seed: int) -> None:
         except Error as error:
             outcomes["error"] += 1
             if session.usable_after(error):
-                assert session.own == 0
+                assert session.outstanding_requests == 0
     assert min(outcomes.values()) > 10
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_execution_ends_well_or_in_an_error_of_ours() -> None:
         peer, session = DamagingPeer(script), new_session(autocommit=True)
         damaged(peer, rng, 250)
         with contextlib.suppress(Error):
-            peer.run(run(session, "insert", 0, (), ReadOptions()))
+            peer.run(execute_statement(session, "insert", 0, (), ReadOptions()))
 
 
 def test_a_damaged_login_ends_in_a_session_or_in_an_error_of_ours() -> None:
@@ -141,8 +141,8 @@ def test_damaged_questions_of_pam_end_in_a_session_or_in_an_error_of_ours(seed: 
     assert min(ends.values()) > 10
 
 
-@pytest.mark.parametrize("reason", [None, Reason.CANCEL, Reason.TIMEOUT], ids=str)
-def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: Reason | None) -> None:
+@pytest.mark.parametrize("reason", [None, CancelReason.CANCEL, CancelReason.TIMEOUT], ids=str)
+def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: CancelReason | None) -> None:
     """A byte was sent for the call before: a harmless statement absorbs it. Its answers, or the next query's, or those
     of a call that is to end itself, are damaged.
     """
@@ -153,12 +153,12 @@ def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: Reas
         absorbed = [[m.Err(-213, -157)]] if hit else [select(7), [*rows(1), m.Done()]]
         script = [*absorbed, select(), rows(1, 2, 3), [*rows(4, 5), m.Done(), m.Cost()]]
         before, now = Call(), Call()
-        before.sent = True
-        now.wanted = reason
+        before.interrupt_sent = True
+        now.cancel_reason = reason
         peer, session = DamagingPeer(script, piece=rng.choice((7, 50, 1 << 20))), new_session(call=before)
         damaged(peer, rng, 500)
         try:
-            query = run(session, "select", 0, (), ReadOptions())
+            query = execute_statement(session, "select", 0, (), ReadOptions())
             cursor = peer.run(interruptible(session, now, query))
             while isinstance(cursor, ServerCursor) and peer.run(next_batch(session, cursor)) is not None:
                 pass
@@ -166,6 +166,6 @@ def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: Reas
         except Error as error:
             ends["error"] += 1
             if session.usable_after(error):
-                assert session.own == 0
+                assert session.outstanding_requests == 0
     assert ends["error"] > 10
     assert (ends["rows"] > 10) == (reason is None)

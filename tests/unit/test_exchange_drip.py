@@ -11,10 +11,10 @@ from tests.unit.exchange_peer import COLUMNS, FRAMING, Peer, insert, new_session
 from tests.unit.test_exchange_hostile import endless, flood, hostile
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.turns import ask, settle
+from informix_arrow.exchange.turns import drain_pending_replies, request
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, StatementType
@@ -63,16 +63,16 @@ def test_a_message_of_many_parts_resumes_where_its_bytes_ended(
         try:
             found = m.parse_server_message(reader, framing)
         except NeedMoreData:
-            kept = reader.kept
+            kept = reader.partial
             continue
         assert end == len(data)
         assert found == whole
-        assert reader.kept is None
+        assert reader.partial is None
     assert taken[0] < 25 * attempts  # header and one part each time, however many were parsed before
 
 
 DRIPPED: dict[str, Callable[[Session], Any]] = {
-    "ask": lambda session: ask(session, (m.DbList(),)),
+    "ask": lambda session: request(session, (m.DbList(),)),
     "prepare": lambda session: prepare(session, "select", 0),
 }
 
@@ -90,19 +90,21 @@ def test_a_large_reply_byte_for_byte_takes_no_longer_than_its_bytes(name: str) -
 def test_what_is_kept_of_one_message_is_not_taken_for_another() -> None:
     session = new_session()
     lists = [m.DbNames(("a", "bb")), m.DbNames(("ccc",)), m.DbNames(())]
-    reply = Peer([lists], piece=1).run(ask(session, (m.DbList(),)))
-    assert reply.others == lists
+    reply = Peer([lists], piece=1).run(request(session, (m.DbList(),)))
+    assert reply.other_messages == lists
 
 
 def test_many_replies_byte_for_byte_are_counted_right() -> None:
     answer = [m.InsertDone(), m.Done(rows=1), m.Cost(), m.XactStat(1, 1, 0)]
     peer = Peer([insert(), answer], piece=1)
-    peer.run(run(new_session(autocommit=True), "insert", 0, (), ReadOptions()))
+    peer.run(execute_statement(new_session(autocommit=True), "insert", 0, (), ReadOptions()))
 
 
 def an_open_cursor(session: Session, answer: list[m.Message]) -> ServerCursor:
     """A cursor whose first fetch is on its way."""
-    cursor = Peer([select(), answer]).run(run(session, "select", 0, (), ReadOptions(fetch_bytes=4096)))
+    cursor = Peer([select(), answer]).run(
+        execute_statement(session, "select", 0, (), ReadOptions(fetch_bytes=4096))
+    )
     assert isinstance(cursor, ServerCursor)
     return cursor
 
@@ -123,21 +125,21 @@ def test_a_fetch_reply_that_never_stops_is_refused(row: m.Message, wanted: bool)
     cursor = an_open_cursor(session, [*rows(1, 2)])
     if not cursor.in_flight:
         cursor.in_flight += 1
-        session.owed.append(cursor)
+        session.pending_replies.append(cursor)
     if not wanted:
         cursor.decoder = None
     with pytest.raises(ProtocolError, match="max_reply_bytes"):
-        flood(settle(session), endless(row, 2000))
-    assert sum(1 for _ in cursor.ready) < 100
+        flood(drain_pending_replies(session), endless(row, 2000))
+    assert sum(1 for _ in cursor.ready_batches) < 100
 
 
 def test_a_fetch_reply_within_the_limit_is_taken_in_whole() -> None:
     session = hostile()
     numbers = range(2000)
     peer = Peer([select(), [*rows(*numbers), m.Done(), m.Cost()]], piece=100)
-    cursor = peer.run(run(session, "select", 0, (), ReadOptions(fetch_bytes=4096)))
+    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(fetch_bytes=4096)))
     assert isinstance(cursor, ServerCursor)
     assert len(COLUMNS) == len(cursor.columns)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     peer.run(next_batch(session, cursor))
     assert cursor.ended

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, Taken, next_batch
+from informix_arrow.exchange.fetch import DecodedBatch, ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.opening import make_cursor
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import clear_orphans, settle
-from informix_arrow.shaping.rows import Decoded, Rows
+from informix_arrow.exchange.turns import clear_orphans, drain_pending_replies
+from informix_arrow.shaping.rows import DecodedRows, RowBuffer
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (
@@ -34,12 +34,12 @@ FETCH = "Id Fetch"
 
 
 def open_query(peer: Peer, session: Session, sql: str = "select", **options: int) -> ServerCursor:
-    cursor = peer.run(run(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
+    cursor = peer.run(execute_statement(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
     assert isinstance(cursor, ServerCursor)
     return cursor
 
 
-def to_batch(cursor: ServerCursor, taken: Taken | None) -> pa.RecordBatch:
+def to_batch(cursor: ServerCursor, taken: DecodedBatch | None) -> pa.RecordBatch:
     assert taken is not None
     batch = pa.RecordBatch._import_from_c_capsule(cursor.plan.schema.__arrow_c_schema__(), taken[0])
     assert batch.num_rows == taken[1]
@@ -75,16 +75,16 @@ def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int) -> None:
     peer, session = Peer(answer, piece), new_session()
     cursor = open_query(peer, session)
     assert read(peer, session, cursor) == [1, 2, 3, 4, 5, 6]
-    peer.run(settle(session))
-    assert not session.owed
-    assert session.own == 0
+    peer.run(drain_pending_replies(session))
+    assert not session.pending_replies
+    assert session.outstanding_requests == 0
     assert peer.names()[-2:] == ["Id Close", "Id Release"]
 
 
 def test_a_small_result_costs_no_surplus_fetch() -> None:
     peer, session = Peer([select(), [*rows(1, 2), *DONE]]), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2]
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names() == ["Prepare NDescribe WantDone", OPEN, "Id Close", "Id Release"]
 
 
@@ -109,8 +109,8 @@ def test_other_signs_of_the_end_are_understood(end: m.Message) -> None:
 def test_a_surplus_fetch_may_be_refused() -> None:
     peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], [m.Err(-259)]], piece=30), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
-    peer.run(settle(session))
-    assert session.own == 0
+    peer.run(drain_pending_replies(session))
+    assert session.outstanding_requests == 0
     assert peer.names().count(FETCH) == 2
 
 
@@ -119,7 +119,7 @@ def test_rows_behind_the_end_are_never_dropped_in_silence() -> None:
     peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], rows(5, 6)], piece=30), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
     with pytest.raises(ProtocolError, match="sent 2 more rows behind the end of a result") as caught:
-        peer.run(settle(session))
+        peer.run(drain_pending_replies(session))
     assert caught.value.statement
 
 
@@ -181,7 +181,7 @@ def test_an_error_instead_of_rows_is_raised_by_the_query_and_the_statement_relea
     assert session.usable_after(caught.value)
     assert peer.names()[-2:] == ["Id Close", "Id Release"]
     assert peer.groups[-1][0] == m.Id(3)
-    assert not session.owed
+    assert not session.pending_replies
 
 
 def test_an_error_in_the_middle_of_the_rows_leaves_the_session_usable() -> None:
@@ -190,7 +190,7 @@ def test_an_error_in_the_middle_of_the_rows_leaves_the_session_usable() -> None:
     with pytest.raises(Exception, match="-244") as caught:
         read(peer, session, cursor)
     assert session.usable_after(caught.value)
-    assert not session.owed
+    assert not session.pending_replies
 
 
 DATED = (Column("day", ColumnType.char(4)), Column("sentinel", ColumnType.integer()))
@@ -210,7 +210,7 @@ def test_a_value_that_cannot_be_decoded_costs_the_result_but_not_the_session() -
         peer.run(next_batch(session, cursor))
     assert (caught.value.row, caught.value.column) == (1, "day")
     assert session.usable_after(caught.value)
-    assert not session.owed
+    assert not session.pending_replies
     assert len(session.buffer) == 0
     assert peer.names()[-2:] == ["Id Close", "Id Release"]
 
@@ -219,7 +219,7 @@ def test_a_closed_cursor_drops_the_rows_on_their_way() -> None:
     peer, session = Peer([select(), rows(*range(50)), [*rows(51), *DONE]], piece=40), new_session()
     cursor = open_query(peer, session)
     peer.run(cursor.close(session))
-    assert not session.owed
+    assert not session.pending_replies
     assert peer.run(next_batch(session, cursor)) is None
     peer.run(cursor.close(session))
     assert peer.names().count("Id Release") == 1
@@ -237,13 +237,13 @@ def test_rows_that_nobody_wants_are_passed_over_however_they_are_cut(piece: int,
     data += m.Done().encode(session.framing) + m.EndOfTurn().encode(session.framing)
     cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions())
     cursor.decoder, cursor.in_flight, cursor.released = None, 1, True
-    session.owed.append(cursor)
+    session.pending_replies.append(cursor)
     peer = Peer([], piece)
     peer.outgoing += data
-    peer.run(cursor.take_in(session))
+    peer.run(cursor.read_reply(session))
     assert not peer.outgoing
     assert len(session.buffer) == 0
-    assert (cursor.ended, cursor.in_flight, list(session.owed)) == (True, 0, [])
+    assert (cursor.ended, cursor.in_flight, list(session.pending_replies)) == (True, 0, [])
 
 
 def test_of_whole_rows_that_nobody_wants_no_messages_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,9 +252,9 @@ def test_of_whole_rows_that_nobody_wants_no_messages_are_made(monkeypatch: pytes
 
     monkeypatch.setattr(m.Tuple, "parse", parsed)
     peer, session = Peer([select(), rows(*range(5000)), [*rows(5001), *DONE]]), new_session()
-    session.buffer.room(1 << 20)  # none of them comes in two pieces
+    session.buffer.reserve(1 << 20)  # none of them comes in two pieces
     peer.run(open_query(peer, session).close(session))
-    assert not session.owed
+    assert not session.pending_replies
     assert len(session.buffer) == 0
 
 
@@ -262,12 +262,12 @@ def test_a_negative_length_among_rows_that_nobody_wants_breaks_the_session() -> 
     session = new_session()
     cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions())
     cursor.decoder, cursor.in_flight = None, 1
-    session.owed.append(cursor)
+    session.pending_replies.append(cursor)
     arrived(session, *rows(1), m.Tuple(0, b"four"))
     size = session.buffer.end - 8
     session.buffer.data[size : size + 4] = (-4).to_bytes(4, "big", signed=True)
     with pytest.raises(ProtocolError, match=f"SQ_TUPLE: negative size -4 at offset {size}") as caught:
-        Peer([]).run(cursor.take_in(session))
+        Peer([]).run(cursor.read_reply(session))
     assert not session.usable_after(caught.value)
 
 
@@ -277,13 +277,13 @@ def test_a_forgotten_cursor_is_released_later() -> None:
     assert "Id Release" not in peer.names()
     peer.run(clear_orphans(session))
     assert peer.names()[-1] == "Id Release"
-    assert not session.owed
+    assert not session.pending_replies
 
 
 def test_a_statement_without_rows_is_not_executed_by_a_query() -> None:
     peer, session = Peer([insert(), []]), new_session()
     with pytest.raises(ProgrammingError, match="was not executed"):
-        peer.run(run(session, "insert ...", 0, (), ReadOptions(), need_rows=True))
+        peer.run(execute_statement(session, "insert ...", 0, (), ReadOptions(), need_rows=True))
     assert peer.names() == ["Prepare NDescribe WantDone", "Id Release"]
 
 
@@ -351,15 +351,15 @@ def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_neve
     peer = Peer([select(columns=DAYS), [*day_rows(30, bad), *DONE], [], []], piece=64)
     batches = Batches(open_query(peer, session, batch_rows=batch_rows))
     take = getattr(batches, way)
-    reader = Rows()
+    reader = RowBuffer()
     found: list[tuple[object, ...]] = []
 
     def read() -> None:
         while (batch := peer.run(take(session))) is not None:
-            assert isinstance(batch, Decoded if way == "decoded" else pa.RecordBatch)
+            assert isinstance(batch, DecodedRows if way == "decoded" else pa.RecordBatch)
             reader.add(batch)
-            found.extend(reader.take(1))
-            rest = reader.rest()
+            found.extend(reader.fetch(1))
+            rest = reader.remaining_batch()
             found.extend([] if rest is None else [tuple(row.values()) for row in rest.to_pylist()])
 
     with pytest.raises(DataError) as caught:
@@ -369,6 +369,6 @@ def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_neve
     batches.fail(caught.value)
     with pytest.raises(InterfaceError, match="reading this result failed before"):
         read()
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert session.usable_after(caught.value)
     assert not session.cursors

@@ -15,12 +15,12 @@ from tests.unit.exchange_peer import FRAMING, Peer, new_session
 from informix_arrow.dsn import resolve
 from informix_arrow.exchange.buffer import ReceiveBuffer
 from informix_arrow.exchange.fetch import ReadOptions
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.shape import Shape
+from informix_arrow.exchange.shape import ResultDescription
 from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.steps import Exchange, Receive, Send, in_two
-from informix_arrow.exchange.turns import ask
+from informix_arrow.exchange.steps import Exchange, Receive, Send, split_send_receive
+from informix_arrow.exchange.turns import request
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import Framing
@@ -37,13 +37,13 @@ MOST = 1 << 20
 
 def hostile(**state: object) -> Session:
     session = new_session(**state)
-    session.buffer.most = MOST
+    session.buffer.max_bytes = MOST
     return session
 
 
 def flood(exchange: Exchange[Any], pieces: Iterator[bytes], most: int = 20_000) -> None:
     """Answer whatever is awaited with the next of ``pieces``."""
-    exchange = in_two(exchange)
+    exchange = split_send_receive(exchange)
     step = next(exchange)
     waiting = b""
     for _ in range(most):
@@ -88,9 +88,9 @@ def test_an_endless_list_of_databases_is_refused() -> None:
             yield Writer().pstr(b"name").getvalue() * 20_000
 
     session = hostile()
-    session.buffer.most = 1 << 30
+    session.buffer.max_bytes = 1 << 30
     with pytest.raises(ProtocolError, match="databases"):
-        flood(ask(session, (m.DbList(),)), names())
+        flood(request(session, (m.DbList(),)), names())
 
 
 def test_a_message_that_announces_more_than_is_borne_is_refused_before_it_comes() -> None:
@@ -144,7 +144,7 @@ def test_a_string_table_that_no_columns_could_fill_is_refused_unread() -> None:
 def test_the_room_for_the_first_rows_of_very_many_columns_is_no_gigabytes() -> None:
     columns = tuple(Column(f"c{n}", ColumnType(TypeCode.BYTE.value, 56)) for n in range(32_767))
     options = TypeOptions()
-    shape = Shape(columns, compile_plan(columns, options), options, "latin-1")
+    shape = ResultDescription(columns, compile_plan(columns, options), options, "latin-1")
     decoder = shape.decoder(4096, 16 << 20)
     row = m.Tuple(0, bytes(56) * len(columns)).encode(Framing(large_fetch=True))
     before = resident()
@@ -162,7 +162,7 @@ def test_rows_of_gigabytes_are_refused_by_an_error_of_ours() -> None:
     columns = tuple(Column(f"c{n}", ColumnType(TypeCode.CHAR.value, 2**31 - 1)) for n in range(3))
     peer = Peer([[Describe(StatementType.SELECT, 0, 0, 4096, columns), m.Done(), m.Cost()]])
     with pytest.raises(Error) as caught:
-        peer.run(run(new_session(), "select", 0, (), ReadOptions()))
+        peer.run(execute_statement(new_session(), "select", 0, (), ReadOptions()))
     assert isinstance(caught.value, NotSupportedError | ProtocolError)
 
 
@@ -195,7 +195,7 @@ def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
     for value in ("12 03", datetime.timedelta(days=3), datetime.datetime(2024, 2, 29, 1, 2), "é"):
         session = hostile(framing=Framing(encoding="latin-1", describe_input=True))
         with pytest.raises(ProtocolError, match="parameter") as caught:
-            Peer(answers).run(run(session, sql, 0, (value, 77), ReadOptions()))
+            Peer(answers).run(execute_statement(session, sql, 0, (value, 77), ReadOptions()))
         assert not session.usable_after(caught.value)
 
 
@@ -221,4 +221,4 @@ def test_the_setting_is_a_parameter() -> None:
     assert resolve("informix://h/d?max_reply_bytes=2097152", {}).max_reply_bytes == 2 << 20
     with pytest.raises(InterfaceError, match="max_reply_bytes"):
         resolve("informix://h/d", {}, max_reply_bytes=0)
-    assert ReceiveBuffer(0, 5 << 20).most == 5 << 20
+    assert ReceiveBuffer(0, 5 << 20).max_bytes == 5 << 20

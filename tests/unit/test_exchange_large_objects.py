@@ -11,14 +11,14 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.large_objects import Filled, ObjectReader, read_one_blob
+from informix_arrow.exchange.large_objects import ObjectContents, ObjectReader, read_blob
 from informix_arrow.exchange.object_streams import read_blob_reply
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.smart_objects import FIRST_READ, READ, read_object
-from informix_arrow.exchange.stream import group
-from informix_arrow.exchange.turns import send_all, settle
+from informix_arrow.exchange.smart_objects import FIRST_READ_BYTES, READ_BYTES, read_object
+from informix_arrow.exchange.stream import encode_group
+from informix_arrow.exchange.turns import drain_pending_replies, send_all
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError
@@ -74,7 +74,7 @@ def reader(*columns: ObjectColumn, budget: int = 16 << 20) -> ObjectReader:
     return ObjectReader(4, "select", columns, budget)
 
 
-def values(filled: Filled, column: ObjectColumn) -> list[bytes | None]:
+def values(filled: ObjectContents, column: ObjectColumn) -> list[bytes | None]:
     found: list[bytes | None] = filled.contents[column.index].to_arrow(filled.rows).to_pylist()
     return found
 
@@ -110,8 +110,8 @@ def test_contents_come_whole_in_any_way_that_the_network_cuts_them(
     expected = [None if number is None else CONTENTS[number] for number in numbers]
     assert found == {column.name: expected for column in columns}
     assert (pieces, error) == ([len(numbers)], None)
-    peer.run(settle(session))
-    assert (session.own, len(session.owed), len(session.buffer)) == (0, 0, 0)
+    peer.run(drain_pending_replies(session))
+    assert (session.outstanding_requests, len(session.pending_replies), len(session.buffer)) == (0, 0, 0)
     assert server.open == {}
 
 
@@ -171,8 +171,17 @@ def test_routines_are_looked_up_once_per_connection() -> None:
     assert "function informix.ifx_lo_open(clob ,integer)" in server.signatures
 
 
-@walked("size", [FIRST_READ - 1, FIRST_READ, FIRST_READ + 1, 2 * FIRST_READ, 2 * FIRST_READ + 1])
-@walked("more", [0, READ, 5 * READ + 77])
+@walked(
+    "size",
+    [
+        FIRST_READ_BYTES - 1,
+        FIRST_READ_BYTES,
+        FIRST_READ_BYTES + 1,
+        2 * FIRST_READ_BYTES,
+        2 * FIRST_READ_BYTES + 1,
+    ],
+)
+@walked("more", [0, READ_BYTES, 5 * READ_BYTES + 77])
 @walked("most", [1 << 30, 32000])
 def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -> None:
     """The end is a read that brings nothing: short reads in the middle (``most``) are no end."""
@@ -182,7 +191,7 @@ def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -
     found, _, error = read_all(peer, session, reader(FILM), batch(1, 2, None, 1, contents={}))
     assert error is None
     assert found == {"film": [content, b"next", None, content]}
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.open == {}
 
 
@@ -219,7 +228,7 @@ def test_a_large_object_makes_a_batch_of_its_own_and_leaves_nothing_open() -> No
     start = 0
     while start < 4:
         filled = peer.run(objects.read(session, rows, start, 0))
-        peer.run(settle(session))
+        peer.run(drain_pending_replies(session))
         assert server.open == {}
         assert values(filled, FILM) == [contents[start + 1 + i] for i in range(filled.rows)]
         sizes.append(filled.rows)
@@ -240,7 +249,7 @@ def test_an_error_of_one_value_ends_the_rows_before_it_and_the_session_stays_in_
         assert (error.sqlcode, error.row, error.column, error.statement) == (-602, bad, column.name, "select")
         assert f"row {bad}" in str(error)
         assert session.usable_after(error)
-        peer.run(settle(session))
+        peer.run(drain_pending_replies(session))
         assert server.open == {}
         assert len(session.buffer) == 0
 
@@ -253,7 +262,7 @@ def test_an_object_that_opens_but_cannot_be_read_is_closed() -> None:
     assert found == {"film": [b"one"]}
     assert error is not None
     assert error.sqlcode == -9810
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.open == {}
     assert server.opened == 3
 
@@ -274,7 +283,7 @@ def test_an_error_in_the_middle_of_a_large_object_leaves_no_descriptor_open() ->
     assert found == {"film": [b"two"]}
     assert error is not None
     assert error.row == 1
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.open == {}
     assert session.usable_after(error)
 
@@ -326,7 +335,9 @@ def test_more_bytes_than_announced_are_an_error_of_their_row_and_not_kept() -> N
 
     many = 2_000_000
     peer = Peer(LobServer({1: bytes(many), 2: b"next"}), piece=1 << 16)
-    peer.run(send_all(session, [group(session, (m.Id(4), m.FetchBlob(descriptor(n, 30)))) for n in (1, 2)]))
+    peer.run(
+        send_all(session, [encode_group(session, (m.Id(4), m.FetchBlob(descriptor(n, 30)))) for n in (1, 2)])
+    )
     assert peer.run(read_blob_reply(session, sink, 30)) == (many, None)
     assert sum(kept) < 1 << 17
     kept.clear()
@@ -358,7 +369,7 @@ def test_more_bytes_than_announced_are_an_error_of_their_row_and_not_kept() -> N
 def test_a_reply_that_is_no_content_ends_the_connection(reply: list[m.Message]) -> None:
     session = new_session()
     with pytest.raises(ProtocolError) as caught:
-        Peer([reply]).run(read_one_blob(session, 4, descriptor(1, 3), bytearray().extend))
+        Peer([reply]).run(read_blob(session, 4, descriptor(1, 3), bytearray().extend))
     assert not session.usable_after(caught.value)
 
 
@@ -370,7 +381,7 @@ def test_a_piece_with_a_negative_length_ends_the_connection() -> None:
             self.outgoing += b"\x00\x27\xff\xff"
 
     with pytest.raises(ProtocolError, match="negative length -1"):
-        Bad([]).run(read_one_blob(session, 4, descriptor(1, 3), bytearray().extend))
+        Bad([]).run(read_blob(session, 4, descriptor(1, 3), bytearray().extend))
 
 
 @pytest.mark.parametrize(
@@ -392,22 +403,22 @@ def test_a_read_whose_pieces_do_not_add_up_ends_the_connection(bad: str) -> None
     assert not session.usable_after(caught.value)
 
 
-@pytest.mark.parametrize("limit", [1, 5, READ + 5])
+@pytest.mark.parametrize("limit", [1, 5, READ_BYTES + 5])
 def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit: int) -> None:
     """Nobody is handed bytes that he has not asked for."""
-    server = LobServer(smart={1: bytes(2 * READ)})
+    server = LobServer(smart={1: bytes(2 * READ_BYTES)})
     data = bytearray()
 
     def read(request: m.LoData) -> list[m.Message]:
-        return [m.LoDataReply.of_data(request.op, bytes(request.count + (request.count < READ)))]
+        return [m.LoDataReply.of_data(request.op, bytes(request.count + (request.count < READ_BYTES)))]
 
     server._read = read  # type: ignore[method-assign]
     session = new_session()
     with pytest.raises(
-        ProtocolError, match=f"{limit % READ + 1} bytes where {limit % READ} were asked"
+        ProtocolError, match=f"{limit % READ_BYTES + 1} bytes where {limit % READ_BYTES} were asked"
     ) as caught:
         Peer(server).run(read_object(session, locator(1), False, 0, limit, data.extend))
-    assert len(data) == limit - limit % READ
+    assert len(data) == limit - limit % READ_BYTES
     assert not session.usable_after(caught.value)
 
 
@@ -419,7 +430,7 @@ def test_a_failed_read_that_says_no_more_than_that_is_an_error() -> None:
     with pytest.raises(OperationalError, match="result -1") as caught:
         peer.run(read_object(session, locator(1), False, 0, None, bytearray().extend))
     assert session.usable_after(caught.value)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.open == {}
 
 
@@ -433,7 +444,7 @@ def test_a_server_without_the_fast_path_says_so() -> None:
 
 
 @walked("offset", [0, 1, 99_999, 600_000, 700_000])
-@walked("limit", [None, 0, 1, 1000, READ, 3 * READ + 1])
+@walked("limit", [None, 0, 1, 1000, READ_BYTES, 3 * READ_BYTES + 1])
 def test_a_part_of_an_object_can_be_read(offset: int, limit: int | None) -> None:
     content = random.Random(1).randbytes(600_000)
     server = LobServer(smart={1: content}, most=100_000)
@@ -442,7 +453,7 @@ def test_a_part_of_an_object_can_be_read(offset: int, limit: int | None) -> None
     count = peer.run(read_object(session, locator(1), False, offset, limit, data.extend))
     assert bytes(data) == content[offset : None if limit is None else offset + limit]
     assert count == len(data)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.open == {}
 
 
@@ -487,7 +498,7 @@ class Conversation:
 
 
 def opened(peer: Peer, session: Session, **options: Any) -> ServerCursor:
-    cursor = peer.run(run(session, "select", 0, (), ReadOptions(**options)))
+    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(**options)))
     assert isinstance(cursor, ServerCursor)
     return cursor
 
@@ -515,12 +526,12 @@ def test_the_cursor_stays_open_until_the_last_content_was_read(piece: int) -> No
     peer, session = Peer(Conversation(), piece), new_session()
     cursor = opened(peer, session, batch_rows=2)
     assert list(contents_of(peer, session, cursor)) == [CONTENTS[number] for number in (1, 2, 3, 4, 5)]
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     names = peer.names()
     assert names.count("Id FetchBlob") == 5
     assert max(place for place, name in enumerate(names) if name == "Id FetchBlob") < names.index("Id Close")
     assert names[-2:] == ["Id Close", "Id Release"]
-    assert (session.own, len(session.owed), len(session.buffer)) == (0, 0, 0)
+    assert (session.outstanding_requests, len(session.pending_replies), len(session.buffer)) == (0, 0, 0)
 
 
 def test_two_results_with_contents_are_read_in_turns() -> None:
@@ -528,7 +539,7 @@ def test_two_results_with_contents_are_read_in_turns() -> None:
     one, two = opened(peer, session, batch_rows=1), opened(peer, session, batch_rows=1)
     found = list(zip(contents_of(peer, session, one), contents_of(peer, session, two), strict=True))
     assert found == [(CONTENTS[number], CONTENTS[number]) for number in (1, 2, 3, 4, 5)]
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names().count("Id Close") == 2
 
 
@@ -539,7 +550,7 @@ def test_a_result_that_is_closed_in_the_middle_is_released_once() -> None:
     assert next(reading) == CONTENTS[1]
     peer.run(cursor.close(session))
     assert peer.names()[-2:] == ["Id Close", "Id Release"]
-    assert (session.own, len(session.owed), len(session.buffer)) == (0, 0, 0)
+    assert (session.outstanding_requests, len(session.pending_replies), len(session.buffer)) == (0, 0, 0)
 
 
 def test_skipped_objects_are_not_asked_for_and_hold_nothing_up() -> None:
@@ -549,7 +560,7 @@ def test_skipped_objects_are_not_asked_for_and_hold_nothing_up() -> None:
     while peer.run(next_batch(session, cursor)) is not None:
         pass
     assert "Id FetchBlob" not in peer.names()
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[-2:] == ["Id Close", "Id Release"]
 
 
@@ -560,7 +571,7 @@ def test_a_lazy_result_stays_open_until_it_is_closed() -> None:
         pass
     assert "Id Close" not in peer.names()
     data = bytearray()
-    peer.run(read_one_blob(session, cursor.statement_id, descriptor(4, 2000), data.extend))
+    peer.run(read_blob(session, cursor.statement_id, descriptor(4, 2000), data.extend))
     assert data == CONTENTS[4]
     peer.run(cursor.close(session))
     assert peer.names()[-2:] == ["Id Close", "Id Release"]

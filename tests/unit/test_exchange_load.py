@@ -9,11 +9,18 @@ from dataclasses import dataclass, field
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.load import Form, Group, Job, Known, Loader, LoadOutcome
-from informix_arrow.exchange.replies import ManyOutcome, Replies
-from informix_arrow.exchange.scope import Scope, ScopeKind
-from informix_arrow.exchange.session import Session, Transaction
-from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send, in_two
+from informix_arrow.exchange.load import (
+    CachedTableMetadata,
+    Loader,
+    LoadOutcome,
+    LoadSpec,
+    RowFraming,
+    RowGroup,
+)
+from informix_arrow.exchange.replies import BatchReplyReader, ManyOutcome
+from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
+from informix_arrow.exchange.session import Session, TransactionStatus
+from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send, split_send_receive
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.describe import StatementType
@@ -57,7 +64,7 @@ class Numbers:
     def wait(self) -> Exchange[None]:
         yield from ()
 
-    def take(self, form: Form, budget: int, most: int) -> Group | None:
+    def take(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
         if self.fails_at is not None and self.taken >= self.fails_at:
             self.foreign = self.failure
             raise self.failure
@@ -65,24 +72,24 @@ class Numbers:
         self.taken += len(rows)
         return self._group(form, rows) if rows else None
 
-    def again(self, group: Group, start: int, budget: int, most: int) -> Iterator[Group]:
+    def again(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
         assert isinstance(group.origin, list)
         rows = group.origin[start:]
         for at in range(0, len(rows), 3):
-            yield self._group(Form.BIND, rows[at : at + 3])
+            yield self._group(RowFraming.BIND, rows[at : at + 3])
 
-    def refused(self, group: Group, index: int, error: Error) -> None:
+    def refused(self, group: RowGroup, index: int, error: Error) -> None:
         assert isinstance(group.origin, list)
         self.refusals.append((group.origin[index], error.sqlcode))
 
-    def blame(self, group: Group, index: int, error: Error) -> Error:
+    def blame(self, group: RowGroup, index: int, error: Error) -> Error:
         assert isinstance(group.origin, list)
         error.row = group.origin[index]
         return error
 
-    def _group(self, form: Form, rows: list[int]) -> Group:
-        encode = put if form is Form.PUT else bind
-        return Group(b"".join(encode(number) for number in rows), len(rows), rows)
+    def _group(self, form: RowFraming, rows: list[int]) -> RowGroup:
+        encode = put if form is RowFraming.PUT else bind
+        return RowGroup(b"".join(encode(number) for number in rows), len(rows), rows)
 
 
 @dataclass
@@ -135,7 +142,7 @@ def load(
     feed: Numbers,
     table: Table,
     *,
-    kind: ScopeKind = ScopeKind.OWN,
+    kind: LoadTransactionKind = LoadTransactionKind.OWN_TRANSACTION,
     piece: int = 1 << 20,
     progress: Callable[[LoadOutcome], None] = lambda outcome: None,
     session: Session | None = None,
@@ -143,10 +150,10 @@ def load(
     collect: bool = False,
     commit_every: int | None = None,
 ) -> tuple[LoadOutcome, Peer, Session]:
-    session = session or new_session(transaction=Transaction.OPEN)
+    session = session or new_session(transaction=TransactionStatus.OPEN)
     peer = Peer(table, piece)
     job = job_of(method, collect, commit_every)
-    loader = Loader(session, job, feed, Scope(session, kind), progress)
+    loader = Loader(session, job, feed, LoadTransaction(session, kind), progress)
     return peer.run(loader.run()), peer, session
 
 
@@ -154,10 +161,12 @@ def job_of(
     method: str = "auto",
     collect: bool = False,
     commit_every: int | None = None,
-    known: Known | None = None,
-) -> Job:
+    known: CachedTableMetadata | None = None,
+) -> LoadSpec:
     types = tuple(column.type for column in COLUMNS)
-    return Job(ID, "insert", StatementType.INSERT, types, method, collect, commit_every, known=known)
+    return LoadSpec(
+        ID, "insert", StatementType.INSERT, types, method, collect, commit_every, cached_metadata=known
+    )
 
 
 @walked("piece", [1, 7, 1 << 20])
@@ -168,7 +177,7 @@ def test_every_row_arrives_in_order_however_replies_are_cut(method: str, count: 
     outcome, _, session = load(Numbers(count), table, method=method, piece=piece)
     assert table.rows == list(range(count))
     assert (outcome.rows, outcome.answered, outcome.method) == (count, count, method)
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 def test_an_insert_cursor_is_opened_typed_and_closed_once() -> None:
@@ -195,11 +204,13 @@ def test_where_there_is_no_insert_cursor_rows_are_executed() -> None:
     assert caught.value.sqlcode == -201
 
 
-@walked("kind", [ScopeKind.OWN, ScopeKind.NONE])
+@walked("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
 @walked("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
 @walked("method", ["put", "pipeline"])
-def test_a_refused_row_ends_the_load_with_its_number(method: str, bad: int, kind: ScopeKind) -> None:
-    session = new_session(transaction=Transaction.OPEN)
+def test_a_refused_row_ends_the_load_with_its_number(
+    method: str, bad: int, kind: LoadTransactionKind
+) -> None:
+    session = new_session(transaction=TransactionStatus.OPEN)
     with pytest.raises(IntegrityError) as caught:
         load(Numbers(95), Table(frozenset({bad})), method=method, session=session, kind=kind)
     assert (caught.value.row, caught.value.sqlcode, caught.value.isamcode) == (bad, -268, -100)
@@ -209,7 +220,7 @@ def test_a_refused_row_ends_the_load_with_its_number(method: str, bad: int, kind
 def test_in_an_unlogged_database_nothing_is_put_behind_a_refused_row() -> None:
     table = Table(frozenset({14}))
     with pytest.raises(IntegrityError):
-        load(Numbers(95), table, kind=ScopeKind.NONE)
+        load(Numbers(95), table, kind=LoadTransactionKind.NONE)
     assert table.rows == list(range(14))
 
 
@@ -225,7 +236,7 @@ def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, b
     assert table.rows == [number for number in range(95) if number not in bad]
     assert feed.refusals == [(number, -268) for number in sorted(bad)]
     assert (outcome.rows, outcome.answered) == (95 - len(bad), 95)
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 @pytest.mark.parametrize("method", ["put", "pipeline"])
@@ -249,12 +260,12 @@ def test_what_every_later_row_would_meet_is_no_matter_of_one_row(
     "answer", [[], [m.Err(-255)], [m.Err(-458)]], ids=["undone", "ended before", "refused"]
 )
 def test_a_scope_tells_undoing_from_finding_nothing_to_undo(answer: list[m.Message]) -> None:
-    session = new_session(transaction=Transaction.OPEN)
-    scope = Scope(session, ScopeKind.OWN)
-    undone = Peer(lambda messages: answer).run(scope.undo())
+    session = new_session(transaction=TransactionStatus.OPEN)
+    scope = LoadTransaction(session, LoadTransactionKind.OWN_TRANSACTION)
+    undone = Peer(lambda messages: answer).run(scope.rollback())
     code = answer[0].sqlcode if answer and isinstance(answer[0], m.Err) else None
-    assert (undone, scope.ended) == (code != -458, code == -255)
-    assert (session.transaction is Transaction.NONE) == undone
+    assert (undone, scope.ended_by_server) == (code != -458, code == -255)
+    assert (session.transaction is TransactionStatus.NONE) == undone
 
 
 @pytest.mark.parametrize("method", ["put", "pipeline"])
@@ -281,21 +292,21 @@ def test_the_cursor_is_opened_again_after_a_commit_and_typed_no_more() -> None:
 
 
 def test_a_server_that_counts_other_rows_than_were_put_is_not_believed() -> None:
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
     with pytest.raises(InternalError, match="9 of 10 rows"):
         load(Numbers(30), Table(miscounts=True), session=session)
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 def test_an_error_of_the_data_passes_through_when_all_replies_are_read() -> None:
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
     with pytest.raises(LookupError) as caught:
         load(Numbers(95, fails_at=50), Table(), session=session)
     assert session.usable_after(caught.value)
 
 
 def test_an_error_of_the_progress_callback_passes_through_too() -> None:
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
 
     def progress(outcome: LoadOutcome) -> None:
         raise KeyError(outcome.rows)
@@ -320,13 +331,17 @@ def test_progress_never_tells_of_rows_that_were_not_answered() -> None:
 
 def test_at_most_three_put_groups_are_on_their_way() -> None:
     """Restore: a load holds one window, whatever its size, and a peer that never answers is noticed."""
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
     types = tuple(column.type for column in COLUMNS)
     feed = Numbers(1_000_000)
     loader = Loader(
-        session, Job(ID, "i", 6, types), feed, Scope(session, ScopeKind.OWN), lambda outcome: None
+        session,
+        LoadSpec(ID, "i", 6, types),
+        feed,
+        LoadTransaction(session, LoadTransactionKind.OWN_TRANSACTION),
+        lambda outcome: None,
     )
-    exchange = in_two(loader.run())
+    exchange = split_send_receive(loader.run())
     step = next(exchange)
     sends = 0
     answered = False
@@ -358,8 +373,10 @@ def replies_to(session: Session, answers: list[list[m.Message]], piece: int) -> 
     """Feed the encoded answers to a reader of replies, ``piece`` bytes at a time."""
     data = b"".join(message.encode(FRAMING) for answer in answers for message in (*answer, m.EndOfTurn()))
     outcome = ManyOutcome()
-    session.own = len(answers)
-    exchange: Exchange[None] = Replies(session, "insert", StatementType.INSERT).take(outcome, len(answers))
+    session.outstanding_requests = len(answers)
+    exchange: Exchange[None] = BatchReplyReader(session, "insert", StatementType.INSERT).read(
+        outcome, len(answers)
+    )
     at = 0
     try:
         step = next(exchange)
@@ -373,7 +390,7 @@ def replies_to(session: Session, answers: list[list[m.Message]], piece: int) -> 
     except StopIteration:
         assert at == len(data)
         assert session.buffer.start == session.buffer.end
-        assert session.own == 0
+        assert session.outstanding_requests == 0
         return outcome
 
 
@@ -383,7 +400,7 @@ PLAIN: list[m.Message] = [m.InsertDone(), m.Done(0, 1, 0x101), m.Cost(1, 1)]
 @pytest.mark.parametrize("piece", [1, 13, 46, 47, 1000, 1 << 20])
 def test_equal_replies_are_counted_one_by_one(piece: int) -> None:
     outcome = replies_to(new_session(), [PLAIN] * 300, piece)
-    assert (outcome.executed, outcome.rows, outcome.serial, outcome.errors, outcome.cut) == (
+    assert (outcome.executed, outcome.rows, outcome.serial, outcome.errors, outcome.truncated_rows) == (
         300,
         300,
         0,
@@ -428,7 +445,7 @@ def test_other_row_counts_and_cut_text_are_seen_among_equal_replies() -> None:
     answers[41] = [m.InsertDone(), m.Done(0, 5, 0x101), m.Cost(1, 1)]
     answers[42] = [m.InsertDone(), m.Done(0, 0, 0x101), m.Cost(1, 1)]
     outcome = replies_to(new_session(), answers, 1 << 20)
-    assert (outcome.executed, outcome.rows, outcome.cut) == (100, 97 + 1 + 5, [40])
+    assert (outcome.executed, outcome.rows, outcome.truncated_rows) == (100, 97 + 1 + 5, [40])
 
 
 def test_replies_of_an_unknown_make_are_read_all_the_same() -> None:
@@ -443,8 +460,8 @@ def test_replies_of_an_unknown_make_are_read_all_the_same() -> None:
 
 def test_rubbish_among_replies_breaks_the_session() -> None:
     session = new_session()
-    session.own = 2
-    exchange = Replies(session, "insert", StatementType.INSERT).take(ManyOutcome(), 2)
+    session.outstanding_requests = 2
+    exchange = BatchReplyReader(session, "insert", StatementType.INSERT).read(ManyOutcome(), 2)
     step = next(exchange)
     assert isinstance(step, Receive)
     step.into[:4] = b"\x7f\x7f\0\0"
@@ -470,14 +487,14 @@ class Before:
 
 def load_again(
     feed: Numbers, table: Callable[[Messages], list[m.Message]], session: Session, **options: bool
-) -> tuple[LoadOutcome, DistantPeer, Scope, Loader, Before]:
+) -> tuple[LoadOutcome, DistantPeer, LoadTransaction, Loader, Before]:
     known, peer = Before(), DistantPeer(table)
-    scope = Scope.enter_ahead(session, None)
+    scope = LoadTransaction.begin_deferred(session, None)
     loader = Loader(session, job_of("put", known=known, **options), feed, scope, lambda outcome: None)
 
     def whole() -> Exchange[LoadOutcome]:
         outcome = yield from loader.run()
-        yield from scope.keep()
+        yield from scope.complete()
         return outcome
 
     outcome = peer.run(whole())
@@ -495,15 +512,20 @@ def test_a_small_load_by_a_known_statement_waits_twice() -> None:
         "Commit",
     ]
     assert peer.round_trips == 2
-    assert (outcome.rows, table.rows, scope.commits, loader.accepted) == (5, [0, 1, 2, 3, 4], 1, True)
-    assert (known.asked, loader.trusted, session.transaction) == (0, False, Transaction.NONE)
+    assert (outcome.rows, table.rows, scope.commits, loader.first_rows_accepted) == (
+        5,
+        [0, 1, 2, 3, 4],
+        1,
+        True,
+    )
+    assert (known.asked, loader.metadata_verified, session.transaction) == (0, False, TransactionStatus.NONE)
 
 
 def test_a_large_load_by_a_known_statement_asks_once_whether_it_is_still_true() -> None:
     table = Table()
     outcome, _, _, loader, known = load_again(Numbers(95), table, new_session())
     assert (outcome.rows, table.rows) == (95, list(range(95)))
-    assert (known.asked, loader.trusted) == (1, True)
+    assert (known.asked, loader.metadata_verified) == (1, True)
 
 
 def test_a_begin_that_finds_a_transaction_open_leaves_it_to_the_user() -> None:
@@ -513,9 +535,9 @@ def test_a_begin_that_finds_a_transaction_open_leaves_it_to_the_user() -> None:
         return [m.Err(-535)] if isinstance(messages[0], m.Begin) else table(messages)
 
     _, peer, scope, _, _ = load_again(Numbers(5), server, session)
-    assert (scope.kind, session.transaction) == (ScopeKind.SAVEPOINT, Transaction.OPEN)
+    assert (scope.kind, session.transaction) == (LoadTransactionKind.SAVEPOINT, TransactionStatus.OPEN)
     assert "Commit" not in peer.names()
-    assert peer.run(scope.undo()) is False
+    assert peer.run(scope.rollback()) is False
 
 
 def test_a_begin_that_is_refused_is_an_error_with_all_answers_read() -> None:
@@ -528,13 +550,13 @@ def test_a_begin_that_is_refused_is_an_error_with_all_answers_read() -> None:
         load_again(Numbers(5), server, session)
     assert caught.value.sqlcode == -458
     assert session.usable_after(caught.value)
-    assert not session.owed
+    assert not session.pending_replies
 
 
 @pytest.mark.parametrize("collect", [False, True])
 @pytest.mark.parametrize("where", [m.Open, m.Put])
 def test_a_statement_that_is_out_of_date_is_no_fault_of_a_row(where: type[m.Message], collect: bool) -> None:
-    session, feed = new_session(transaction=Transaction.OPEN), Numbers(5)
+    session, feed = new_session(transaction=TransactionStatus.OPEN), Numbers(5)
 
     def server(messages: Messages) -> list[m.Message]:
         if any(isinstance(message, where) for message in messages):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.load import Job, Loader, LoadOutcome
-from informix_arrow.exchange.scope import Scope, ScopeKind
-from informix_arrow.exchange.session import Transaction
+from informix_arrow.exchange.load import Loader, LoadOutcome, LoadSpec
+from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
+from informix_arrow.exchange.session import TransactionStatus
 from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
@@ -19,18 +19,24 @@ from .test_exchange_load import ID, Numbers, Table, load
 
 
 def loader_of(
-    feed: Numbers, method: str, *, collect: bool = False, kind: ScopeKind = ScopeKind.OWN
+    feed: Numbers,
+    method: str,
+    *,
+    collect: bool = False,
+    kind: LoadTransactionKind = LoadTransactionKind.OWN_TRANSACTION,
 ) -> Loader:
-    session = new_session(transaction=Transaction.OPEN)
-    job = Job(ID, "insert", StatementType.INSERT, tuple(column.type for column in COLUMNS), method, collect)
-    return Loader(session, job, feed, Scope(session, kind), lambda outcome: None)
+    session = new_session(transaction=TransactionStatus.OPEN)
+    job = LoadSpec(
+        ID, "insert", StatementType.INSERT, tuple(column.type for column in COLUMNS), method, collect
+    )
+    return Loader(session, job, feed, LoadTransaction(session, kind), lambda outcome: None)
 
 
-@walked("kind", [ScopeKind.OWN, ScopeKind.NONE])
+@walked("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
 @walked("fails_at", [10, 20, 50, 90])
 @walked("method", ["put", "pipeline"])
 def test_rows_on_their_way_when_the_data_fails_are_counted(
-    method: str, fails_at: int, kind: ScopeKind
+    method: str, fails_at: int, kind: LoadTransactionKind
 ) -> None:
     """An unlogged database keeps them, and the error says how many there are."""
     table, feed = Table(), Numbers(95, fails_at=fails_at)
@@ -62,7 +68,7 @@ def test_rows_behind_a_refused_one_are_in_before_the_datas_error_is_raised(metho
 def test_a_connection_lost_by_the_data_is_not_this_connection() -> None:
     """Data may be read through another connection; when that breaks, this one is as good as before."""
     gone = ConnectionLost("the other server is down")
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
     with pytest.raises(ConnectionLost) as caught:
         load(Numbers(95, fails_at=50, failure=gone), Table(), session=session)
     assert caught.value is gone
@@ -95,14 +101,14 @@ def test_text_that_the_server_cuts_ends_the_load(method: str, collect: bool) -> 
 
 @pytest.mark.parametrize(("rows", "commits"), [(40, 2), (41, 3), (20, 1), (0, 1)])
 def test_no_empty_transaction_follows_the_last_commit(rows: int, commits: int) -> None:
-    session = new_session(transaction=Transaction.OPEN)
-    scope = Scope(session, ScopeKind.OWN)
+    session = new_session(transaction=TransactionStatus.OPEN)
+    scope = LoadTransaction(session, LoadTransactionKind.OWN_TRANSACTION)
     types = tuple(column.type for column in COLUMNS)
-    job = Job(ID, "insert", StatementType.INSERT, types, commit_every=20)
+    job = LoadSpec(ID, "insert", StatementType.INSERT, types, commit_every=20)
     loader = Loader(session, job, Numbers(rows), scope, lambda outcome: None)
     peer = Peer(Table())
     peer.run(loader.run())
-    peer.run(scope.keep())
+    peer.run(scope.complete())
     assert peer.names().count("Commit") == scope.commits == commits
     assert (loader.outcome.commits, loader.outcome.committed) == (rows // 20, rows // 20 * 20)
 
@@ -115,10 +121,16 @@ def test_nothing_is_sent_when_the_next_transaction_does_not_begin() -> None:
             return [m.Err(-535)]
         return table(messages)
 
-    session = new_session(transaction=Transaction.OPEN)
+    session = new_session(transaction=TransactionStatus.OPEN)
     types = tuple(column.type for column in COLUMNS)
-    job = Job(ID, "insert", StatementType.INSERT, types, commit_every=20)
-    loader = Loader(session, job, Numbers(95), Scope(session, ScopeKind.OWN), lambda outcome: None)
+    job = LoadSpec(ID, "insert", StatementType.INSERT, types, commit_every=20)
+    loader = Loader(
+        session,
+        job,
+        Numbers(95),
+        LoadTransaction(session, LoadTransactionKind.OWN_TRANSACTION),
+        lambda outcome: None,
+    )
     with pytest.raises(OperationalError, match="did not begin"):
         Peer(answer).run(loader.run())
     assert table.rows == list(range(20))

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from informix_arrow.exchange.client_files import answer
+from informix_arrow.exchange.client_files import handle_file_request
 from informix_arrow.exchange.fetch import ReadOptions
 from informix_arrow.exchange.many import execute_many
 from informix_arrow.exchange.object_sources import ClientFiles
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.smart_objects import SmartReads
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.smart_objects import SmartObjectReader
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.stream import next_message
-from informix_arrow.exchange.turns import DISCARD, settle
+from informix_arrow.exchange.turns import IGNORED_REPLY, drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, InterfaceError, OperationalError, ProtocolError
@@ -111,7 +111,7 @@ def test_an_error_of_a_blob_s_file_passes_through_before_anything_was_announced(
     with pytest.raises(OSError, match="no such tape") as caught:
         insert_values(server, Broken(b"abc"), 12345, session=session)
     assert session.usable_after(caught.value)
-    assert session.patience is None
+    assert session.idle_timeout is None
 
 
 def test_a_file_that_takes_a_part_at_a_time_gets_all() -> None:
@@ -200,7 +200,7 @@ def test_a_file_left_open_by_an_error_does_not_hinder_the_next_statement() -> No
     peer = FilePeer([insert()], half_written(error=True))
     with pytest.raises(Exception, match="-206"):
         execute(peer, session)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     peer = FilePeer([insert()], lambda g: write_dialogue("out.2", b"whole") if is_execute(g) else None)
     execute(peer, session)
     assert files == {"out.2": b"whole"}
@@ -213,7 +213,7 @@ def test_a_file_that_was_left_open_cannot_be_read_once_it_is_withdrawn() -> None
         files.register({name: value}, "latin-1")
         session = new_session(client_files=files)
         arrived(session, m.EndOfTurn())
-        FilePeer([], lambda group: None).run(answer(session, m.FileRequest(m.FileOp.OPEN, name)))
+        FilePeer([], lambda group: None).run(handle_file_request(session, m.FileRequest(m.FileOp.OPEN, name)))
         assert files.opened is not None
         files.forget([name])
         assert files.opened is None
@@ -237,12 +237,12 @@ def test_only_the_very_name_is_served(name: str) -> None:
 def test_a_request_in_a_reply_that_nobody_waits_for_ends_the_connection() -> None:
     """Its SQ_EOT must not pass for the end of the reply: the server waits for an answer that never comes."""
     session = ready({"in": b"content"})
-    session.owed.append(DISCARD)
+    session.pending_replies.append(IGNORED_REPLY)
     peer = Peer([])
     framing = session.framing
     peer.outgoing += m.FileRequest(m.FileOp.OPEN, "in").encode(framing) + m.EndOfTurn().encode(framing)
     with pytest.raises(ProtocolError, match="client file") as caught:
-        peer.run(settle(session))
+        peer.run(drain_pending_replies(session))
     assert not session.usable_after(caught.value)
 
 
@@ -277,7 +277,7 @@ def test_a_read_that_brings_what_was_not_asked_for_ends_the_connection(bad: str,
                 super()._answer(group)
 
     session = new_session()
-    reads = SmartReads()
+    reads = SmartObjectReader()
     with pytest.raises(ProtocolError, match=complaint) as caught:
         Bad(LobServer(smart={1: b"abc"})).run(reads.begin(session, [((0, 0), locator(1), False)]))
     assert not session.usable_after(caught.value)
@@ -299,7 +299,7 @@ def test_a_file_of_an_earlier_block_is_a_name_that_was_never_registered() -> Non
     session = ready({"in": b"content"})
     peer = FilePeer([insert()], lambda g: read_dialogue("in", (100, -1)) if is_execute(g) else None)
     execute(peer, session)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     session.files.forget(["in"])
     session.files.register({"other": b"x"}, "latin-1")
     peer = FilePeer([insert()], lambda g: read_dialogue("in", (100, -1)) if is_execute(g) else None)
@@ -338,7 +338,7 @@ class Updates(Server):
 def test_a_str_in_an_update_finds_its_text_column(target: ColumnType) -> None:
     server, session = Updates(target, INT), new_session(autocommit=True)
     sql = "update t set x = ? where id = ?"
-    outcome = server.peer.run(run(session, sql, 2, ("größe", 12345), ReadOptions()))
+    outcome = server.peer.run(execute_statement(session, sql, 2, ("größe", 12345), ReadOptions()))
     assert isinstance(outcome, Outcome)
     assert outcome.rows == 1
     stored = [*server.stored[-1][1], *server.stored[-1][2].values()]
@@ -359,6 +359,8 @@ def test_many_updates_of_a_text_column_begin_with_whatever_they_like(first: str 
 def test_an_update_that_is_refused_for_another_reason_is_not_tried_again() -> None:
     server, session = Updates(INT, INT, answers={0: [m.Err(-617)]}), new_session(autocommit=True)
     with pytest.raises(Exception, match="-617"):
-        server.peer.run(run(session, "update t set n = ? where id = ?", 2, ("5", 1), ReadOptions()))
+        server.peer.run(
+            execute_statement(session, "update t set n = ? where id = ?", 2, ("5", 1), ReadOptions())
+        )
     assert server.executed == 1
     assert server.asked == 1

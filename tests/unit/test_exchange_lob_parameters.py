@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.client_files import answer
+from informix_arrow.exchange.client_files import handle_file_request
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.lob_parameters import bind_row, send_bound
 from informix_arrow.exchange.many import execute_many
-from informix_arrow.exchange.object_sources import OpenFile, source_of
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.object_sources import OpenFile, content_source
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.steps import ConnectionLost
@@ -115,7 +115,7 @@ def insert(server: Server, *values: object, session: Session | None = None) -> O
     marks = ", ".join("?" * len(values))
     sql = f"insert into t values ({marks})"
     outcome = server.peer.run(
-        run(session or new_session(autocommit=True), sql, len(values), values, ReadOptions())
+        execute_statement(session or new_session(autocommit=True), sql, len(values), values, ReadOptions())
     )
     assert isinstance(outcome, Outcome)
     return outcome
@@ -161,7 +161,7 @@ def test_byte_and_blob_take_bytes_of_every_kind(
     assert server.prepared[1].endswith("','client'), ?)")
     assert sorted(server.released) == [0, 1]
     assert not session.files
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 @pytest.mark.parametrize("text", ["", "x", "näme", "ÿ" * 2000])
@@ -241,7 +241,7 @@ def test_sql_text_that_the_code_set_lacks_is_refused_before_sending() -> None:
     server, session = Server(INT), new_session()
     for text in ("select '\u20ac'", "select '\udcff'"):
         with pytest.raises(DataError, match="does not exist"):
-            server.peer.run(run(session, text, 0, (), ReadOptions()))
+            server.peer.run(execute_statement(session, text, 0, (), ReadOptions()))
     assert server.peer.groups == []
 
 
@@ -332,7 +332,7 @@ def test_twenty_megabytes_of_blob_are_not_copied_as_a_whole() -> None:
     session.files.opened = OpenFile("x", source=parameters.files[0][2])
     arrived(session, m.EndOfTurn())
     total, largest, peak = drained(
-        answer(session, m.FileRequest(m.FileOp.READ, buffer_size=32000, amount=-1))
+        handle_file_request(session, m.FileRequest(m.FileOp.READ, buffer_size=32000, amount=-1))
     )
     assert total > len(data)
     assert largest < 600_000
@@ -427,15 +427,15 @@ def test_a_query_takes_byte_and_text_too(target: ColumnType) -> None:
 
     peer = FilePeer(answer, lambda group: None)
     session = new_session()
-    cursor = peer.run(run(session, "execute function f(?)", 1, (b"abc" * 1000,), ReadOptions()))
+    cursor = peer.run(execute_statement(session, "execute function f(?)", 1, (b"abc" * 1000,), ReadOptions()))
     assert isinstance(cursor, ServerCursor)
     opening = " ".join(peer.names()[2].split())
     assert opening == "Id CursorName Bind BlobBind BlobChunk BlobChunk BlobChunk BlobChunk Open Id Fetch"
     peer.run(cursor.close(session))
-    assert session.own == 0
+    assert session.outstanding_requests == 0
     target = BLOB
     with pytest.raises(NotSupportedError, match="BLOB and CLOB"):
-        peer.run(run(session, "execute function f(?)", 1, (b"abc",), ReadOptions()))
+        peer.run(execute_statement(session, "execute function f(?)", 1, (b"abc",), ReadOptions()))
 
 
 def test_the_bytes_of_a_bound_byte_value() -> None:
@@ -473,7 +473,7 @@ def test_collections_and_rows_become_literals() -> None:
 
 def test_sources_read_any_part_any_number_of_times() -> None:
     for value in (DATA, io.BytesIO(DATA), in_chunks(DATA)):
-        source = source_of(value, "utf-8")
+        source = content_source(value, "utf-8")
         assert source.size == len(DATA)
         for offset, count in ((5, 100), (0, 10), (299_000, 1001), (5, 100)):
             assert bytes(source.read(offset, count)) == DATA[offset : offset + count]
@@ -481,10 +481,10 @@ def test_sources_read_any_part_any_number_of_times() -> None:
 
 
 def test_a_view_that_is_not_contiguous_is_sent_in_its_own_order() -> None:
-    assert bytes(source_of(memoryview(b"abcdef")[::2], "utf-8").read(0, 3)) == b"ace"
+    assert bytes(content_source(memoryview(b"abcdef")[::2], "utf-8").read(0, 3)) == b"ace"
     import array
 
-    assert source_of(memoryview(array.array("h", [1, 2])), "utf-8").size == 4
+    assert content_source(memoryview(array.array("h", [1, 2])), "utf-8").size == 4
 
 
 def test_bytes_that_come_unannounced_in_a_later_row_are_refused() -> None:

@@ -11,9 +11,9 @@ from tests.walking import walked
 from informix_arrow.exchange.large_objects import ObjectReader
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.smart_objects import END_READ, RUN
+from informix_arrow.exchange.smart_objects import END_READ_BYTES, MAX_RUN_OBJECTS
 from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, QueryCanceled
 
@@ -93,8 +93,13 @@ def read_all(
 
 
 def in_order(peer: Peer, session: Session, server: LobServer) -> None:
-    peer.run(settle(session))
-    assert (session.own, len(session.owed), len(session.buffer), len(session.outbox)) == (0, 0, 0, 0)
+    peer.run(drain_pending_replies(session))
+    assert (
+        session.outstanding_requests,
+        len(session.pending_replies),
+        len(session.buffer),
+        len(session.outbox),
+    ) == (0, 0, 0, 0)
     assert server.open == {}
 
 
@@ -103,7 +108,7 @@ def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     """Random objects, NULLs, empty ones, some larger than the window, and some that the server refuses to open or to
     read: values, and the error with its row and column, are those of one step at a time."""
     random_ = random.Random(seed)
-    sizes = [0, 1, 2, 3, 500, END_READ - 1, END_READ, END_READ + 1, 20_000, 65_536, 70_000]
+    sizes = [0, 1, 2, 3, 500, END_READ_BYTES - 1, END_READ_BYTES, END_READ_BYTES + 1, 20_000, 65_536, 70_000]
     contents: Contents = {n: random_.randbytes(random_.choice(sizes)) for n in range(30)}
     unreadable: dict[int, m.Err] = {}
     if seed % 2:
@@ -306,7 +311,7 @@ def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
 
 def test_the_framing_of_a_run_is_that_of_its_messages() -> None:
     """A flight is nothing but its groups, one after the other."""
-    contents: Contents = {n: bytes(10) for n in range(RUN)}
+    contents: Contents = {n: bytes(10) for n in range(MAX_RUN_OBJECTS)}
     sent: list[bytes] = []
 
     class Kept(Peer):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.walking import walked
 
-from informix_arrow.shaping.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
+from informix_arrow.shaping.parameters import MAX_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
@@ -77,7 +77,7 @@ def test_code_sets_of_several_bytes_are_refused() -> None:
 
 
 def test_more_placeholders_than_a_bind_counts_are_refused_by_number() -> None:
-    count = MOST_PARAMETERS + 1
+    count = MAX_PARAMETERS + 1
     sql = f"SELECT a, sentinel FROM t WHERE a IN ({', '.join('?' * count)})"
     with pytest.raises(ProgrammingError, match="32768 placeholders"):
         check_parameters(sql, [0] * count)

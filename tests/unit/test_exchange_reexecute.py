@@ -13,8 +13,8 @@ from informix_arrow.exchange import run as running
 from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.reexecute import SmallResult
-from informix_arrow.exchange.run import run, run_statement
-from informix_arrow.exchange.session import Session, Settings, Transaction
+from informix_arrow.exchange.run import execute_statement, run_statement
+from informix_arrow.exchange.session import Session, SessionSettings, TransactionStatus
 from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.shaping.parameters import parse
 from informix_arrow.wire import messages as m
@@ -80,8 +80,8 @@ def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **s
     peer.piece = piece
     _read(peer, session, seen, few)
     seen.state = (
-        session.own,
-        len(session.owed),
+        session.outstanding_requests,
+        len(session.pending_replies),
         bytes(session.outbox),
         len(session.cursors),
         len(session.statements),
@@ -99,11 +99,11 @@ def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **s
 def _read(peer: Peer, session: Session, seen: Seen, few: bool = False) -> None:
     try:
         rows = run_statement(session, parse(SQL), (0,), OPTIONS, as_rows=True)
-        cursor = peer.run(rows if few else run(session, SQL, 1, (0,), OPTIONS))
+        cursor = peer.run(rows if few else execute_statement(session, SQL, 1, (0,), OPTIONS))
         if isinstance(cursor, SmallResult):
-            seen.rows += [(row[0], row[-1]) for row in cursor.made]
+            seen.rows += [(row[0], row[-1]) for row in cursor.python_rows]
             batch = cursor.slice(0)
-            assert list(zip(*batch.to_pydict().values(), strict=True)) == cursor.made
+            assert list(zip(*batch.to_pydict().values(), strict=True)) == cursor.python_rows
             assert batch.schema == cursor.plan.schema
             return
         assert isinstance(cursor, ServerCursor)
@@ -151,8 +151,8 @@ def test_wherever_the_first_piece_of_the_answer_ends(
     "state",
     [
         {"ansi": True},
-        {"transaction": Transaction.OPEN},
-        {"settings": Settings("REPEATABLE READ", "", "REPEATABLE READ", "")},
+        {"transaction": TransactionStatus.OPEN},
+        {"settings": SessionSettings("REPEATABLE READ", "", "REPEATABLE READ", "")},
     ],
     ids=["ansi", "transaction", "isolation"],
 )
@@ -175,10 +175,10 @@ def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:
     assert isinstance(few_of(peer, session), ServerCursor), "the first answer is read by a cursor"
     found = few_of(peer, session)
     assert isinstance(found, SmallResult)
-    assert found.made == [(3, "n3", 12345), (4, "n4", 12345)]
+    assert found.python_rows == [(3, "n3", 12345), (4, "n4", 12345)]
     found = few_of(peer, session)
     assert isinstance(found, SmallResult)
-    assert found.made == []
+    assert found.python_rows == []
     assert found.slice(0).num_rows == 0
     assert isinstance(few_of(peer, session), ServerCursor), (
         "more than some thousand bytes are read as they arrive"
@@ -194,7 +194,7 @@ def test_decoders_of_several_statements_do_not_meet() -> None:
         found = few_of(peer, session, texts[number % 2], number)
         if number > 1:
             assert isinstance(found, SmallResult)
-            assert found.made == [(7, "n7", 12345)]
+            assert found.python_rows == [(7, "n7", 12345)]
 
 
 def _echo(group: Group) -> list[m.Message]:
@@ -228,7 +228,7 @@ def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
             here = frame.f_code.co_filename
             count += event == "call" and f"{os.sep}exchange{os.sep}" in here
 
-        exchange = run(session, SQL, 1, (0,), OPTIONS)
+        exchange = execute_statement(session, SQL, 1, (0,), OPTIONS)
         before = sys.getprofile()
         sys.setprofile(counting)
         try:

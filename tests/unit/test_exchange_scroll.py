@@ -10,11 +10,11 @@ import pytest
 
 from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.scroll import MOST_AHEAD, Scroller
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD, Scroller
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Call, Reason
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.steps import Call, CancelReason
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (
@@ -68,7 +68,7 @@ class Keeper:
 
 
 def scroller(peer: Peer, session: Session, options: ReadOptions | None = None) -> Scroller:
-    cursor = peer.run(run(session, "select", 0, (), options or ReadOptions(scroll=True)))
+    cursor = peer.run(execute_statement(session, "select", 0, (), options or ReadOptions(scroll=True)))
     assert isinstance(cursor, ServerCursor)
     return Scroller(cursor, make_rows)
 
@@ -83,19 +83,21 @@ def test_the_cursor_is_opened_as_jdbc_opens_it() -> None:
     """Nothing is fetched with the OPEN; HOLD stands before SCROLL (JDBC section 5)."""
     for options, group in (
         (ReadOptions(scroll=True), "Id CursorName Scroll Open"),
-        (ReadOptions(scroll=True, hold=True), "Id CursorName Hold Scroll Open"),
+        (ReadOptions(scroll=True, with_hold=True), "Id CursorName Hold Scroll Open"),
         (ReadOptions(name="c1"), "Id CursorName Open"),
-        (ReadOptions(name="c1", hold=True), "Id CursorName Hold Open"),
-        (ReadOptions(hold=True), "Id CursorName Hold Open Id Fetch"),
+        (ReadOptions(name="c1", with_hold=True), "Id CursorName Hold Open"),
+        (ReadOptions(with_hold=True), "Id CursorName Hold Open Id Fetch"),
     ):
         peer, session = (
             Peer([select(), [] if options.scroll or options.name else [*rows(1), *DONE]]),
             new_session(),
         )
-        peer.run(run(session, "select", 0, (), options))
+        peer.run(execute_statement(session, "select", 0, (), options))
         assert peer.names()[1] == group
     peer, session = Peer([select(), []]), new_session()
-    peer.run(run(session, "select ?", 1, (5,), ReadOptions(scroll=True, hold=True, name="c1")))
+    peer.run(
+        execute_statement(session, "select ?", 1, (5,), ReadOptions(scroll=True, with_hold=True, name="c1"))
+    )
     assert peer.names()[1] == "Id CursorName Bind Hold Scroll Open"
     assert peer.groups[1][1] == m.CursorName("c1")
 
@@ -109,7 +111,7 @@ def test_a_move_is_asked_for_by_the_bytes_that_jdbc_sends() -> None:
     keeper = Keeper(9)
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
-    assert peer.run(rows_of.row(session, 4)) == [104]
+    assert peer.run(rows_of.fetch_row(session, 4)) == [104]
     assert keeper.fetched == [(m.ScrollFetch.ABSOLUTE, 5, 4096)]
 
 
@@ -119,12 +121,12 @@ def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int, number_f
     """The papers know both orders of the row and its number."""
     peer, session = Peer(Keeper(20, number_first=number_first), piece), new_session()
     rows_of = scroller(peer, session)
-    assert peer.run(rows_of.take(session, 7)) == list(range(100, 107))
-    assert peer.run(rows_of.row(session, -1, from_end=True)) == [119]
-    assert peer.run(rows_of.row(session, 2)) == [102]
-    assert peer.run(rows_of.take(session, None)) == list(range(103, 120))
-    assert session.own == 0
-    assert not session.owed
+    assert peer.run(rows_of.fetch(session, 7)) == list(range(100, 107))
+    assert peer.run(rows_of.fetch_row(session, -1, from_end=True)) == [119]
+    assert peer.run(rows_of.fetch_row(session, 2)) == [102]
+    assert peer.run(rows_of.fetch(session, None)) == list(range(103, 120))
+    assert session.outstanding_requests == 0
+    assert not session.pending_replies
 
 
 def test_many_rows_cost_one_round_trip() -> None:
@@ -132,7 +134,7 @@ def test_many_rows_cost_one_round_trip() -> None:
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
     steps(peer)
-    assert peer.run(rows_of.take(session, 50)) == list(range(100, 150))
+    assert peer.run(rows_of.fetch(session, 50)) == list(range(100, 150))
     assert steps(peer).count("Send") == 1
     assert [fetch[:2] for fetch in keeper.fetched] == [(6, number) for number in range(1, 51)]
 
@@ -142,16 +144,16 @@ def test_who_goes_row_by_row_is_read_ahead_for_and_who_jumps_is_not() -> None:
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
     for number in range(31):
-        assert peer.run(rows_of.take(session, 1)) == [100 + number]
+        assert peer.run(rows_of.fetch(session, 1)) == [100 + number]
     assert [fetch[1] for fetch in keeper.fetched] == list(range(1, 32))  # 1 + 2 + 4 + 8 + 16
     for number in (500, 30, 700):
         keeper.fetched.clear()
-        assert peer.run(rows_of.row(session, number)) == [100 + number]
+        assert peer.run(rows_of.fetch_row(session, number)) == [100 + number]
         assert [fetch[1] for fetch in keeper.fetched] in ([number + 1], [])
     keeper.fetched.clear()
-    peer.run(rows_of.row(session, 2))
-    peer.run(rows_of.take(session, None))
-    assert len(keeper.fetched) <= 1 + 997 + MOST_AHEAD
+    peer.run(rows_of.fetch_row(session, 2))
+    peer.run(rows_of.fetch(session, None))
+    assert len(keeper.fetched) <= 1 + 997 + MAX_ROWS_AHEAD
 
 
 def test_wide_rows_are_asked_for_a_few_at_a_time_and_with_room_for_one() -> None:
@@ -161,7 +163,7 @@ def test_wide_rows_are_asked_for_a_few_at_a_time_and_with_room_for_one() -> None
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
     steps(peer)
-    assert peer.run(rows_of.take(session, 60)) == ["x" * 30000] * 60
+    assert peer.run(rows_of.fetch(session, 60)) == ["x" * 30000] * 60
     assert steps(peer).count("Send") == 2
     assert {size for _, _, size in keeper.fetched} == {30004}
 
@@ -172,7 +174,7 @@ def test_a_server_may_send_rows_behind_the_one_that_was_asked_for() -> None:
         keeper = Keeper(3)
         keeper.instead[1] = [*rows(100, 101, 102), m.TupleId(told)]
         peer, session = Peer(keeper), new_session()
-        assert peer.run(scroller(peer, session).take(session, None)) == [100, 101, 102]
+        assert peer.run(scroller(peer, session).fetch(session, None)) == [100, 101, 102]
 
 
 @pytest.mark.parametrize("told", [1, 3, 0, -2])
@@ -183,7 +185,7 @@ def test_a_row_with_another_number_ends_the_session(told: int) -> None:
     with pytest.raises(
         ProtocolError, match=f"row 2 of a scroll cursor was asked for, row {told} came"
     ) as caught:
-        peer.run(scroller(peer, session).row(session, 1))
+        peer.run(scroller(peer, session).fetch_row(session, 1))
     assert not session.usable_after(caught.value)
 
 
@@ -192,7 +194,7 @@ def test_the_last_row_must_tell_its_number() -> None:
     keeper.instead[9] = [*rows(108), *DONE]
     peer, session = Peer(keeper), new_session()
     with pytest.raises(ProtocolError, match="without its number"):
-        peer.run(scroller(peer, session).row(session, -1, from_end=True))
+        peer.run(scroller(peer, session).fetch_row(session, -1, from_end=True))
 
 
 def test_a_row_that_fails_on_the_server_fails_when_its_turn_comes() -> None:
@@ -201,32 +203,32 @@ def test_a_row_that_fails_on_the_server_fails_when_its_turn_comes() -> None:
     keeper.instead[4] = [m.Err(-244, -107, 0, "t")]
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
-    assert peer.run(rows_of.take(session, 3)) == [100, 101, 102]
+    assert peer.run(rows_of.fetch(session, 3)) == [100, 101, 102]
     for _ in range(2):
         with pytest.raises(OperationalError) as caught:
-            peer.run(rows_of.take(session, 3))
+            peer.run(rows_of.fetch(session, 3))
         assert caught.value.sqlcode == -244
         assert session.usable_after(caught.value)
         assert rows_of.rownumber == 3
     with pytest.raises(OperationalError):
-        peer.run(rows_of.take(session, None))
+        peer.run(rows_of.fetch(session, None))
     assert rows_of.rownumber == 3
-    assert peer.run(rows_of.row(session, 4)) == [104]
+    assert peer.run(rows_of.fetch_row(session, 4)) == [104]
     del keeper.instead[4]
     peer.run(rows_of.scroll(session, 0, "first"))
-    assert peer.run(rows_of.take(session, None)) == list(range(100, 109))
+    assert peer.run(rows_of.fetch(session, None)) == list(range(100, 109))
 
 
 def test_rows_of_an_attempt_that_failed_come_again() -> None:
-    keeper = Keeper(MOST_AHEAD + 50)
-    keeper.instead[MOST_AHEAD + 10] = [m.Err(-244, -107, 0, "t")]
+    keeper = Keeper(MAX_ROWS_AHEAD + 50)
+    keeper.instead[MAX_ROWS_AHEAD + 10] = [m.Err(-244, -107, 0, "t")]
     peer, session = Peer(keeper), new_session()
     rows_of = scroller(peer, session)
     with pytest.raises(OperationalError):
-        peer.run(rows_of.take(session, None))
+        peer.run(rows_of.fetch(session, None))
     assert rows_of.rownumber == 0
     keeper.instead.clear()
-    assert len(peer.run(rows_of.take(session, None))) == MOST_AHEAD + 50
+    assert len(peer.run(rows_of.fetch(session, None))) == MAX_ROWS_AHEAD + 50
 
 
 def test_a_value_that_is_none_is_told_with_the_number_of_its_row_and_can_be_gone_past() -> None:
@@ -239,15 +241,15 @@ def test_a_value_that_is_none_is_told_with_the_number_of_its_row_and_can_be_gone
     session.framing = session.framing.with_encoding("utf-8")
     peer = Peer(keeper)
     rows_of = scroller(peer, session)
-    assert peer.run(rows_of.take(session, 3)) == ["w001", "w002", "w003"]
-    assert peer.run(rows_of.take(session, 2)) == ["w004", "w005"]
+    assert peer.run(rows_of.fetch(session, 3)) == ["w001", "w002", "w003"]
+    assert peer.run(rows_of.fetch(session, 2)) == ["w004", "w005"]
     with pytest.raises(DataError, match="column 'word', row 5") as caught:
-        peer.run(rows_of.take(session, 3))
+        peer.run(rows_of.fetch(session, 3))
     assert (caught.value.row, caught.value.column) == (5, "word")
     assert session.usable_after(caught.value)
     assert rows_of.rownumber == 5
-    assert peer.run(rows_of.row(session, 6)) == ["w007"]
-    assert peer.run(rows_of.take(session, None)) == ["w008", "w009"]
+    assert peer.run(rows_of.fetch_row(session, 6)) == ["w007"]
+    assert peer.run(rows_of.fetch(session, None)) == ["w008", "w009"]
 
 
 def test_an_open_that_fails_releases_the_statement() -> None:
@@ -255,13 +257,13 @@ def test_an_open_that_fails_releases_the_statement() -> None:
     with pytest.raises(Exception, match="-526") as caught:
         scroller(peer, session)
     assert session.usable_after(caught.value)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[2:] == ["Id Close", "Id Release"]
     assert not session.cursors
 
 
 def named(peer: Peer, session: Session, **options: Any) -> Batches:
-    cursor = peer.run(run(session, "select", 0, (), ReadOptions(name="c1", **options)))
+    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(name="c1", **options)))
     assert isinstance(cursor, ServerCursor)
     return Batches(cursor)
 
@@ -281,7 +283,7 @@ def test_rows_of_a_named_cursor_are_fetched_when_they_are_asked_for() -> None:
     width = 4 + 1 + 20 + 4
     assert peer.groups[2] == [m.Id(3), m.Fetch(width)]
     assert peer.run(batches.next(session)) is None
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[5:] == ["Id Close", "Id Release"]
     assert peer.run(batches.next(session)) is None
 
@@ -301,7 +303,7 @@ def test_several_rows_at_once_are_refused_where_they_would_shift_the_current_row
     with pytest.raises(NotSupportedError, match=r"2 rows of cursor 'c1' at once.*FOR UPDATE") as caught:
         peer.run(batches.next(session))
     assert session.usable_after(caught.value)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[3:] == ["Id Close", "Id Release"]
 
 
@@ -316,15 +318,15 @@ def test_a_named_cursor_that_the_server_has_closed_says_so() -> None:
 
 def test_a_call_that_is_to_end_asks_for_no_more_rows() -> None:
     """An interrupt that came between two requests of a fetchall() has hit nothing on the server."""
-    keeper = Keeper(10 * MOST_AHEAD)
+    keeper = Keeper(10 * MAX_ROWS_AHEAD)
     peer, session = Peer(keeper), new_session(autocommit=True)
     found = scroller(peer, session)
     session.call = Call(None)
-    assert len(peer.run(found.take(session, 3))) == 3
-    session.call.wanted = Reason.CANCEL
+    assert len(peer.run(found.fetch(session, 3))) == 3
+    session.call.cancel_reason = CancelReason.CANCEL
     before = len(keeper.fetched)
     with pytest.raises(QueryCanceled):
-        peer.run(found.take(session, None))
-    assert (len(keeper.fetched), found.at) == (before, 2)
+        peer.run(found.fetch(session, None))
+    assert (len(keeper.fetched), found.position) == (before, 2)
     session.call = None
-    assert peer.run(found.take(session, 2)) == [103, 104]
+    assert peer.run(found.fetch(session, 2)) == [103, 104]

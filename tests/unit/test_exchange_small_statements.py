@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.connect import connect, leave
+from informix_arrow.exchange.connect import connect, disconnect
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.reset import Ground, reset
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, Settings, Transaction
+from informix_arrow.exchange.reset import InitialState, reset
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.session import Session, SessionSettings, TransactionStatus
 from informix_arrow.exchange.statement_cache import StatementCache
-from informix_arrow.exchange.steps import at_once
+from informix_arrow.exchange.steps import run_without_io
 from informix_arrow.exchange.transaction import rollback
-from informix_arrow.shaping.rows import NO_ROW, Rows
+from informix_arrow.shaping.rows import NO_ROW, RowBuffer
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, OperationalError
 
@@ -40,7 +40,7 @@ def caching(**state: object) -> Session:
 
 
 def opened(peer: Peer, session: Session, sql: str = SQL, options: ReadOptions | None = None) -> ServerCursor:
-    cursor = peer.run(run(session, sql, 0, (), options or ReadOptions()))
+    cursor = peer.run(execute_statement(session, sql, 0, (), options or ReadOptions()))
     assert isinstance(cursor, ServerCursor)
     return cursor
 
@@ -105,57 +105,57 @@ def test_the_end_of_a_reply_is_found_however_it_is_cut(piece: int, cost: bool) -
 def test_what_came_with_the_first_answer_is_read_without_the_server() -> None:
     peer, session = Peer(answer), caching()
     batches = Batches(opened(peer, session))
-    assert batches.cursor.told
-    batch = at_once(batches.next(session))
+    assert batches.cursor.rows_reported
+    batch = run_without_io(batches.next(session))
     assert batch is not None
     assert batch["id"].to_pylist() == [1, 2]
-    assert at_once(batches.next(session)) is None
+    assert run_without_io(batches.next(session)) is None
 
 
 def test_rows_of_a_small_result_are_made_without_a_record_batch() -> None:
     peer, session = Peer(answer), caching()
     cursor = opened(peer, session)
-    whole = cursor.whole()
+    whole = cursor.pop_all_rows()
     assert whole is not None
     assert whole.num_rows == 2
-    found = Rows()
+    found = RowBuffer()
     found.add(whole)
-    assert [(row[0], row[-1]) for row in found.take()] == [(1, 12345), (2, 12345)]
-    assert found.one() is NO_ROW
-    assert at_once(Batches(cursor).next(session)) is None, "nobody gets them twice"
+    assert [(row[0], row[-1]) for row in found.fetch()] == [(1, 12345), (2, 12345)]
+    assert found.next_row() is NO_ROW
+    assert run_without_io(Batches(cursor).next(session)) is None, "nobody gets them twice"
 
 
 def test_a_small_result_becomes_a_record_batch_where_one_is_wanted() -> None:
     peer, session = Peer(answer), caching()
-    whole = opened(peer, session).whole()
+    whole = opened(peer, session).pop_all_rows()
     assert whole is not None
-    found = Rows()
+    found = RowBuffer()
     found.add(whole)
-    assert found.one()[0] == 1
-    rest = found.rest()
+    assert found.next_row()[0] == 1
+    rest = found.remaining_batch()
     assert rest is not None
     assert (rest["id"].to_pylist(), rest["sentinel"].to_pylist()) == ([2], [12345])
 
 
 def test_rows_are_not_taken_as_a_whole_where_there_is_more_to_them() -> None:
     peer, session = Peer([select(3), rows(1), [*rows(2), m.Done()]]), caching()
-    assert opened(peer, session).whole() is None, "more are to come"
+    assert opened(peer, session).pop_all_rows() is None, "more are to come"
     peer, session = Peer(answer), caching()
     cursor = opened(peer, session)
-    assert at_once(Batches(cursor).next(session)) is not None
-    assert cursor.whole() is None, "a batch of them was made"
+    assert run_without_io(Batches(cursor).next(session)) is not None
+    assert cursor.pop_all_rows() is None, "a batch of them was made"
 
 
 def test_rows_that_are_still_to_come_are_not_all_here() -> None:
     peer, session = Peer([select(3), rows(1), [*rows(2), m.Done()]]), caching()
     batches = Batches(opened(peer, session))
-    assert not batches.cursor.told
+    assert not batches.cursor.rows_reported
 
 
 def test_a_transaction_ends_behind_what_was_waiting() -> None:
     peer, session = Peer(answer), caching(autocommit=False)
     read(peer, session)
-    session.transaction = Transaction.OPEN
+    session.transaction = TransactionStatus.OPEN
     peer.run(rollback(session))
     assert peer.names()[-2:] == [CLOSE, "Rollback"]
 
@@ -164,10 +164,18 @@ def test_a_transaction_ends_behind_what_was_waiting() -> None:
     ("sql", "state", "options"),
     [
         (SQL + " FOR UPDATE", {}, ReadOptions()),
-        (SQL, {"settings": Settings(isolation_now="REPEATABLE READ", isolation="REPEATABLE READ")}, None),
-        (SQL, {"settings": Settings(isolation_now="CURSOR STABILITY", isolation="CURSOR STABILITY")}, None),
+        (
+            SQL,
+            {"settings": SessionSettings(isolation_now="REPEATABLE READ", isolation="REPEATABLE READ")},
+            None,
+        ),
+        (
+            SQL,
+            {"settings": SessionSettings(isolation_now="CURSOR STABILITY", isolation="CURSOR STABILITY")},
+            None,
+        ),
         (SQL, {"ansi": True}, None),
-        (SQL, {}, ReadOptions(hold=True)),
+        (SQL, {}, ReadOptions(with_hold=True)),
         (SQL, {}, ReadOptions(isolation="dirty")),
     ],
     ids=["for update", "repeatable", "cursor stability", "ANSI", "hold", "isolation of its own"],
@@ -183,7 +191,7 @@ def test_a_cursor_that_may_hold_locks_is_closed_at_once(
 
 def test_a_connection_goes_back_to_its_pool_with_nothing_left_open() -> None:
     peer, session = Peer(answer), caching()
-    ground = Ground.of(session)
+    ground = InitialState.capture(session)
     read(peer, session)
     assert CLOSE not in peer.names()
     peer.steps.clear()
@@ -202,7 +210,7 @@ def test_the_goodbye_leaves_together_with_what_was_waiting() -> None:
     )
     read(peer, session)
     peer.steps.clear()
-    peer.run(leave(session))
+    peer.run(disconnect(session))
     assert peer.names()[-2:] == [CLOSE, "Exit"]
     assert round_trips(peer.steps) == 1
 
@@ -211,7 +219,7 @@ def test_a_connection_costs_four_round_trips() -> None:
     """Login, protocols, then the database with the question for its locale, then the answer to that."""
     peer = LoginPeer()
     session = peer.run(connect(PARAMETERS))
-    assert (session.database, session.locale, session.own) == ("stores", "en_US.57372", 0)
+    assert (session.database, session.locale, session.outstanding_requests) == ("stores", "en_US.57372", 0)
     assert round_trips(peer.steps) == 4
 
 

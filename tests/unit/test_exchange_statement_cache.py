@@ -13,11 +13,11 @@ from informix_arrow.exchange.blocks import begin_block, end_block
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.many import execute_many
 from informix_arrow.exchange.replies import ManyOutcome
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import execute_statement
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.statement_cache import LONGEST_TEXT, StatementCache
+from informix_arrow.exchange.statement_cache import MAX_TEXT_LENGTH, StatementCache
 from informix_arrow.exchange.transaction import rollback
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, Plan, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, ProgrammingError
@@ -93,7 +93,7 @@ def caching(**state: object) -> Session:
 
 
 def do(peer: Peer, session: Session, sql: str, *values: object, options: ReadOptions | None = None) -> object:
-    return peer.run(run(session, sql, len(values), values, options or ReadOptions()))
+    return peer.run(execute_statement(session, sql, len(values), values, options or ReadOptions()))
 
 
 def read(peer: Peer, session: Session, sql: str, *values: object) -> list[int]:
@@ -102,7 +102,7 @@ def read(peer: Peer, session: Session, sql: str, *values: object) -> list[int]:
     batches, found = Batches(cursor), list[pa.RecordBatch]()
     while (batch := peer.run(batches.next(session))) is not None:
         found.append(batch)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     return [number for batch in found for number in batch["id"].to_pylist()]
 
 
@@ -180,15 +180,15 @@ def test_without_a_cache_everything_is_released() -> None:
     peer = Peer(server)
     read(peer, session, "SELECT a")
     do(peer, session, "INSERT INTO t VALUES (1)")
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.texts == {}
 
 
 def test_a_text_full_of_data_is_not_kept() -> None:
     server, session = Server(), caching()
     peer = Peer(server)
-    do(peer, session, "INSERT INTO t VALUES ('" + "x" * LONGEST_TEXT + "')")
-    peer.run(settle(session))
+    do(peer, session, "INSERT INTO t VALUES ('" + "x" * MAX_TEXT_LENGTH + "')")
+    peer.run(drain_pending_replies(session))
     assert server.texts == {}
 
 
@@ -198,7 +198,7 @@ def test_an_unlogged_database_keeps_queries_only() -> None:
     peer = Peer(server)
     do(peer, session, "UPDATE t SET a = 1")
     read(peer, session, "SELECT a")
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert list(server.texts.values()) == ["SELECT a"]
 
 
@@ -214,7 +214,7 @@ def test_a_stale_statement_is_prepared_anew_and_nobody_notices(code: int) -> Non
     cursor = do(peer, session, "SELECT a")
     assert isinstance(cursor, ServerCursor)
     assert cursor.plan.schema.names == ["id", "name", "sentinel", "more"]
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.log == ["OPEN 0", "RELEASE 0", "PREPARE 0", "OPEN 0"]
 
 
@@ -237,7 +237,7 @@ def test_a_statement_that_stays_stale_is_an_error_the_second_time() -> None:
     assert caught.value.sqlcode == -710
     assert session.usable_after(caught.value)
     assert sum(entry.startswith("PREPARE") for entry in server.log) == 2
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.texts == {}
 
 
@@ -256,7 +256,7 @@ def test_a_failed_statement_is_released() -> None:
     do(peer, session, "INSERT INTO t VALUES (1)")
     with pytest.raises(Error):
         do(peer, session, "INSERT INTO t VALUES (1)")
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.texts == {}
     do(peer, session, "INSERT INTO t VALUES (1)")
     assert server.executions == 3
@@ -273,7 +273,7 @@ def test_what_may_change_the_meaning_of_statements_empties_the_cache(sql: str) -
     read(peer, session, "SELECT a")
     do(peer, session, sql)
     peer.run(open_one.close(session))  # in use at that moment: not kept afterwards
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert len(session.statements) == 0
     assert server.texts == {}
     server.log.clear()
@@ -408,13 +408,13 @@ def test_named_rows_are_taken_from_mappings() -> None:
 def test_columns_of_loaded_tables_are_kept_as_long_as_statements_are() -> None:
     cache = StatementCache(2)
     for name in ("a", "b", "c"):
-        cache.keep_table(name, COLUMNS)
+        cache.store_table(name, COLUMNS)
     assert list(cache.tables) == ["b", "c"]
-    cache.after(StatementType.INSERT)
+    cache.invalidate_after(StatementType.INSERT)
     assert list(cache.tables) == ["b", "c"]
     cache.clear()
     assert not cache.tables
-    StatementCache(0).keep_table("a", COLUMNS)
+    StatementCache(0).store_table("a", COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -427,6 +427,6 @@ def test_columns_of_loaded_tables_are_kept_as_long_as_statements_are() -> None:
 )
 def test_what_may_begin_a_transaction_unseen_lets_loads_ask_again(kind: StatementType, several: bool) -> None:
     cache = StatementCache(2)
-    cache.keep_table("a", COLUMNS)
-    cache.after(kind, several=several)
+    cache.store_table("a", COLUMNS)
+    cache.invalidate_after(kind, several=several)
     assert not cache.tables

@@ -11,11 +11,11 @@ import pytest
 from informix_arrow.exchange.fetch import ReadOptions
 from informix_arrow.exchange.many import CHUNK_ROWS, execute_many
 from informix_arrow.exchange.replies import ManyOutcome
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, Transaction
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.session import Session, TransactionStatus
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.transaction import commit, rollback
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, IntegrityError, ProgrammingError, ProtocolError
@@ -26,7 +26,7 @@ OK = [m.Done(rows=1)]
 
 
 def execute(peer: Peer, session: Session, sql: str = "insert", *values: object) -> Outcome:
-    outcome = peer.run(run(session, sql, len(values), values, ReadOptions()))
+    outcome = peer.run(execute_statement(session, sql, len(values), values, ReadOptions()))
     assert isinstance(outcome, Outcome)
     return outcome
 
@@ -44,7 +44,7 @@ def test_a_failed_execution_is_released_and_leaves_the_session_usable() -> None:
         execute(peer, session, "insert")
     assert (caught.value.sqlcode, caught.value.isamcode, caught.value.near) == (-268, -100, "informix.u1")
     assert session.usable_after(caught.value)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert peer.names()[-1] == "Id Release"
 
 
@@ -83,7 +83,7 @@ def test_begin_is_sent_before_the_first_change_only() -> None:
         "Prepare NDescribe WantDone",
         "Id Execute",
     ]
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_settings_open_no_transaction(kind: StatementType) -> None:
 
 def test_queries_open_no_transaction() -> None:
     peer, session = Peer([select(), [*rows(1), m.Done()]]), new_session()
-    peer.run(run(session, "select", 0, (), ReadOptions()))
+    peer.run(execute_statement(session, "select", 0, (), ReadOptions()))
     assert "Begin" not in peer.names()
 
 
@@ -113,13 +113,13 @@ def test_a_refused_begin_means_an_unlogged_database(code: int) -> None:
     peer, session = Peer([insert(), [m.Err(code)], OK]), new_session()
     assert execute(peer, session).rows == 1
     assert not session.logged
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_begin_inside_a_transaction_is_no_failure() -> None:
     peer, session = Peer([insert(), [m.Err(-535)], OK]), new_session()
     execute(peer, session)
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
 
 
 def test_commit_and_rollback_send_nothing_without_a_transaction() -> None:
@@ -131,17 +131,17 @@ def test_commit_and_rollback_send_nothing_without_a_transaction() -> None:
 
 @pytest.mark.parametrize(("end", "name"), [(commit, "Commit"), (rollback, "Rollback")])
 def test_commit_and_rollback_end_the_transaction(end: object, name: str) -> None:
-    peer, session = Peer([[m.XactStat(1, 0, 1)]]), new_session(transaction=Transaction.OPEN)
+    peer, session = Peer([[m.XactStat(1, 0, 1)]]), new_session(transaction=TransactionStatus.OPEN)
     peer.run(end(session))  # type: ignore[operator]
     assert peer.names() == [name]
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_transactions_typed_as_sql_are_tracked() -> None:
     states = {
-        StatementType.BEGIN_WORK: Transaction.OPEN,
-        StatementType.COMMIT_WORK: Transaction.NONE,
-        StatementType.ROLLBACK_WORK: Transaction.NONE,
+        StatementType.BEGIN_WORK: TransactionStatus.OPEN,
+        StatementType.COMMIT_WORK: TransactionStatus.NONE,
+        StatementType.ROLLBACK_WORK: TransactionStatus.NONE,
     }
     peer = Peer([answer for kind in states for answer in (other(kind), [m.Done()])])
     session = new_session(autocommit=True)
@@ -152,9 +152,9 @@ def test_transactions_typed_as_sql_are_tracked() -> None:
 
 def test_a_commit_that_was_not_needed_is_no_failure() -> None:
     """After a procedure nobody knows whether it has ended the transaction."""
-    peer, session = Peer([[m.Err(-255)]]), new_session(transaction=Transaction.UNKNOWN)
+    peer, session = Peer([[m.Err(-255)]]), new_session(transaction=TransactionStatus.UNKNOWN)
     peer.run(commit(session))
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_an_ansi_database_is_committed_after_each_change_with_autocommit() -> None:
@@ -190,7 +190,7 @@ def test_every_row_is_executed_and_counted(count: int) -> None:
     outcome = many(peer, session, [(number, None) for number in range(count)])
     assert (outcome.executed, outcome.rows, outcome.errors) == (count, count, [])
     assert peer.names().count("Id Bind Execute") == count
-    assert session.own == 0
+    assert session.outstanding_requests == 0
 
 
 def test_failed_rows_are_collected_with_their_numbers_and_stop_nobody() -> None:

@@ -14,14 +14,14 @@ from informix_arrow.exchange.database import _LOCALE_QUERY as LOCALE_QUERY
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.many import execute_many
 from informix_arrow.exchange.ping import ping
-from informix_arrow.exchange.read_scope import isolation_of, lock_wait_of, set_reading
+from informix_arrow.exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
 from informix_arrow.exchange.routines import fast_path_call
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.scope import Scope, ScopeKind
-from informix_arrow.exchange.session import Session, Transaction
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
+from informix_arrow.exchange.session import Session, TransactionStatus
 from informix_arrow.exchange.statement_cache import StatementCache
-from informix_arrow.exchange.transaction import commit, for_update, goes_back_only, rollback
-from informix_arrow.exchange.turns import clear_orphans, settle
+from informix_arrow.exchange.transaction import commit, is_for_update, is_savepoint_rollback, rollback
+from informix_arrow.exchange.turns import clear_orphans, drain_pending_replies
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import (
@@ -107,8 +107,8 @@ def ansi(autocommit: bool = True, **state: object) -> tuple[Server, Peer, Sessio
 
 
 def do(peer: Peer, session: Session, sql: str, **options: object) -> object:
-    done = peer.run(run(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
-    peer.run(settle(session)) if not isinstance(done, ServerCursor) else None
+    done = peer.run(execute_statement(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
+    peer.run(drain_pending_replies(session)) if not isinstance(done, ServerCursor) else None
     return done
 
 
@@ -122,7 +122,7 @@ def read_on(peer: Peer, session: Session, found: ServerCursor) -> list[int]:
     batches, out = Batches(found), list[pa.RecordBatch]()
     while (batch := peer.run(batches.next(session))) is not None:
         out.append(batch)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     return [number for batch in out for number in batch["id"].to_pylist()]
 
 
@@ -150,8 +150,8 @@ def waits(steps: list[str]) -> int:
 def test_a_query_for_update_is_known_by_its_words_outside_strings_and_comments(
     sql: str, expected: bool
 ) -> None:
-    assert for_update(StatementType.SELECT, sql) is expected
-    assert not for_update(StatementType.INSERT, sql)
+    assert is_for_update(StatementType.SELECT, sql) is expected
+    assert not is_for_update(StatementType.INSERT, sql)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_query_for_update_is_known_by_its_words_outside_strings_and_comments(
     ],
 )
 def test_a_rollback_to_a_savepoint_is_told_from_one_of_everything(sql: str, expected: bool) -> None:
-    assert goes_back_only(StatementType.ROLLBACK_WORK, sql) is expected
+    assert is_savepoint_rollback(StatementType.ROLLBACK_WORK, sql) is expected
 
 
 # ---- logged databases -------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_a_query_for_update_begins_a_transaction_with_autocommit_off() -> None:
     retaining = "SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS"
     assert server.log[:3] == ["Begin", retaining, "OPEN SELECT a FOR UPDATE"]
     assert server.log[-1] == "SET ISOLATION TO COMMITTED READ"
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
 
 
 @pytest.mark.parametrize("sql", ["SELECT a", "SELECT a FOR READ ONLY", "SELECT a -- FOR UPDATE"])
@@ -196,25 +196,25 @@ def test_autocommit_sends_neither_begin_nor_commit_in_a_logged_database() -> Non
 
 @pytest.mark.parametrize("sql", ["commit work", "{c} ROLLBACK WORK", "rollback"])
 def test_work_ended_by_sql_is_ended_here_too(sql: str) -> None:
-    server, peer, session = start(transaction=Transaction.OPEN)
+    server, peer, session = start(transaction=TransactionStatus.OPEN)
     KINDS.setdefault("{C}", StatementType.ROLLBACK_WORK)
     do(peer, session, sql)
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     peer.run(commit(session))
     assert "Commit" not in server.log
 
 
 def test_a_rollback_to_a_savepoint_leaves_the_transaction_open() -> None:
-    _, peer, session = start(transaction=Transaction.OPEN)
+    _, peer, session = start(transaction=TransactionStatus.OPEN)
     do(peer, session, "ROLLBACK WORK TO SAVEPOINT a")
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
 
 
 def test_after_a_procedure_the_next_change_makes_sure_that_it_is_in_a_transaction() -> None:
     """The procedure may have committed: without a BEGIN what follows would be final at once."""
     server, peer, session = start()
     do(peer, session, "EXECUTE PROCEDURE p()")
-    assert session.transaction is Transaction.UNKNOWN
+    assert session.transaction is TransactionStatus.UNKNOWN
     server.errors["Begin"] = -535
     do(peer, session, "INSERT 1")
     do(peer, session, "INSERT 2")
@@ -230,7 +230,7 @@ def test_a_read_in_an_ansi_database_is_read_only_and_leaves_no_transaction_with_
     server, peer, session = ansi()
     assert read_on(peer, session, cursor(peer, session)) == [1]
     assert server.log == ["SET TRANSACTION READ ONLY", "OPEN SELECT a (hold)", "CLOSE", "Commit"]
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_that_costs_no_wait() -> None:
@@ -255,15 +255,15 @@ def test_a_read_that_is_not_finished_leaves_no_transaction_either(how: str) -> N
             cursor(peer, session)
     else:
         found = cursor(peer, session)
-        assert session.transaction is Transaction.READING
+        assert session.transaction is TransactionStatus.IMPLICIT_READ
         if how == "close":
             peer.run(found.close(session))
         else:
             session.orphans.append(found)
             peer.run(clear_orphans(session))
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.log[-1] == "Commit"
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     assert server.texts == {}
 
 
@@ -286,7 +286,7 @@ def test_a_change_between_reads_is_committed_by_itself_and_the_reads_go_on() -> 
     assert server.log[2:] == ["Commit", "INSERT 1", "Commit"]  # not inside the read-only transaction
     assert read_on(peer, session, found) == [1, 2, 3, 4, 5]
     assert server.log[-1] == "Commit"
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_a_query_for_update_is_not_read_only() -> None:
@@ -299,7 +299,7 @@ def test_a_procedure_with_rows_is_committed_and_that_is_waited_for() -> None:
     server, peer, session = ansi()
     assert read_on(peer, session, cursor(peer, session, "EXECUTE FUNCTION f()")) == [1]
     assert server.log == ["OPEN EXECUTE FUNCTION f()", "CLOSE", "Commit"]
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     server.errors["Commit"] = -691
     with pytest.raises(IntegrityError):
         read_on(peer, session, cursor(peer, session, "EXECUTE FUNCTION f()"))
@@ -330,10 +330,10 @@ def test_what_a_failure_has_left_in_an_ansi_database_can_be_committed_and_undone
         server.errors["EXECUTE PROCEDURE p()"] = -746
         with pytest.raises(Error):
             do(peer, session, "EXECUTE PROCEDURE p()")
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
     peer.run(end(session))  # type: ignore[arg-type]
     assert server.log[-1] == ("Commit" if end is commit else "Rollback")
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 @pytest.mark.parametrize("autocommit", [True, False])
@@ -341,7 +341,7 @@ def test_a_call_of_the_fast_path_is_part_of_a_transaction_in_an_ansi_database(au
     server, peer, session = ansi(autocommit=autocommit)
     session.routines["function f()"] = ("stores", 103)
     peer.run(fast_path_call(session, "function f()", ()))
-    assert session.transaction is (Transaction.NONE if autocommit else Transaction.OPEN)
+    assert session.transaction is (TransactionStatus.NONE if autocommit else TransactionStatus.OPEN)
     peer.run(commit(session))
     assert server.log == ["ExecuteRoutine", "Commit"]
 
@@ -350,7 +350,7 @@ def test_a_call_of_the_fast_path_may_have_ended_the_transaction() -> None:
     _, peer, session = start()
     session.routines["function f()"] = ("stores", 103)
     peer.run(fast_path_call(session, "function f()", ()))
-    assert session.transaction is Transaction.UNKNOWN
+    assert session.transaction is TransactionStatus.UNKNOWN
 
 
 def test_a_commit_whose_transaction_the_server_has_ended_is_an_error() -> None:
@@ -362,7 +362,7 @@ def test_a_commit_whose_transaction_the_server_has_ended_is_an_error() -> None:
         peer.run(commit(session))
     assert caught.value.sqlcode == -255
     assert session.usable_after(caught.value)
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     peer.run(commit(session))  # nothing is open now
     server.errors["Rollback"] = -255
     do(peer, session, "INSERT")
@@ -372,20 +372,20 @@ def test_a_commit_whose_transaction_the_server_has_ended_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("sql", "state"),
     [
-        ("INSERT INTO t VALUES (1); COMMIT WORK", Transaction.UNKNOWN),
-        ("BEGIN WORK; INSERT INTO t VALUES (1); COMMIT WORK;", Transaction.UNKNOWN),
-        ("INSERT INTO t VALUES (1); -- COMMIT WORK", Transaction.OPEN),
-        ("INSERT INTO t VALUES ('; COMMIT WORK') ; \n", Transaction.OPEN),
+        ("INSERT INTO t VALUES (1); COMMIT WORK", TransactionStatus.UNKNOWN),
+        ("BEGIN WORK; INSERT INTO t VALUES (1); COMMIT WORK;", TransactionStatus.UNKNOWN),
+        ("INSERT INTO t VALUES (1); -- COMMIT WORK", TransactionStatus.OPEN),
+        ("INSERT INTO t VALUES ('; COMMIT WORK') ; \n", TransactionStatus.OPEN),
     ],
 )
 def test_of_several_statements_in_one_text_any_may_have_ended_the_transaction(
-    sql: str, state: Transaction
+    sql: str, state: TransactionStatus
 ) -> None:
     server, peer, session = start()
     do(peer, session, sql)
     assert session.transaction is state
     server.errors["Commit"] = -255
-    if state is Transaction.UNKNOWN:
+    if state is TransactionStatus.UNKNOWN:
         peer.run(commit(session))
 
 
@@ -394,7 +394,7 @@ def test_without_a_database_there_is_nothing_to_commit(is_ansi: bool) -> None:
     server, peer, session = start(ansi=is_ansi)
     do(peer, session, "CLOSE DATABASE")
     assert (session.database, session.logged, session.ansi) == ("", False, False)
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     peer.run(commit(session))
     assert server.log == ["CLOSE DATABASE"]
 
@@ -416,9 +416,9 @@ def test_results_are_closed_before_their_database_and_touch_nobody_elses_stateme
     session.orphans.append(dropped)
     do(peer, session, sql)
     peer.run(clear_orphans(session))
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.texts == {}
-    assert (session.settings.wishes, session.settings.readers, session.cursors) == ([], 0, set())
+    assert (session.settings.overrides, session.settings.implicit_readers, session.cursors) == ([], 0, set())
     after = cursor(peer, session, "SELECT d")
     for old in (plain, named):
         with pytest.raises(InterfaceError, match="database was changed"):
@@ -434,7 +434,12 @@ def test_a_database_whose_code_set_is_unknown_is_closed_again() -> None:
     with pytest.raises(NotSupportedError, match="encoding"):  # this peer's locale is "1"
         do(peer, session, "DATABASE other")
     assert server.log[-1] == "DbClose"
-    assert (session.database, session.locale, session.logged, session.own) == ("", "", False, 0)
+    assert (session.database, session.locale, session.logged, session.outstanding_requests) == (
+        "",
+        "",
+        False,
+        0,
+    )
 
 
 def test_the_users_own_encoding_outlives_a_change_of_the_database() -> None:
@@ -449,7 +454,7 @@ def test_with_autocommit_off_the_first_query_opens_a_transaction_that_commit_end
     read_on(peer, session, cursor(peer, session))
     do(peer, session, "INSERT 1")
     assert server.log == ["OPEN SELECT a", "CLOSE", "INSERT 1"]
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
     peer.run(commit(session))
     assert server.log[-1] == "Commit"
 
@@ -471,9 +476,9 @@ def test_a_load_in_an_ansi_database_has_a_transaction_of_its_own(autocommit: boo
     server.ends = False
     found = cursor(peer, session) if autocommit else None
     server.errors["Begin"] = -535
-    scope = peer.run(Scope.enter(session, None))
-    assert scope.kind is ScopeKind.OWN
-    peer.run(scope.keep())
+    scope = peer.run(LoadTransaction.begin(session, None))
+    assert scope.kind is LoadTransactionKind.OWN_TRANSACTION
+    peer.run(scope.complete())
     assert server.log[-1] == "Commit"
     if found is not None:
         assert read_on(peer, session, found) == [1, 2, 3, 4, 5]
@@ -491,7 +496,7 @@ def test_a_block_is_a_transaction(autocommit: bool, keep: bool) -> None:
     do(peer, session, "INSERT 1")
     peer.run(end_block(session, block, keep=keep))
     assert server.log == ["Begin", "INSERT 1", "Commit" if keep else "Rollback"]
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     assert session.blocks == []
 
 
@@ -527,7 +532,7 @@ def test_a_block_in_the_users_own_transaction_does_not_end_it() -> None:
     assert block.savepoint is not None
     peer.run(end_block(session, block, keep=True))
     assert "Commit" not in server.log
-    assert session.transaction is Transaction.OPEN
+    assert session.transaction is TransactionStatus.OPEN
 
 
 @pytest.mark.parametrize("code", [-201, -256])
@@ -572,7 +577,7 @@ def test_a_commit_that_fails_is_rolled_back() -> None:
     with pytest.raises(IntegrityError):
         peer.run(end_block(session, block, keep=True))
     assert server.log == ["Begin", "Commit", "Rollback"]
-    assert (session.transaction, session.blocks) == (Transaction.NONE, [])
+    assert (session.transaction, session.blocks) == (TransactionStatus.NONE, [])
 
 
 def test_blocks_left_in_the_wrong_order_are_undone_and_refused() -> None:
@@ -585,7 +590,7 @@ def test_blocks_left_in_the_wrong_order_are_undone_and_refused() -> None:
     with pytest.raises(ProgrammingError, match="ended already"):
         peer.run(end_block(session, inner, keep=True))
     peer.run(end_block(session, inner, keep=False))  # as the exception wants that leaves it
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
 
 
 def test_a_block_cannot_be_the_savepoint_that_one_around_it_is() -> None:
@@ -616,7 +621,7 @@ def test_a_block_in_an_ansi_database_holds_its_work_also_with_autocommit() -> No
 
 def test_a_read_has_its_own_isolation_and_lock_wait_and_puts_the_sessions_back() -> None:
     server, peer, session = start()
-    peer.run(set_reading(session, "last committed", 5))
+    peer.run(set_read_settings(session, "last committed", 5))
     server.log.clear()
     read_on(peer, session, cursor(peer, session, isolation="dirty", lock_wait=-1))
     assert server.log == [
@@ -635,7 +640,7 @@ def test_a_read_has_its_own_isolation_and_lock_wait_and_puts_the_sessions_back()
     [
         ({}, "COMMITTED READ"),
         ({"logged": False}, "DIRTY READ"),
-        ({"ansi": True, "transaction": Transaction.OPEN}, "REPEATABLE READ"),
+        ({"ansi": True, "transaction": TransactionStatus.OPEN}, "REPEATABLE READ"),
     ],
     ids=["logged", "unlogged", "ANSI"],
 )
@@ -664,10 +669,10 @@ def test_isolation_is_put_back_however_the_read_ends(how: str) -> None:
         else:
             session.orphans.append(found)
             peer.run(clear_orphans(session))
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert "SET ISOLATION TO COMMITTED READ" in server.log
     assert session.settings.isolation_now == session.settings.lock_mode_now == ""
-    assert session.settings.wishes == []
+    assert session.settings.overrides == []
 
 
 def test_a_read_without_a_wish_between_two_others_reads_as_the_session_does() -> None:
@@ -692,7 +697,7 @@ def test_a_refused_isolation_opens_nothing() -> None:
     with pytest.raises(ProgrammingError) as caught:
         cursor(peer, session, isolation="dirty")
     assert session.usable_after(caught.value)
-    peer.run(settle(session))
+    peer.run(drain_pending_replies(session))
     assert server.log == ["SET ISOLATION TO DIRTY READ"]
     assert server.texts == {}
 
@@ -732,5 +737,5 @@ def test_a_ping_is_one_round_trip_and_opens_nothing() -> None:
     peer.run(ping(session))
     assert peer.names() == ["Info"]
     assert peer.steps == ["Send", "Receive"]
-    assert session.transaction is Transaction.NONE
+    assert session.transaction is TransactionStatus.NONE
     assert server.log == ["Info"]

@@ -16,19 +16,18 @@ from collections.abc import Iterator
 import pytest
 
 from informix_arrow.exchange.steps import (
-    Ask,
     Call,
+    CancelReason,
     Connect,
     ConnectionLost,
     Exchange,
-    Reason,
     Receive,
     Send,
-    in_two,
+    SendReceive,
+    split_send_receive,
 )
 from informix_arrow.transport import blocking, limits
 from informix_arrow.transport.blocking import BlockingTransport
-from informix_arrow.transport.sockets import look_up
 
 
 @pytest.fixture
@@ -61,7 +60,7 @@ def test_an_exchange_may_be_less_patient_than_the_user(listener: socket.socket) 
     def wait() -> Exchange[str]:
         yield at(listener)
         try:
-            yield Receive(memoryview(bytearray(10)), patience=0.02)
+            yield Receive(memoryview(bytearray(10)), idle_timeout=0.02)
         except ConnectionLost:
             return "gone on"
         return "answered"
@@ -158,15 +157,15 @@ def test_a_question_is_sent_and_its_answer_received(
         answers = []
         for question in questions:
             into = bytearray(10)
-            count = yield Ask(question, memoryview(into))
+            count = yield SendReceive(question, memoryview(into))
             answers.append(bytes(into[:count]))
         into = bytearray(10)
-        assert (yield Ask(b"?", memoryview(into))) == 0, "the peer has gone"
+        assert (yield SendReceive(b"?", memoryview(into))) == 0, "the peer has gone"
         return answers
 
     server = threading.Thread(target=serve)
     server.start()
-    assert link.run(talk(), Call(timeout, since=time.monotonic())) == [b"qqq", b"rrr", b"sss"]
+    assert link.run(talk(), Call(timeout, started_at=time.monotonic())) == [b"qqq", b"rrr", b"sss"]
     link.close()
     server.join(10)
 
@@ -174,7 +173,7 @@ def test_a_question_is_sent_and_its_answer_received(
 def test_silence_behind_a_question_counts_from_its_beginning(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocking, "WAKE", 0.02)
+    monkeypatch.setattr(blocking, "WAKE_SECONDS", 0.02)
     link = transport(0.03)
     asked: list[float] = []
 
@@ -186,11 +185,11 @@ def test_silence_behind_a_question_counts_from_its_beginning(
         monkeypatch.setattr(
             readiness, "wait", lambda r, w, seconds: asked.append(seconds) or wait(r, w, seconds)
         )
-        yield Ask(b"?", memoryview(bytearray(10)))
+        yield SendReceive(b"?", memoryview(bytearray(10)))
 
     with pytest.raises(ConnectionLost, match=r"0\.03 s"):
         link.run(talk(), Call())
-    first = 0.02 if link._waits else 0.0  # the socket itself has waited for so long
+    first = 0.02 if link._socket_waits else 0.0  # the socket itself has waited for so long
     assert first or asked[0] == 0.02
     assert first + sum(asked) < 0.04
     link.close()
@@ -218,7 +217,7 @@ def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socke
             yield at(listener)
         into = bytearray(8)
         for number in range(questions):
-            count = yield Ask(number.to_bytes(8, "big"), memoryview(into))
+            count = yield SendReceive(number.to_bytes(8, "big"), memoryview(into))
             while count < 8:
                 count += yield Receive(memoryview(into)[count:])
             found.append(int.from_bytes(into, "big"))
@@ -247,8 +246,8 @@ def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socke
                 link, fresh = transport(), True
                 continue
             fresh = False
-            struck += call.broken is not None
-            call.broken = None
+            struck += call.pending_exception is not None
+            call.pending_exception = None
             assert found == list(range(questions))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -264,16 +263,16 @@ def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socke
 def test_who_looks_at_steps_sees_a_question_and_an_answer() -> None:
     def talk() -> Exchange[str]:
         try:
-            yield Ask(b"q", memoryview(bytearray(3)), 7.0)
+            yield SendReceive(b"q", memoryview(bytearray(3)), 7.0)
         except ConnectionLost:
             return f"lost {(yield Send(b'x'))}"
         return "answered"
 
-    exchange, into = in_two(talk()), None
+    exchange, into = split_send_receive(talk()), None
     assert next(exchange) == Send(b"q")
     into = exchange.send(0)
     assert isinstance(into, Receive)
-    assert (len(into.into), into.patience) == (3, 7.0)
+    assert (len(into.into), into.idle_timeout) == (3, 7.0)
     assert exchange.throw(ConnectionLost("gone")) == Send(b"x")
     with pytest.raises(StopIteration) as stop:
         exchange.send(5)
@@ -296,7 +295,7 @@ def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> 
 def test_a_wait_without_limit_begins_anew_after_each_wake_up(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocking, "WAKE", 0.01)
+    monkeypatch.setattr(blocking, "WAKE_SECONDS", 0.01)
     waits: list[float] = []
 
     def talk() -> Exchange[int]:
@@ -350,7 +349,7 @@ def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch:
     def give_up(*_: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
 
-    monkeypatch.setattr(link, "_reach", give_up)
+    monkeypatch.setattr(link, "_connect_socket", give_up)
     with pytest.raises(ConnectionLost, match=r"cannot connect to 127\.0\.0\.1:9: Connection timed out"):
         link.run(knock())
 
@@ -362,7 +361,7 @@ def test_the_next_address_of_a_name_is_tried(
     with socket.create_server(("127.0.0.1", 0)) as gone:
         dead = gone.getsockname()
     found = [(socket.AF_INET, socket.SOCK_STREAM, 0, address) for address in (dead, (host, port))]
-    monkeypatch.setattr(blocking, "look_up", lambda *_: found)
+    monkeypatch.setattr(blocking, "resolve", lambda *_: found)
 
     def talk() -> Exchange[None]:
         yield Connect("db.example", port)
@@ -403,13 +402,13 @@ def test_nobody_is_asked_for_the_address_of_an_address(monkeypatch: pytest.Monke
         raise OSError("nobody knows it")
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    (found,) = look_up("127.0.0.1", 9088, 60)
+    (found,) = resolve("127.0.0.1", 9088, 60)
     assert found == (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, ("127.0.0.1", 9088))
     assert not asked
     others = ["localhost", "127.1", "::1", "1.2.3.4.5", "1.2.3.04"]
     for other in others:
         with pytest.raises(ConnectionLost, match="nobody knows it"):
-            look_up(other, 9088, 60)
+            resolve(other, 9088, 60)
     assert asked == others
 
 
@@ -472,7 +471,7 @@ def interrupted(
     server.start()
     try:
         into = memoryview(bytearray(10))
-        return (yield Ask(question, into) if question else Receive(into))
+        return (yield SendReceive(question, into) if question else Receive(into))
     finally:
         server.join(60)
         assert asked.is_set()
@@ -480,9 +479,9 @@ def interrupted(
 
 @pytest.mark.parametrize("question", [b"", b"?"])
 def test_a_call_whose_time_is_over_asks_the_server_to_stop(listener: socket.socket, question: bytes) -> None:
-    link, call = transport(None), Call(0.02, since=time.monotonic())
+    link, call = transport(None), Call(0.02, started_at=time.monotonic())
     assert link.run(interrupted(listener, link, call, b"abc", question), call) == 3
-    assert (call.wanted, call.sent) == (Reason.TIMEOUT, True)
+    assert (call.cancel_reason, call.interrupt_sent) == (CancelReason.TIMEOUT, True)
     link.close()
 
 
@@ -494,11 +493,11 @@ def test_an_interrupt_before_the_wait_is_sent_when_the_wait_begins(
 
     def talk() -> Exchange[int]:
         link.interrupt()
-        assert not call.sent
+        assert not call.interrupt_sent
         return (yield from interrupted(listener, link, call, b"abcd", question))
 
     assert link.run(talk(), call) == 4
-    assert (call.wanted, call.sent) == (Reason.CANCEL, True)
+    assert (call.cancel_reason, call.interrupt_sent) == (CancelReason.CANCEL, True)
     link.interrupt()  # nothing runs
     link.close()
 
@@ -530,8 +529,8 @@ def test_whatever_strikes_a_wait_is_kept_for_later(listener: socket.socket) -> N
         raise AssertionError("it asks for more")
 
     assert link.run(talk(), call) == 5
-    assert isinstance(call.broken, Struck)
-    assert (call.wanted, call.sent) == (Reason.BREAK, True)
+    assert isinstance(call.pending_exception, Struck)
+    assert (call.cancel_reason, call.interrupt_sent) == (CancelReason.BREAK, True)
     link.close()
 
 
@@ -544,10 +543,10 @@ def test_a_server_that_does_not_react_is_left_after_the_grace(
         yield at(listener)
         yield Receive(memoryview(bytearray(10)))
 
-    link, call = transport(None), Call(0.01, since=time.monotonic())
+    link, call = transport(None), Call(0.01, started_at=time.monotonic())
     with pytest.raises(ConnectionLost, match="did not react"):
         link.run(talk(), call)
-    assert call.unanswered
+    assert call.grace_expired
     link.close()
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.shaping.finish import Content, Finisher, as_text
+from informix_arrow.shaping.finish import BatchPostprocessor, Content, as_text
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import TypeOptions
@@ -25,15 +25,19 @@ STORY = Column("story", ColumnType.parse_sql("CLOB"))
 SENTINEL = Column("sentinel", ColumnType.integer())
 
 
-def finisher(*columns: Column, encoding: str = "utf-8", raw_text: bool = False, **options: Any) -> Finisher:
+def finisher(
+    *columns: Column, encoding: str = "utf-8", raw_text: bool = False, **options: Any
+) -> BatchPostprocessor:
     chosen = TypeOptions(**options)
-    return Finisher(columns, compile_plan(columns, chosen, raw_text=raw_text), chosen, encoding)
+    return BatchPostprocessor(columns, compile_plan(columns, chosen, raw_text=raw_text), chosen, encoding)
 
 
-def decoded(made: Finisher, *columns: list[Any]) -> pa.RecordBatch:
+def decoded(made: BatchPostprocessor, *columns: list[Any]) -> pa.RecordBatch:
     """What the C decoder would hand over."""
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, made.decoded, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=made.decoded)
+    arrays = [
+        pa.array(values, field.type) for values, field in zip(columns, made.decoded_schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=made.decoded_schema)
 
 
 def content(*values: bytes | None) -> Content:
@@ -46,9 +50,9 @@ def content(*values: bytes | None) -> Content:
 
 def test_plain_columns_pass_untouched() -> None:
     made = finisher(ID, NAME, SENTINEL)
-    assert made.untouched
+    assert made.is_identity
     batch = decoded(made, [1], ["a"], [12345])
-    assert made.finish(batch, 0) is batch
+    assert made.process(batch, 0) is batch
 
 
 TEXTS = ["", None, "a", "bb", "größe", "日本", "a", None, "x" * 20]
@@ -66,7 +70,7 @@ TEXTS = ["", None, "a", "bb", "größe", "日本", "a", None, "x" * 20]
 @pytest.mark.parametrize("rows", [0, 1, 9])
 def test_strings_in_every_form(strings: str, kind: pa.DataType, rows: int) -> None:
     made = finisher(ID, NAME, SENTINEL, strings=strings)
-    batch = made.finish(decoded(made, list(range(rows)), TEXTS[:rows], [12345] * rows), 0)
+    batch = made.process(decoded(made, list(range(rows)), TEXTS[:rows], [12345] * rows), 0)
     batch.validate(full=True)
     assert batch.schema == made.schema
     assert batch.schema.field("name").type == kind
@@ -76,7 +80,7 @@ def test_strings_in_every_form(strings: str, kind: pa.DataType, rows: int) -> No
 
 def test_every_batch_has_a_dictionary_of_its_own_and_the_stream_holds() -> None:
     made = finisher(NAME, strings="dictionary")
-    batches = [made.finish(decoded(made, values), 0) for values in (["a", "b", "a"], ["c", None], [], ["a"])]
+    batches = [made.process(decoded(made, values), 0) for values in (["a", "b", "a"], ["c", None], [], ["a"])]
     reader = pa.RecordBatchReader.from_batches(made.schema, batches)
     table = pa.RecordBatchReader.from_stream(reader).read_all()
     assert table["name"].to_pylist() == ["a", "b", "a", "c", None, "a"]
@@ -92,7 +96,7 @@ def test_multi_byte_code_sets_are_decoded_by_python(encoding: str, strings: str)
     texts = [t for t in JAPANESE if t is None or t.encode(encoding, "ignore").decode(encoding) == t]
     raw = [None if text is None else text.encode(encoding) for text in texts]
     made = finisher(NAME, CODE, LONG, SENTINEL, encoding=encoding, raw_text=True, strings=strings)
-    batch = made.finish(decoded(made, raw, raw, raw, [12345] * len(raw)), 0)
+    batch = made.process(decoded(made, raw, raw, raw, [12345] * len(raw)), 0)
     batch.validate(full=True)
     assert batch.schema == made.schema
     for name in ("name", "code", "long"):
@@ -153,7 +157,7 @@ def test_values_decoded_together_are_those_decoded_one_by_one(encoding: str, kin
 def test_ascii_in_a_multi_byte_code_set_is_not_copied() -> None:
     made = finisher(NAME, encoding="cp932", raw_text=True)
     batch = decoded(made, [b"abc", None, b"", b"defg"])
-    done = made.finish(batch, 0)
+    done = made.process(batch, 0)
     assert done["name"].to_pylist() == ["abc", None, "", "defg"]
     assert done["name"].buffers()[2].address == batch.column(0).buffers()[2].address
 
@@ -163,7 +167,7 @@ def test_a_slice_is_read_by_its_offset() -> None:
     made = finisher(NAME, SENTINEL, encoding="cp932", raw_text=True)
     raw = [b"\xff\xff", "日".encode("cp932"), None, b"abc", b"\x81"]
     batch = decoded(made, raw, [1, 2, 3, 4, 5]).slice(1, 3)
-    assert made.finish(batch, 1).to_pylist() == [
+    assert made.process(batch, 1).to_pylist() == [
         {"name": "日", "sentinel": 2},
         {"name": None, "sentinel": 3},
         {"name": "abc", "sentinel": 4},
@@ -176,20 +180,20 @@ def test_a_bad_byte_is_named_by_the_row_of_the_whole_result(bad: int) -> None:
     raw[bad] = b"ok\x81"
     made = finisher(ID, NAME, encoding="cp932", raw_text=True)
     with pytest.raises(DataError, match="0x81 at position 3") as caught:
-        made.finish(decoded(made, [1] * 5, raw), 1000)
+        made.process(decoded(made, [1] * 5, raw), 1000)
     assert (caught.value.row, caught.value.column) == (1000 + bad, "name")
 
 
 def test_replacing_bad_bytes() -> None:
     made = finisher(NAME, encoding="cp932", raw_text=True, encoding_errors="replace")
-    assert made.finish(decoded(made, [b"ok\x81", b"abc"]), 0)["name"].to_pylist() == ["ok\ufffd", "abc"]
+    assert made.process(decoded(made, [b"ok\x81", b"abc"]), 0)["name"].to_pylist() == ["ok\ufffd", "abc"]
 
 
 @pytest.mark.parametrize("strings", ["utf8", "large", "view", "dictionary"])
 def test_binary_text_is_handed_over_as_it_is(strings: str) -> None:
     made = finisher(NAME, NOTE, encoding="cp932", raw_text=True, encoding_errors="binary", strings=strings)
     raw = [b"ok\x81", None, b"", b"ok\x81"]
-    batch = made.finish(decoded(made, raw, [None] * 4), 0, {1: content(*raw)})
+    batch = made.process(decoded(made, raw, [None] * 4), 0, {1: content(*raw)})
     assert batch.schema == made.schema
     assert batch["name"].to_pylist() == raw
     assert batch["note"].to_pylist() == raw
@@ -203,7 +207,7 @@ def test_contents_fill_large_object_columns() -> None:
     made = finisher(ID, PHOTO, NOTE, FILM, STORY, SENTINEL, encoding="latin-1")
     empty = [None] * len(VALUES)
     batch = decoded(made, list(range(6)), empty, empty, empty, empty, [12345] * 6)
-    done = made.finish(batch, 0, {index: content(*VALUES) for index in (1, 2, 3, 4)})
+    done = made.process(batch, 0, {index: content(*VALUES) for index in (1, 2, 3, 4)})
     done.validate(full=True)
     assert done.schema == made.schema
     texts = [None if value is None else value.decode("latin-1") for value in VALUES]
@@ -219,7 +223,7 @@ def test_contents_are_not_copied_when_they_need_no_change() -> None:
     for column, encoding in ((PHOTO, "latin-1"), (NOTE, "latin-1"), (NOTE, "utf-8")):
         made = finisher(column, encoding=encoding)
         filled = content(b"abc", b"d" * 1000)
-        done = made.finish(decoded(made, [None, None]), 0, {0: filled})
+        done = made.process(decoded(made, [None, None]), 0, {0: filled})
         buffer = done.column(0).buffers()[2]
         assert buffer.address == pa.py_buffer(filled.data).address
 
@@ -227,7 +231,7 @@ def test_contents_are_not_copied_when_they_need_no_change() -> None:
 def test_more_contents_than_rows_are_left_alone() -> None:
     """Contents of rows behind a failed one are there and not wanted."""
     made = finisher(PHOTO, SENTINEL)
-    done = made.finish(decoded(made, [None, None], [1, 2]), 0, {0: content(b"a", b"b", b"c")})
+    done = made.process(decoded(made, [None, None], [1, 2]), 0, {0: content(b"a", b"b", b"c")})
     assert done.to_pylist() == [{"photo": b"a", "sentinel": 1}, {"photo": b"b", "sentinel": 2}]
 
 
@@ -235,17 +239,17 @@ def test_text_content_that_is_no_text_is_named_by_row_and_column() -> None:
     made = finisher(ID, NOTE)
     good, bad = "größe".encode(), b"gr\xf6\xdfe"
     with pytest.raises(DataError, match="0xf6") as caught:
-        made.finish(decoded(made, [1] * 3, [None] * 3), 7, {1: content(good, None, bad)})
+        made.process(decoded(made, [1] * 3, [None] * 3), 7, {1: content(good, None, bad)})
     assert (caught.value.row, caught.value.column) == (9, "note")
     made = finisher(ID, NOTE, encoding_errors="replace")
-    done = made.finish(decoded(made, [1] * 3, [None] * 3), 7, {1: content(good, None, bad)})
+    done = made.process(decoded(made, [1] * 3, [None] * 3), 7, {1: content(good, None, bad)})
     assert done["note"].to_pylist() == ["größe", None, bad.decode("utf-8", "replace")]
 
 
 def test_skipped_objects_are_missing_from_schema_and_batches() -> None:
     made = finisher(ID, PHOTO, FILM, SENTINEL, lobs="skip")
     assert made.schema.names == ["id", "sentinel"]
-    done = made.finish(decoded(made, [1], [None], [None], [12345]), 0)
+    done = made.process(decoded(made, [1], [None], [None], [12345]), 0)
     assert done.to_pylist() == [{"id": 1, "sentinel": 12345}]
 
 
@@ -264,7 +268,7 @@ def test_collections_and_rows_become_lists_and_structs() -> None:
         ["ROW('Alice',30         )", None, "ROW('Bob',-1)"],
         [12345] * 3,
     )
-    done = made.finish(batch, 0)
+    done = made.process(batch, 0)
     assert done.schema == made.schema
     assert done["numbers"].to_pylist() == [[1, -2], None, []]
     assert done["words"].to_pylist() == [["a", "it's", "größe"], [], None]
@@ -275,28 +279,28 @@ def test_collections_and_rows_become_lists_and_structs() -> None:
 
 def test_collections_in_a_multi_byte_code_set() -> None:
     made = finisher(WORDS, encoding="cp932", raw_text=True)
-    done = made.finish(decoded(made, ["LIST{'日本','表'}".encode("cp932")]), 0)
+    done = made.process(decoded(made, ["LIST{'日本','表'}".encode("cp932")]), 0)
     assert done["words"].to_pylist() == [["日本", "表"]]
 
 
 def test_a_literal_that_does_not_parse_is_named_by_row_and_column() -> None:
     made = finisher(ID, NUMBERS)
     with pytest.raises(DataError) as caught:
-        made.finish(decoded(made, [1, 2], ["SET{1}", "SET{1"]), 40)
+        made.process(decoded(made, [1, 2], ["SET{1}", "SET{1"]), 40)
     assert (caught.value.row, caught.value.column) == (41, "numbers")
 
 
 def test_an_element_that_its_type_cannot_hold_is_named_by_row_and_column() -> None:
     made = finisher(ID, NUMBERS)
     with pytest.raises(DataError) as caught:
-        made.finish(decoded(made, [1, 2, 3], ["SET{1}", None, "SET{99999999999}"]), 40)
+        made.process(decoded(made, [1, 2, 3], ["SET{1}", None, "SET{99999999999}"]), 40)
     assert (caught.value.row, caught.value.column) == (42, "numbers")
 
 
 @pytest.mark.parametrize("strings", ["utf8", "large", "view", "dictionary"])
 def test_nested_as_text_is_the_literal(strings: str) -> None:
     made = finisher(NUMBERS, PERSON, nested="text", strings=strings)
-    done = made.finish(decoded(made, ["SET{1}", None], ["ROW('a',1)", None]), 0)
+    done = made.process(decoded(made, ["SET{1}", None], ["ROW('a',1)", None]), 0)
     assert done.schema == made.schema
     assert done.to_pylist() == [
         {"numbers": "SET{1}", "person": "ROW('a',1)"},
@@ -308,8 +312,10 @@ def test_the_schema_is_the_same_for_zero_rows() -> None:
     columns = (ID, NAME, PHOTO, NOTE, FILM, STORY, NUMBERS, PERSON, SENTINEL)
     for strings in ("utf8", "large", "view", "dictionary"):
         made = finisher(*columns, strings=strings)
-        batch = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in made.decoded], schema=made.decoded)
-        assert made.finish(batch, 0, {index: Content() for index in (2, 3, 4, 5)}).schema == made.schema
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array([], f.type) for f in made.decoded_schema], schema=made.decoded_schema
+        )
+        assert made.process(batch, 0, {index: Content() for index in (2, 3, 4, 5)}).schema == made.schema
 
 
 def test_a_code_set_that_is_no_superset_of_ascii_is_decoded_all_the_same() -> None:

@@ -10,7 +10,7 @@ from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.grammar.clauses import READ, refuse_others
+from informix_arrow.server.grammar.clauses import ALLOWED_CLAUSES, reject_foreign_clauses
 from informix_arrow.server.grammar.parsing import parse
 
 from .engine_support import Db, connect, open_engine
@@ -341,7 +341,7 @@ def test_every_argument_that_a_node_could_have_and_the_translator_does_not_read_
         count = len(list(parse(sql).walk()))
         for number in range(count):
             kind = type(list(parse(sql).walk())[number])
-            read = READ.get(kind, {"this", "expression", "expressions"})
+            read = ALLOWED_CLAUSES.get(kind, {"this", "expression", "expressions"})
             if not kind.__module__.startswith("sqlglot."):
                 continue
             for name in set(kind.arg_types) - set(read):
@@ -352,7 +352,7 @@ def test_every_argument_that_a_node_could_have_and_the_translator_does_not_read_
                     tree = parse(sql)
                     list(tree.walk())[number].set(name, value)
                     with pytest.raises(SqlError) as caught:
-                        refuse_others(tree)
+                        reject_foreign_clauses(tree)
                     assert caught.value.sqlcode == -201, (kind, name)
                     assert "not Informix" in caught.value.detail
     assert len(tried) > 200
@@ -369,5 +369,5 @@ def test_everything_that_is_said_to_be_read_is_written_in_some_statement() -> No
             if k is kind
             for other in (exp.Union, exp.Except, exp.Intersect)
         }
-    listed = {(kind, name) for kind, names in READ.items() for name in names}
+    listed = {(kind, name) for kind, names in ALLOWED_CLAUSES.items() for name in names}
     assert sorted(f"{kind.__name__}.{name}" for kind, name in listed - written) == []

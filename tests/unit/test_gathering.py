@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from informix_arrow import InterfaceError
-from informix_arrow.front.crew import Stopped
-from informix_arrow.front.gathering import Gathering, Shares
+from informix_arrow.front.crew import WorkStopped
+from informix_arrow.front.gathering import MemoryBudget, OrderedMergeQueue
 
 ROOM = 100
 
@@ -51,7 +51,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
     sizes: list[list[int]], readers: int, ordered: bool, random: object
 ) -> None:
     """Whoever takes turns, with a reader that waits for room until its signal is given."""
-    core = Gathering([Part(number) for number in range(len(sizes))], readers, ROOM, ordered=ordered)
+    core = OrderedMergeQueue([Part(number) for number in range(len(sizes))], readers, ROOM, ordered=ordered)
     reading: list[tuple[int, int] | None] = [None] * readers  # part, and the batch that comes next
     waits: dict[int, Mark] = {}
     through: set[int] = set()
@@ -59,7 +59,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
     found: list[tuple[int, int]] = []
     signal: Mark | None = None
     for _ in range(10_000):
-        if core.over:
+        if core.is_finished:
             break
         able = [n for n in range(readers) if n not in through and not (n in waits and not waits[n].given)]
         consumer = signal is None or signal.given
@@ -67,7 +67,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
         who = random.choice([*able, *([-1] * consumer)])  # type: ignore[attr-defined]
         if who < 0:
             signal = Mark()
-            taken = core.take(signal)
+            taken = core.next_batch(signal)
             if taken is not None:
                 waiting -= taken.nbytes
                 found.append(label(taken))
@@ -79,13 +79,13 @@ def test_every_batch_is_handed_out_once_and_in_order(
             part = core.claim()
             if part is None:
                 through.add(who)
-                assert core.leaving() == (len(through) == len(reading))
-                core.crew.leave()
+                assert core.reader_exiting() == (len(through) == len(reading))
+                core.worker_group.worker_exited()
                 continue
             reading[who] = at = (part, 0)
         part, place = at
         if place == len(sizes[part]):
-            core.done(part)
+            core.mark_read(part)
             reading[who] = None
             continue
         piece = batch(part, place, sizes[part][place])
@@ -105,57 +105,57 @@ def test_every_batch_is_handed_out_once_and_in_order(
 
 
 def test_the_first_failure_counts_and_stops_everybody() -> None:
-    core = Gathering([Part(0), Part(1), Part(2)], 2, ROOM, ordered=False)
+    core = OrderedMergeQueue([Part(0), Part(1), Part(2)], 2, ROOM, ordered=False)
     assert core.claim() == 0
     first, second = ValueError("first"), ValueError("second")
-    core.crew.fail(first)
-    core.crew.fail(second)
-    assert core.crew.failure is first
-    assert core.over
+    core.worker_group.fail(first)
+    core.worker_group.fail(second)
+    assert core.worker_group.failure is first
+    assert core.is_finished
     for action in (core.claim, lambda: core.put(0, batch(0, 0, 1), Mark())):
-        with pytest.raises(Stopped):
+        with pytest.raises(WorkStopped):
             action()
 
 
 def test_who_waits_for_the_others_does_not_wait_for_those_that_connect() -> None:
-    core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
-    core.crew.connects(1)
+    core = OrderedMergeQueue([Part(0), Part(1)], 2, ROOM, ordered=False)
+    core.worker_group.change_connecting(1)
     mark = Mark()
-    assert core.crew.left(mark)
+    assert core.worker_group.has_active_workers(mark)
     core.stop()
     assert mark.given
-    assert core.leaving()
-    assert core.crew.left(), "it has something to put away yet"
-    core.crew.leave()
-    assert not core.crew.left()
-    with pytest.raises(Stopped):
-        core.crew.connects(-1)
-    assert not core.leaving(), "once"
-    core.crew.leave()
+    assert core.reader_exiting()
+    assert core.worker_group.has_active_workers(), "it has something to put away yet"
+    core.worker_group.worker_exited()
+    assert not core.worker_group.has_active_workers()
+    with pytest.raises(WorkStopped):
+        core.worker_group.change_connecting(-1)
+    assert not core.reader_exiting(), "once"
+    core.worker_group.worker_exited()
 
 
 def test_who_connects_may_be_the_last_one_that_reads() -> None:
-    core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
-    core.crew.connects(1)
+    core = OrderedMergeQueue([Part(0), Part(1)], 2, ROOM, ordered=False)
+    core.worker_group.change_connecting(1)
     core.claim()
-    core.done(0)
-    assert not core.leaving(), "a part is left, for the one that connects"
-    core.crew.leave()
-    core.crew.connects(-1)
+    core.mark_read(0)
+    assert not core.reader_exiting(), "a part is left, for the one that connects"
+    core.worker_group.worker_exited()
+    core.worker_group.change_connecting(-1)
     core.claim()
-    core.done(1)
-    assert core.leaving()
-    core.crew.leave()
+    core.mark_read(1)
+    assert core.reader_exiting()
+    core.worker_group.worker_exited()
 
 
 def test_a_budget_is_divided_among_connections() -> None:
-    usual = Shares.of(256 << 20, 4, 16 << 20, 1 << 20)
+    usual = MemoryBudget.divide(256 << 20, 4, 16 << 20, 1 << 20)
     assert (usual.batch_bytes, usual.fetch_bytes) == (8 << 20, 1 << 20)
-    small = Shares.of(4 << 20, 4, 16 << 20, 1 << 20)
+    small = MemoryBudget.divide(4 << 20, 4, 16 << 20, 1 << 20)
     assert small.fetch_bytes == 128 << 10
     for shares, budget in ((usual, 256 << 20), (small, 4 << 20)):
-        assert shares.room >= 0
-        used = shares.connections * (shares.batch_bytes + 2 * shares.fetch_bytes) + shares.room
+        assert shares.queue_bytes >= 0
+        used = shares.connections * (shares.batch_bytes + 2 * shares.fetch_bytes) + shares.queue_bytes
         assert used == budget
 
 
@@ -164,4 +164,4 @@ def test_a_budget_that_is_too_small_or_none_is_refused(budget: object) -> None:
     with pytest.raises(
         InterfaceError, match="memory_budget must be at least 4194304 bytes for 4 connections"
     ):
-        Shares.of(budget, 4, 16 << 20, 1 << 20)
+        MemoryBudget.divide(budget, 4, 16 << 20, 1 << 20)

@@ -13,7 +13,7 @@ import pytest
 from informix_arrow.connection import Connection
 from informix_arrow.exchange.fetch import ServerCursor
 from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.large_object import LargeObject
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import DataError, Error, InterfaceError
@@ -61,9 +61,9 @@ class Opened:
         return self.peer.steps.count("Send")
 
     def settle(self) -> None:
-        self.peer.run(settle(self.session))
+        self.peer.run(drain_pending_replies(self.session))
         assert self.server.open == {}
-        assert self.session.own == 0
+        assert self.session.outstanding_requests == 0
 
 
 @pytest.fixture(params=[True, False], ids=["BLOB", "BYTE"])

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from tests.soaking import seeds
 
-from informix_arrow.server.engine.locks import Claim, Locks, Mode
+from informix_arrow.server.engine.locks import LockMode, LockRequest, Locks
 from informix_arrow.server.errors import SqlError
 
 PATIENCE = 60.0
@@ -185,17 +185,17 @@ class Book:
             asked()
             return self.interrupted[r.owner].is_set()
 
-        claim = Claim(r.owner, wait, must_end, CODE)
+        claim = LockRequest(r.owner, wait, must_end, CODE)
         try:
             if r.kind == "table":
-                return self.locks.lock_table(claim, r.table, Mode[r.mode.upper()])
+                return self.locks.lock_table(claim, r.table, LockMode[r.mode.upper()])
             if r.kind == "rows":
-                return self.locks.lock_rows(claim, r.table, r.keys or (), Mode[r.mode.upper()])
+                return self.locks.lock_rows(claim, r.table, r.keys or (), LockMode[r.mode.upper()])
             if r.kind == "inserted":
                 parts = [part for (part,) in r.keys or ()]
                 column = pa.array([str(part) for part in parts])
                 return self.locks.lock_inserted(claim, r.table, {r.constraint: [column]}, PRIMARY)
-            return self.locks.await_readable(claim, r.table, r.keys)
+            return self.locks.wait_until_readable(claim, r.table, r.keys)
         except SqlError as refused:
             if refused.sqlcode != (-213 if refused.isamcode == -157 else CODE):
                 raise
@@ -307,22 +307,22 @@ class Book:
         model, locks = self.model, self.locks
         wanted = {r.table for r in model.waiting.values()}
         assert set(locks._tables) == {h.table for h in model.held} | wanted
-        mine = {(owner, table) for owner, tables in locks._mine.items() for table in tables}
+        mine = {(owner, table) for owner, tables in locks._rows_by_owner.items() for table in tables}
         assert mine == {(h.owner, h.table) for h in model.held}
-        assert set(locks._waiting) == set(model.waiting)
-        assert locks.sequence == model.sequence
+        assert set(locks._blockers_by_waiter) == set(model.waiting)
+        assert locks.last_commit == model.sequence
         for table in TABLES:
-            assert locks.committed_at(table) == model.committed.get(table, 0)
+            assert locks.last_commit_of(table) == model.committed.get(table, 0)
             for owner in self.owners:
                 others = [h for h in model.held if h.owner != owner and h.table == table]
-                assert locks.is_written(owner, table) == any(map(model.writes, others))
+                assert locks.has_uncommitted_changes(owner, table) == any(map(model.writes, others))
 
     def end(self) -> None:
         while self.model.waiting:
             self.interrupt(next(iter(self.model.waiting)))
         for owner in self.owners:
             self.locks.release(owner, committed=False)
-        assert (self.locks._tables, self.locks._mine, self.locks._waiting) == ({}, {}, {})
+        assert (self.locks._tables, self.locks._rows_by_owner, self.locks._blockers_by_waiter) == ({}, {}, {})
 
 
 def work_at_random(seed: int) -> None:
@@ -346,23 +346,23 @@ def test_the_book_of_locks_does_what_its_model_does_for_long() -> None:
 def test_a_refused_request_leaves_nothing_behind() -> None:
     locks = Locks()
 
-    def claim(owner: str) -> Claim:
-        return Claim(owner, 0, lambda: False, CODE)
+    def claim(owner: str) -> LockRequest:
+        return LockRequest(owner, 0, lambda: False, CODE)
 
     table = TABLES[0]
     requests: list[Callable[[str], object]] = [
-        lambda owner: locks.lock_table(claim(owner), table, Mode.WRITE),
-        lambda owner: locks.lock_rows(claim(owner), table, [(1,)], Mode.UPDATE),
+        lambda owner: locks.lock_table(claim(owner), table, LockMode.INTENT_EXCLUSIVE),
+        lambda owner: locks.lock_rows(claim(owner), table, [(1,)], LockMode.UPDATE),
         lambda owner: locks.lock_inserted(claim(owner), table, {PRIMARY: [pa.array([1, None, 7])]}, PRIMARY),
-        lambda owner: locks.await_readable(claim(owner), table, None),
+        lambda owner: locks.wait_until_readable(claim(owner), table, None),
     ]
     for request in requests:
-        locks.lock_table(claim("holder"), table, Mode.EXCLUSIVE)
-        locks.lock_rows(claim("holder"), table, [(1,)], Mode.EXCLUSIVE)
+        locks.lock_table(claim("holder"), table, LockMode.EXCLUSIVE)
+        locks.lock_rows(claim("holder"), table, [(1,)], LockMode.EXCLUSIVE)
         locks.lock_inserted(claim("holder"), table, {PRIMARY: [pa.array([7])]}, PRIMARY)
         with pytest.raises(SqlError):
             request("refused")
-        assert list(locks._mine) == ["holder"]
+        assert list(locks._rows_by_owner) == ["holder"]
         locks.release("holder", committed=True)
         locks.release("refused", committed=True)
-        assert (locks._tables, locks._mine) == ({}, {})
+        assert (locks._tables, locks._rows_by_owner) == ({}, {})

@@ -8,13 +8,13 @@ import pytest
 
 from informix_arrow._changes import log_records
 from informix_arrow.server.changes import records
-from informix_arrow.server.changes.log import _record, entry_at, size_of
+from informix_arrow.server.changes.log import _encode_record, parse_record, record_size
 
 PLACE = (7 << 32) + 24
 
 
 def logged(kind: int, tx: int, table: int, body: bytes) -> bytes:
-    return _record(kind, tx, table, body)
+    return _encode_record(kind, tx, table, body)
 
 
 def plainly(
@@ -23,11 +23,11 @@ def plainly(
     """What log_records does, record by record."""
     made, at, count = b"", start, 0
     while count < most and len(made) < room:
-        entry = entry_at(data, at, PLACE - start)
+        entry = parse_record(data, at, PLACE - start)
         if entry is None or entry.kind not in range(40, 44) or (entry.tx, entry.table) != (tx, table):
             break
         made += records.change(entry.kind, entry.lsn, tx, 5, entry.body, lengths)
-        at += size_of(entry)
+        at += record_size(entry)
         count += 1
     return made, at, count
 

@@ -10,9 +10,9 @@ from tests.unit.exchange_peer import new_session
 from tests.walking import walked
 
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Exchange, at_once
+from informix_arrow.exchange.steps import Exchange, run_without_io
 from informix_arrow.metadata import adbc, catalog, queries
-from informix_arrow.metadata.adbc import like, xdbc_type
+from informix_arrow.metadata.adbc import like_matcher, xdbc_type
 from informix_arrow.metadata.names import TableName, catalogue
 from informix_arrow.metadata.types import (
     NO_EXTENDED,
@@ -211,8 +211,8 @@ def test_an_owner_is_compared_exactly_only_when_quoted() -> None:
     ],
 )
 def test_filters_are_patterns_of_like(pattern: str | None, yes: str, no: str | None) -> None:
-    assert like(pattern)(yes)
-    assert no is None or not like(pattern)(no)
+    assert like_matcher(pattern)(yes)
+    assert no is None or not like_matcher(pattern)(no)
 
 
 @walked(
@@ -278,7 +278,7 @@ def strange(monkeypatch: pytest.MonkeyPatch) -> Session:
 
 
 def test_letters_of_the_catalogue_that_nobody_knows_are_shown_as_they_are(strange: Session) -> None:
-    tables = at_once(catalog.tables(strange, None, None, None, ""))
+    tables = run_without_io(catalog.tables(strange, None, None, None, ""))
     assert tables.column("table_type").to_pylist() == ["\x0e", ""]
     assert tables.column("lock_level").to_pylist() == [None, None]
     assert tables.column("row_count").to_pylist() == [0, None]
@@ -289,13 +289,13 @@ def test_constraints_and_types_that_nobody_knows_are_shown_as_they_are(
 ) -> None:
     monkeypatch.setitem(STRANGE, "systables t WHERE", STRANGE["systables t WHERE"][:1])
     name = TableName("t")
-    indexes = at_once(catalog.indexes(strange, name))
+    indexes = run_without_io(catalog.indexes(strange, name))
     assert indexes.column("constraint_type").to_pylist() == ["\x0e", "\x0e"]
     assert indexes.column("column_name").to_pylist() == ["a", "b"]
-    columns = at_once(catalog.columns(strange, name))
+    columns = run_without_io(catalog.columns(strange, name))
     assert columns.column("data_type").to_pylist() == ["DATETIME of length 3588", "INTEGER"]
     assert columns.column("arrow_type").to_pylist() == [None, "int32"]
-    (database,) = at_once(adbc.get_objects(strange)).read_all().to_pylist()
+    (database,) = run_without_io(adbc.get_objects(strange)).read_all().to_pylist()
     (table,) = database["catalog_db_schemas"][0]["db_schema_tables"]
     assert table["table_type"] == table["table_constraints"][0]["constraint_type"] == "\x0e"
     assert [column["xdbc_type_name"] for column in table["table_columns"]] == [
@@ -320,5 +320,5 @@ def test_rows_of_the_catalogue_that_nothing_can_be_made_of_are_an_error_of_ours(
 ) -> None:
     monkeypatch.setitem(STRANGE, "systables t WHERE", [("é", "ann", 100, "T", None, 2, 0, 8, 0.0, "R"), row])
     with pytest.raises(DataError, match="catalogue holds what cannot be understood") as caught:
-        at_once(catalog.tables(strange, None, "ann", None, ""))
+        run_without_io(catalog.tables(strange, None, "ann", None, ""))
     assert strange.usable_after(caught.value)

@@ -11,7 +11,7 @@ import pytest
 from informix_arrow.server.changes.images import LoggedTable
 from informix_arrow.server.engine import row_changes
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.noted_rows import NotedRows, Rows, Undone
+from informix_arrow.server.engine.noted_rows import ChangedRows, PendingRowImages, UndoRecord
 from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
@@ -36,46 +36,51 @@ def piece(number: int) -> list[tuple[int, bytes]]:
 
 @pytest.mark.parametrize("memory", [0, 6_000, 20_000, 1 << 20])
 def test_what_was_noted_comes_once_in_its_order(memory: int, tmp_path: Path) -> None:
-    noted = NotedRows(str(tmp_path), memory)
+    noted = PendingRowImages(str(tmp_path), memory)
     for number in range(4):
         noted.add(TABLE, piece(number))
     noted.add(TABLE, ())
-    noted.undone(2)
+    noted.add_undo(2)
     noted.add(TABLE, piece(7))
-    noted.cut(6)
+    noted.truncate(6)
     noted.add(TABLE, piece(8))
     assert len(noted) == 7
     assert noted._file.is_open == (memory < 1 << 20)
-    wanted = [*(Rows(TABLE, piece(n)) for n in range(4)), Rows(TABLE, ()), Undone(2), Rows(TABLE, piece(8))]
-    assert list(noted.take()) == wanted
-    assert (len(noted), noted._held, noted._file.is_open) == (0, 0, False)
-    assert list(noted.take()) == []
+    wanted = [
+        *(ChangedRows(TABLE, piece(n)) for n in range(4)),
+        ChangedRows(TABLE, ()),
+        UndoRecord(2),
+        ChangedRows(TABLE, piece(8)),
+    ]
+    assert list(noted.drain()) == wanted
+    assert (len(noted), noted._bytes_in_memory, noted._file.is_open) == (0, 0, False)
+    assert list(noted.drain()) == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_forgotten_makes_room() -> None:
-    noted = NotedRows(None, 13_000)
+    noted = PendingRowImages(None, 13_000)
     for _ in range(100):
         mark = len(noted)
         noted.add(TABLE, piece(1))
         noted.add(TABLE, piece(2))
         assert not noted._file.is_open
-        noted.cut(mark)
+        noted.truncate(mark)
     noted.add(TABLE, piece(1))
     noted.add(TABLE, piece(2))
     noted.add(TABLE, piece(3))
     assert noted._file.is_open
-    noted.cut()
+    noted.truncate()
     assert not noted._file.is_open
 
 
 def test_many_images_take_little_memory() -> None:
-    noted, images = NotedRows(None), [(40, b"%07d" % row * 8) for row in range(4096)]
+    noted, images = PendingRowImages(None), [(40, b"%07d" % row * 8) for row in range(4096)]
     tracemalloc.start()
     try:
         for _ in range(200):  # 70 MB
             noted.add(TABLE, images)
-        count = sum(len(one.images) for one in noted.take() if isinstance(one, Rows))
+        count = sum(len(one.row_images) for one in noted.drain() if isinstance(one, ChangedRows))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -85,7 +90,7 @@ def test_many_images_take_little_memory() -> None:
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    noted = NotedRows(str(tmp_path / "file"), 0)
+    noted = PendingRowImages(str(tmp_path / "file"), 0)
     with pytest.raises(SqlError, match="changes of a statement cannot be put aside") as refused:
         noted.add(TABLE, piece(1))
     assert refused.value.sqlcode == -271
@@ -94,14 +99,14 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 def test_statements_whose_images_lie_in_a_file_are_logged_as_others(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_changes, "_AT_A_TIME", 3)
+    monkeypatch.setattr(row_changes, "_ROWS_PER_IMAGE_BATCH", 3)
     make(db)
     watch = Watch(db, "t")
-    noted = db.session.transaction.changes._noted
+    noted = db.session.transaction.change_logger._pending
     noted._memory = 20
     opened: list[bool] = []
-    take = noted.take
-    monkeypatch.setattr(noted, "take", lambda: (opened.append(noted._file.is_open), take())[1])
+    take = noted.drain
+    monkeypatch.setattr(noted, "drain", lambda: (opened.append(noted._file.is_open), take())[1])
     db.run("insert into t select id + 100, n, name, last from t")
     db.session.begin()
     db.run("update t set n = n + 1, name = 'longer than before'")
@@ -121,7 +126,7 @@ def test_a_transaction_whose_images_are_lost_cannot_be_committed(
 ) -> None:
     make(db)
     watch = Watch(db, "t")
-    noted = db.session.transaction.changes._noted
+    noted = db.session.transaction.change_logger._pending
     noted._memory = 0
     db.session.begin()
     db.run("insert into t values (10, 1, 'ten', 1)")

@@ -10,7 +10,7 @@ from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.types.number_masks import masked, read
+from informix_arrow.server.types.number_masks import format_number, parse_mask
 
 from .engine_support import Db, connect, open_engine
 
@@ -36,13 +36,13 @@ MASKS = [
 
 @walked(("number", "mask", "text"), MASKS, ids=[f"{n} {m}" for n, m, _ in MASKS])
 def test_a_number_in_a_mask(number: str, mask: str, text: str) -> None:
-    assert masked(number, mask) == text
+    assert format_number(number, mask) == text
 
 
 @pytest.mark.parametrize("mask", ["", "9,999.99", "abc", "$", "&&-&&", "--$$$", "&.&.&", "&)&"])
 def test_a_mask_that_says_nothing_about_digits_is_refused(mask: str) -> None:
     with pytest.raises(SqlError) as caught:
-        read(mask)
+        parse_mask(mask)
     assert caught.value.sqlcode == -664
 
 

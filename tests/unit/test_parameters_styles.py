@@ -7,7 +7,7 @@ import io
 import pytest
 
 from informix_arrow.shaping.parameters import (
-    MOST_PARAMETERS,
+    MAX_PARAMETERS,
     RowCheck,
     check_parameters,
     count_placeholders,
@@ -122,7 +122,7 @@ def test_a_file_object_cannot_be_sent_twice() -> None:
 
 def test_more_placeholders_than_a_bind_counts_are_refused_in_every_style() -> None:
     with pytest.raises(ProgrammingError, match="32768 placeholders"):
-        parse("IN (" + ",".join(f":{n}" for n in range(1, MOST_PARAMETERS + 2)) + ")")
+        parse("IN (" + ",".join(f":{n}" for n in range(1, MAX_PARAMETERS + 2)) + ")")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_position_of_the_server_is_turned_into_one_of_the_users_text(sql: str,
     if word in statement.text:
         there = statement.text.index(word)
     else:  # the placeholder itself: the n-th question mark
-        there = next(at for at, here, _ in statement.places if here == sql.index(word))
+        there = next(at for at, here, _ in statement.marker_positions if here == sql.index(word))
     assert statement.offset(there + 1) == sql.index(word) + 1
 
 

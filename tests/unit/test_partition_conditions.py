@@ -10,8 +10,8 @@ import pytest
 
 from informix_arrow import InterfaceError
 from informix_arrow.partitions.conditions import Fragment, fragments, ranges, remainders
-from informix_arrow.partitions.keys import Key
-from informix_arrow.partitions.planner import request
+from informix_arrow.partitions.keys import PartitionKey
+from informix_arrow.partitions.planner import partition_request
 from informix_arrow.wire.types import ColumnType
 
 
@@ -104,7 +104,7 @@ def test_conditions_of_nothing_to_divide_are_none() -> None:
 def test_strides_are_written_as_values_of_the_column(
     declared: str, low: Any, high: Any, expected: list[str] | None
 ) -> None:
-    found = [cut.sql for cut in Key("k", ColumnType.parse_sql(declared)).strides(low, high, 4)]
+    found = [cut.sql for cut in PartitionKey("k", ColumnType.parse_sql(declared)).strides(low, high, 4)]
     if expected is None:  # more digits than Python's decimals have by default
         assert found == ["-500000000000000000000000000000.00", "0.00", "500000000000000000000000000000.00"]
     else:
@@ -125,7 +125,7 @@ def test_strides_are_written_as_values_of_the_column(
     ],
 )
 def test_bounds_may_be_texts(declared: str, good: object, value: object) -> None:
-    assert Key("k", ColumnType.parse_sql(declared)).parse(good) == value
+    assert PartitionKey("k", ColumnType.parse_sql(declared)).parse(good) == value
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_bounds_may_be_texts(declared: str, good: object, value: object) -> None
 )
 def test_a_bound_that_is_no_value_of_the_column_is_refused(declared: str, bad: object) -> None:
     with pytest.raises(InterfaceError, match=r"partition_range: .* for the column k"):
-        Key("k", ColumnType.parse_sql(declared)).parse(bad)
+        PartitionKey("k", ColumnType.parse_sql(declared)).parse(bad)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_bound_that_is_no_value_of_the_column_is_refused(declared: str, bad: o
 )
 def test_a_column_that_cannot_be_divided_says_so(declared: str) -> None:
     with pytest.raises(InterfaceError, match=r"the column k is .*, which cannot be divided"):
-        Key("k", ColumnType.parse_sql(declared))
+        PartitionKey("k", ColumnType.parse_sql(declared))
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_a_column_that_cannot_be_divided_says_so(declared: str) -> None:
 def test_wrong_arguments_are_refused_before_anything_is_sent(arguments: Any, match: str) -> None:
     text, values, options = arguments
     with pytest.raises(InterfaceError, match=match):
-        request(text, values, **options)
+        partition_request(text, values, **options)
 
 
 def test_a_column_may_be_called_first() -> None:
-    assert request("SELECT first, a FROM t;").text == "(SELECT first, a FROM t\n) AS ifx_part"
+    assert partition_request("SELECT first, a FROM t;").text == "(SELECT first, a FROM t\n) AS ifx_part"

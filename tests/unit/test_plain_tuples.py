@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from informix_arrow.server.dialogue.cursors import SelectCursor, TupleEncoder
-from informix_arrow.server.engine.prepared import FewRows, PlainRows
-from informix_arrow.server.types.row_values import RowValues
+from informix_arrow.server.engine.prepared import PythonRowsResult, SingleBatchResult
+from informix_arrow.server.types.row_values import RowConverter
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import ColumnType, TypeCode
 
@@ -34,8 +34,8 @@ def columns_of(name: str) -> list[Column]:
     return [Column("x", TYPES[name][0]), TAIL]
 
 
-def objects_of(columns: Sequence[Column]) -> RowValues:
-    objects = RowValues.of(columns, (False,) * len(columns))
+def objects_of(columns: Sequence[Column]) -> RowConverter:
+    objects = RowConverter.for_columns(columns, (False,) * len(columns))
     assert objects is not None
     return objects
 
@@ -43,9 +43,9 @@ def objects_of(columns: Sequence[Column]) -> RowValues:
 def by_arrow(
     columns: Sequence[Column], rows: list[tuple[object, ...]], encoding: str, wanted: dict[int, int]
 ) -> bytes:
-    batch = objects_of(columns).batch(rows, encoding)
+    batch = objects_of(columns).to_batch(rows, encoding)
     assert batch is not None
-    return bytes(SelectCursor(FewRows(columns, batch)).fetch(1 << 20, encoding, wanted))
+    return bytes(SelectCursor(SingleBatchResult(columns, batch)).fetch(1 << 20, encoding, wanted))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252"])
@@ -54,7 +54,7 @@ def test_the_messages_are_those_that_arrow_would_give(name: str, encoding: str) 
     columns = columns_of(name)
     rows: list[tuple[object, ...]] = [(value, 77) for value in TYPES[name][1]]
     for wanted in ({}, {0: int(TypeCode.BOOL)}):
-        assert objects_of(columns).plain(rows, encoding)
+        assert objects_of(columns).is_converted(rows, encoding)
         messages = TupleEncoder(columns, encoding, wanted).encode_values(rows)
         assert messages is not None
         assert b"".join(messages) == by_arrow(columns, rows, encoding, wanted)
@@ -77,13 +77,13 @@ def test_what_is_to_be_looked_at_is_left_to_arrow(name: str, value: object) -> N
 )  # fmt: skip
 def test_a_value_that_arrow_would_not_take_is_not_plain(name: str, value: object) -> None:
     objects = objects_of(columns_of(name))
-    assert not objects.plain([(None, 77), (value, 77)], "utf-8")
-    assert objects.batch([(None, 77), (value, 77)], "utf-8") is None
+    assert not objects.is_converted([(None, 77), (value, 77)], "utf-8")
+    assert objects.to_batch([(None, 77), (value, 77)], "utf-8") is None
 
 
 def test_many_rows_and_other_types_are_for_arrow() -> None:
-    assert not objects_of(columns_of("integer")).plain([(1, 77)] * 100, "utf-8")
-    assert not objects_of([Column("x", ColumnType.decimal(5, 2)), TAIL]).plain([(None, 77)], "utf-8")
+    assert not objects_of(columns_of("integer")).is_converted([(1, 77)] * 100, "utf-8")
+    assert not objects_of([Column("x", ColumnType.decimal(5, 2)), TAIL]).is_converted([(None, 77)], "utf-8")
 
 
 @pytest.mark.parametrize("budget", [1, 20, 45, 60, 1 << 20])
@@ -92,10 +92,10 @@ def test_a_fetch_stays_within_its_budget(budget: int, count: int) -> None:
     columns = columns_of("integer")
     rows = [(k, -k) for k in range(count)]
     objects = objects_of(columns)
-    batch = objects.batch(rows, "utf-8")
+    batch = objects.to_batch(rows, "utf-8")
     assert batch is not None
-    plain = SelectCursor(PlainRows(columns, rows, objects, "utf-8"))
-    arrow = SelectCursor(FewRows(columns, batch))
+    plain = SelectCursor(PythonRowsResult(columns, rows, objects, "utf-8"))
+    arrow = SelectCursor(SingleBatchResult(columns, batch))
     while True:
         assert plain.fetch(budget, "utf-8", {}) == arrow.fetch(budget, "utf-8", {})
         assert plain.rows == arrow.rows
@@ -108,14 +108,14 @@ def test_a_fetch_stays_within_its_budget(budget: int, count: int) -> None:
 def test_those_who_want_arrow_have_the_rows_as_arrow() -> None:
     columns = columns_of("varchar")
     rows = [("a", 1), (None, 2)]
-    result = PlainRows(columns, rows, objects_of(columns), "utf-8")
+    result = PythonRowsResult(columns, rows, objects_of(columns), "utf-8")
     (batch,) = result.batches()
     assert (result.rows, batch.to_pylist()) == (2, [{"x": "a", "tail": 1}, {"x": None, "tail": 2}])
 
 
 def test_a_character_that_the_code_set_lacks_is_refused_as_by_arrow() -> None:
     columns = columns_of("varchar")
-    cursor = SelectCursor(PlainRows(columns, [("\u20ac", 1)], objects_of(columns), "utf-8"))
+    cursor = SelectCursor(PythonRowsResult(columns, [("\u20ac", 1)], objects_of(columns), "utf-8"))
     assert cursor.fetch(1 << 20, "latin-1", {}) == b""
     assert cursor.failure is not None
     assert cursor.failure.sqlcode == -23103

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.plan_cache import KEPT, LONGEST_TEXT, PlanCache
-from informix_arrow.server.engine.prepared import Prepared
+from informix_arrow.server.engine.plan_cache import CACHE_SIZE, MAX_TEXT, PlanCache
+from informix_arrow.server.engine.prepared import PreparedPlan
 from informix_arrow.server.engine.session import open_session
 from informix_arrow.server.errors import SqlError
 
@@ -156,7 +156,7 @@ def test_a_call_of_a_routine_belongs_to_its_session(pair: tuple[Db, Db]) -> None
 
 
 def test_texts_that_hold_their_data_in_themselves_are_not_kept(pair: tuple[Db, Db]) -> None:
-    long = f"select a from t where b <> '{'x' * LONGEST_TEXT}'"
+    long = f"select a from t where b <> '{'x' * MAX_TEXT}'"
     first, second = pair
     assert first.session.prepare(long) is not second.session.prepare(long)
     assert first.session.prepare(long) is not first.session.prepare(long)
@@ -164,7 +164,7 @@ def test_texts_that_hold_their_data_in_themselves_are_not_kept(pair: tuple[Db, D
 
 def test_the_least_recently_used_goes_first_and_versions_do_not_mix() -> None:
     cache = PlanCache()
-    kept = [Prepared(str(number), 2) for number in range(KEPT)]
+    kept = [PreparedPlan(str(number), 2) for number in range(CACHE_SIZE)]
     for number, prepared in enumerate(kept):
         cache.put(number, 1, prepared)
     assert cache.get(0, 1) is kept[0]

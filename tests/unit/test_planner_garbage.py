@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.planning.context import Context
+from informix_arrow.server.planning.context import TranslationContext
 from informix_arrow.server.planning.expressions import ExpressionTranslator
 from informix_arrow.server.planning.queries import QueryTranslator
 
@@ -23,7 +23,9 @@ def db(fresh_engine: Engine) -> Db:
 
 
 def contexts() -> int:
-    return sum(type(each) in (Context, ExpressionTranslator, QueryTranslator) for each in gc.get_objects())
+    return sum(
+        type(each) in (TranslationContext, ExpressionTranslator, QueryTranslator) for each in gc.get_objects()
+    )
 
 
 STATEMENTS = [

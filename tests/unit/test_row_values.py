@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.server.types.result_cast import result_type
-from informix_arrow.server.types.row_values import RowValues
+from informix_arrow.server.types.row_values import RowConverter
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import ColumnType
 
@@ -30,10 +30,10 @@ def test_one_row_is_what_it_is_among_others(names: tuple[str, ...]) -> None:
     for kind, value in CASES:
         t = VALUES[kind][0]
         columns = [Column(name, c) for name, c in zip(names, (t, t, ColumnType.integer()), strict=True)]
-        objects = RowValues.of(columns, (False,) * 3)
+        objects = RowConverter.for_columns(columns, (False,) * 3)
         assert objects is not None
-        one = objects.batch([(value, None, 77)], "utf-8")
-        two = objects.batch([(value, None, 77), (value, value, 78)], "utf-8")
+        one = objects.to_batch([(value, None, 77)], "utf-8")
+        two = objects.to_batch([(value, None, 77), (value, value, 78)], "utf-8")
         assert one is not None
         assert two is not None
         one.validate(full=True)
@@ -49,19 +49,19 @@ def test_one_row_is_what_it_is_among_others(names: tuple[str, ...]) -> None:
      ("decimal", 1.5), ("decimal", Decimal("0.123")), ("boolean", 1), ("float", 1)],
 )  # fmt: skip
 def test_a_value_that_is_not_plainly_of_its_type_is_left_to_others(kind: str, value: object) -> None:
-    objects = RowValues.of(
+    objects = RowConverter.for_columns(
         [Column("x", VALUES[kind][0]), Column("tail", ColumnType.integer())], (False, False)
     )
     assert objects is not None
     for rows in ([(value, 77)], [(value, 77), (None, 78)]):
-        assert objects.batch(rows, "utf-8") is None
+        assert objects.to_batch(rows, "utf-8") is None
 
 
 def test_no_row_has_its_columns() -> None:
-    objects = RowValues.of(
+    objects = RowConverter.for_columns(
         [Column("x", ColumnType.integer()), Column("tail", ColumnType.integer())], (False, False)
     )
     assert objects is not None
-    none = objects.batch([], "utf-8")
+    none = objects.to_batch([], "utf-8")
     assert none is not None
     assert (none.num_rows, none.schema.names) == (0, ["x", "tail"])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.soaking import examples
 
 from informix_arrow._decode import rows
-from informix_arrow.shaping.rows import Rows
+from informix_arrow.shaping.rows import RowBuffer
 
 DAYS = st.integers(-719162, 2932896)  # 0001-01-01 to 9999-12-31
 MICROS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
@@ -62,9 +62,9 @@ def array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 def values_of(column: pa.Array) -> list[Any]:
     """A column's values as rows have them; a number behind each is what it was."""
-    made = Rows()
+    made = RowBuffer()
     made.add(pa.record_batch({"v": column, "after": pa.array(range(len(column)), pa.int32())}))
-    pairs = made.take()
+    pairs = made.fetch()
     assert [type(pair) for pair in pairs] == [tuple] * len(column)
     assert [after for _, after in pairs] == list(range(len(column)))
     return [value for value, _ in pairs]
@@ -115,13 +115,13 @@ def test_rows_of_batches_of_every_size(count: int) -> None:
             "t": pa.array([f"t{n}" for n in range(count)], pa.string()),
         }
     )
-    rows = Rows()
+    rows = RowBuffer()
     rows.add(batch)
     epoch = dt.date(1970, 1, 1)
     expected = [
         (n, None if n is None else epoch + dt.timedelta(days=n), f"t{i}") for i, n in enumerate(numbers)
     ]
-    assert rows.take() == expected
+    assert rows.fetch() == expected
 
 
 def test_pandas_is_not_needed() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.server.dialogue.interrupts import Interrupts
+from informix_arrow.server.dialogue.interrupts import StatementInterrupts
 from informix_arrow.server.errors import SqlError
 
 
-def next_statement_is_stopped(interrupts: Interrupts) -> bool:
+def next_statement_is_stopped(interrupts: StatementInterrupts) -> bool:
     try:
         with interrupts:
             pass
@@ -20,10 +20,10 @@ def next_statement_is_stopped(interrupts: Interrupts) -> bool:
 @pytest.mark.parametrize("again", [False, True])
 def test_what_makes_ready_for_a_commit_is_shortened_by_requests_of_its_own_time_only(again: bool) -> None:
     said: list[None] = []
-    interrupts = Interrupts(lambda: said.append(None))
+    interrupts = StatementInterrupts(lambda: said.append(None))
     assert not interrupts.request()  # nothing runs: it is for the next statement
-    with interrupts.settling():
-        assert not interrupts.urge()
+    with interrupts.preparing_commit():
+        assert not interrupts.repeat()
         assert not said
         if again:
             assert interrupts.request()

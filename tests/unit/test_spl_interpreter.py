@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from informix_arrow.server.engine.calling import registered
+from informix_arrow.server.engine.calling import python_routine
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.interpreter import MAX_DEPTH
@@ -629,7 +629,9 @@ def test_a_routine_sees_what_others_have_committed_since_its_transaction_began(
         update t set tail = tail + 1 where t.id = 2;
         select tail into n from t where t.id = 2; return n;""")  # fmt: skip
     engine.register(
-        registered("elsewhere", lambda: other.run("update t set tail = 500 where id = 2") and None, [], [])
+        python_routine(
+            "elsewhere", lambda: other.run("update t set tail = 500 where id = 2") and None, [], []
+        )
     )
     db.run("begin work")
     assert db.value("select tail from t where id = 2") == 78
@@ -675,7 +677,7 @@ def test_a_plan_is_made_again_when_a_table_changes(db: Db) -> None:
 
 def test_an_interrupt_stops_a_loop_without_end(db: Db) -> None:
     begun = threading.Event()
-    db.session.engine.register(registered("begun", begun.set, [], []))
+    db.session.engine.register(python_routine("begun", begun.set, [], []))
     procedure(
         db, "define x int; on exception end exception with resume call begun(); loop let x = 1; end loop", ""
     )
@@ -830,7 +832,7 @@ def test_a_function_is_called_once_for_each_combination_of_arguments(db: Db, eng
         seen.append(n)
         return n
 
-    engine.register(registered("noted", noted, ["INTEGER"], ["INTEGER"]))
+    engine.register(python_routine("noted", noted, ["INTEGER"], ["INTEGER"]))
     db.run("insert into t values (3, 'x', 77)")
     assert db.rows("select noted(tail) from t order by 1") == [(77,), (77,), (78,)]
     assert sorted(seen, key=str) == [77, 78]
@@ -872,18 +874,20 @@ def test_the_text_of_a_routine_is_in_the_catalogue_in_pieces(db: Db) -> None:
 
 def test_registered_callables(db: Db, engine: Engine) -> None:
     engine.register(
-        registered(
+        python_routine(
             "Add", lambda a, b: None if a is None else a + b, ["INTEGER", "DECIMAL(8,2)"], ["DECIMAL(8,2)"]
         )
     )
-    engine.register(registered("count_to", lambda n: iter(range(1, n + 1)), ["INTEGER"], ["INTEGER"]))
-    engine.register(registered("pairs", lambda: iter([(1, "a"), (2, None)]), [], ["INTEGER", "VARCHAR(5)"]))
-    engine.register(registered("broken", lambda: 1 / 0, [], ["INTEGER"]))
+    engine.register(python_routine("count_to", lambda n: iter(range(1, n + 1)), ["INTEGER"], ["INTEGER"]))
+    engine.register(
+        python_routine("pairs", lambda: iter([(1, "a"), (2, None)]), [], ["INTEGER", "VARCHAR(5)"])
+    )
+    engine.register(python_routine("broken", lambda: 1 / 0, [], ["INTEGER"]))
 
     def refuses() -> int:
         raise SqlError(-746, 1, 0, "told so")
 
-    engine.register(registered("refuses", refuses, [], ["INTEGER"]))
+    engine.register(python_routine("refuses", refuses, [], ["INTEGER"]))
     assert db.value("execute function add(1, 2.25)") == Decimal("3.25")
     assert db.value("execute function add(?, 2)", None) is None
     assert db.rows("execute procedure count_to(3)") == [(1,), (2,), (3,)]
@@ -911,14 +915,14 @@ def test_registered_callables(db: Db, engine: Engine) -> None:
 
 
 def test_a_routine_of_the_database_goes_before_a_registered_one(db: Db, engine: Engine) -> None:
-    engine.register(registered("f", lambda: 1, [], ["INTEGER"]))
+    engine.register(python_routine("f", lambda: 1, [], ["INTEGER"]))
     assert db.value("execute function f()") == 1
     db.run("create function f() returning int; return 2; end function")
     assert db.value("execute function f()") == 2
     db.run("drop function f")
     assert db.value("execute function f()") == 1
     with pytest.raises(ValueError, match="NONSENSE"):
-        registered("g", lambda: 1, ["NONSENSE"], [])
+        python_routine("g", lambda: 1, ["NONSENSE"], [])
 
 
 def test_a_part_of_a_text_is_assigned_to(db: Db) -> None:

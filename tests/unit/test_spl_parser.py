@@ -10,16 +10,16 @@ from tests.walking import walked
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.grammar.classify import classify
 from informix_arrow.server.grammar.spl import nodes as n
-from informix_arrow.server.grammar.spl.check import checked
-from informix_arrow.server.grammar.spl.parser import read_routine
+from informix_arrow.server.grammar.spl.check import check_routine
+from informix_arrow.server.grammar.spl.parser import parse_routine
 from informix_arrow.wire.types import ColumnType
 
 S = TypeVar("S")
 
 
 def routine(body: str, header: str = "p()", kind: str = "PROCEDURE") -> n.Routine:
-    return checked(
-        read_routine(f"CREATE {kind} {header} {body} END {kind}", delimident=False), delimident=False
+    return check_routine(
+        parse_routine(f"CREATE {kind} {header} {body} END {kind}", delimident=False), delimident=False
     )
 
 
@@ -53,7 +53,7 @@ def test_a_whole_header() -> None:
         end function
         document 'Adds', 'things up.'
         with listing in '/tmp/listing';"""
-    found = read_routine(text, delimident=False)
+    found = parse_routine(text, delimident=False)
     assert (found.kind, found.name, found.dba, found.if_not_exists) == ("FUNCTION", "total", True, True)
     assert [(p.name, p.mode) for p in found.parameters] == [
         ("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", "INOUT"), ("f", "OUT"),
@@ -96,7 +96,7 @@ def test_declarations() -> None:
 def test_statements_need_no_semicolon_behind_their_end() -> None:
     body = routine("IF 1 = 1 THEN LET a = 1; END IF FOR a = 1 TO 2 LET b = 1; END FOR BEGIN END LET a = 2",
                    "p(a INT, b INT)").body  # fmt: skip
-    assert [type(s) for s in body.statements] == [n.If, n.For, n.Block, n.Let]
+    assert [type(s) for s in body.statements] == [n.If, n.For, n.StatementBlock, n.Let]
 
 
 def test_an_if_with_all_its_arms() -> None:
@@ -170,14 +170,14 @@ def test_the_ranges_of_for() -> None:
 def test_the_query_of_foreach(text: str, query: str, into: tuple[str, ...], cursor: str, hold: bool) -> None:
     found = only(f"FOREACH {text} LET b = 1; END FOREACH;", n.Foreach)
     source = found.source
-    assert isinstance(source, n.Query)
-    assert (source.text.sql, source.into, source.cursor, source.hold) == (query, into, cursor, hold)
+    assert isinstance(source, n.SelectInto)
+    assert (source.text.sql, source.into, source.cursor, source.with_hold) == (query, into, cursor, hold)
     assert len(found.body.statements) == 1
 
 
 def test_foreach_over_a_routine() -> None:
     source = only("FOREACH EXECUTE FUNCTION f(a, g(1)) INTO b LET a = b; END FOREACH", n.Foreach).source
-    assert isinstance(source, n.Call)
+    assert isinstance(source, n.CallStatement)
     assert (source.name, source.arguments.sql, source.into) == ("f", "a, g(1)", ("b",))
 
 
@@ -186,7 +186,7 @@ def test_the_ways_to_leave_a_loop() -> None:
     (loop,) = body.statements
     assert isinstance(loop, n.While)
     assert loop.condition is None
-    leaves = [s for s in loop.body.statements if isinstance(s, n.Leave)]
+    leaves = [s for s in loop.body.statements if isinstance(s, n.LoopControl)]
     assert [(s.verb, s.kind, s.when and s.when.sql) for s in leaves] == [
         ("EXIT", "", None), ("EXIT", "LOOP", "a = 1"), ("CONTINUE", "FOR", None), ("EXIT", "FOREACH", None),
     ]  # fmt: skip
@@ -204,9 +204,9 @@ def test_return_and_call() -> None:
     assert only("RETURN a + 1 WITH RESUME", n.Return).resume
     found = only("RETURN", n.Return)
     assert (found.values, found.resume) == (None, False)
-    call = only("CALL f(a, 'x;y') RETURNING a, b", n.Call)
+    call = only("CALL f(a, 'x;y') RETURNING a, b", n.CallStatement)
     assert (call.arguments.sql, call.into) == ("a, 'x;y'", ("a", "b"))
-    call = only("EXECUTE PROCEDURE informix.f() INTO a;", n.Call)
+    call = only("EXECUTE PROCEDURE informix.f() INTO a;", n.CallStatement)
     assert (call.name, call.arguments.sql, call.into) == ("f", "", ("a",))
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.trace.dialogue import Dialogue, Entry
-from informix_arrow.trace.hiding import HIDDEN, Hiding
-from informix_arrow.trace.recording import Trace
+from informix_arrow.trace.dialogue import Dialogue, TraceEntry
+from informix_arrow.trace.hiding import HIDDEN, Redactor
+from informix_arrow.trace.recording import TraceWriter
 from informix_arrow.wire.login import ConnectRequest
 
 #: An INTEGER 7 and a CHAR "abc" in one SQ_BIND, written by hand after SQLI section 9; then SQ_EOT.
@@ -30,24 +30,26 @@ def login() -> bytes:
 
 
 def begun(values: bool = False) -> Dialogue:
-    dialogue = Dialogue(Hiding(values))
+    dialogue = Dialogue(Redactor(values))
     (entry,) = dialogue.sent(login())
     assert entry.what == "CONREQ"
     assert entry.facts["password"] == HIDDEN
     assert "geheim-1" not in json.dumps(entry.facts)
     assert ("geheim-2" in json.dumps(entry.facts)) == values
-    dialogue._answered = True
+    dialogue._login_answered = True
     return dialogue
 
 
 def test_messages_are_read_off_bytes_written_by_hand() -> None:
     dialogue = begun()
     assert list(dialogue.sent(BIND)) == [
-        Entry("->", "SQ_BIND", {"parameters": ["INTEGER", "CHAR"]}),
-        Entry("->", "SQ_EOT", {}),
+        TraceEntry("->", "SQ_BIND", {"parameters": ["INTEGER", "CHAR"]}),
+        TraceEntry("->", "SQ_EOT", {}),
     ]
     error, end = dialogue.received(ERR)
-    assert error == Entry("<-", "SQ_ERR", {"sqlcode": -206, "isamcode": -111, "offset": 15, "near": HIDDEN})
+    assert error == TraceEntry(
+        "<-", "SQ_ERR", {"sqlcode": -206, "isamcode": -111, "offset": 15, "near": HIDDEN}
+    )
     assert end.what == "SQ_EOT"
     assert next(iter(begun(values=True).sent(BIND))).facts == {"parameters": ["7", "'abc'"]}
     assert next(iter(begun(values=True).received(ERR))).facts["near"] == "nosuch"
@@ -58,7 +60,7 @@ def test_pieces_make_no_difference() -> None:
     wanted = [*whole.sent(BIND * 3), *whole.received(ERR * 3)]
     for size in (1, 2, 3, 7):
         dialogue = begun()
-        found: list[Entry] = []
+        found: list[TraceEntry] = []
         for say, data in ((dialogue.sent, BIND * 3), (dialogue.received, ERR * 3)):
             for at in range(0, len(data), size):
                 found += say(data[at : at + size])
@@ -69,7 +71,7 @@ def test_pieces_make_no_difference() -> None:
 def test_what_is_cut_off_is_told_by_its_size() -> None:
     dialogue = begun()
     assert list(dialogue.sent(BIND[:10])) == []
-    assert list(dialogue.unfinished()) == [Entry("->", "unfinished message", {"bytes": 10})]
+    assert list(dialogue.unfinished()) == [TraceEntry("->", "unfinished message", {"bytes": 10})]
 
 
 def test_rubbish_is_never_quoted_and_never_an_exception() -> None:
@@ -87,20 +89,20 @@ def test_rubbish_is_never_quoted_and_never_an_exception() -> None:
 
 
 def test_a_password_is_hidden_wherever_it_stands() -> None:
-    hiding = Hiding(values=True)
-    hiding.keep_secret("gehéim")
+    hiding = Redactor(values=True)
+    hiding.add_secret("gehéim")
     for text in ("xgehéimx", "GEHÉIM", "gehéim".encode().decode("latin-1")):
         assert hiding.text(text) == HIDDEN
         assert hiding.column(text) == HIDDEN
         assert hiding.statement(f"SELECT '{text}' FROM t") == HIDDEN
     assert hiding.text("geh") == "geh"
-    hiding.keep_secret("e")  # shorter than four: it would hide everything
+    hiding.add_secret("e")  # shorter than four: it would hide everything
     assert hiding.text("geh") == "geh"
 
 
 def test_a_trace_follows_an_exchange_without_changing_it(tmp_path: Path) -> None:
     """What passes through comes out as it went in, exceptions and the end among it."""
-    trace = Trace(str(tmp_path / "file"), values=False)
+    trace = TraceWriter(str(tmp_path / "file"), values=False)
 
     def exchange():  # type: ignore[no-untyped-def]
         try:

@@ -18,9 +18,9 @@ from tests.fault_proxy import eventually, open_files
 
 from informix_arrow.dsn import resolve
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import run
-from informix_arrow.exchange.steps import Call, Connect, ConnectionLost, Exchange, Reason, Receive, Send
-from informix_arrow.front.link import AsyncLink
+from informix_arrow.exchange.run import execute_statement
+from informix_arrow.exchange.steps import Call, CancelReason, Connect, ConnectionLost, Exchange, Receive, Send
+from informix_arrow.front.link import AsyncSessionRunner
 from informix_arrow.server import Server
 from informix_arrow.transport import limits
 from informix_arrow.transport.aio import AsyncTransport
@@ -167,27 +167,27 @@ def stopped(listener: socket.socket, answer: bytes) -> Exchange[int]:
         assert asked.is_set()
 
 
-@pytest.mark.parametrize("reason", list(Reason))
+@pytest.mark.parametrize("reason", list(CancelReason))
 def test_an_interrupted_call_is_driven_on_until_the_answer_has_come(
-    listener: socket.socket, reason: Reason
+    listener: socket.socket, reason: CancelReason
 ) -> None:
     async def main() -> Call:
         link = transport(None)
-        call = Call(0.02 if reason is Reason.TIMEOUT else None, since=time.monotonic())
+        call = Call(0.02 if reason is CancelReason.TIMEOUT else None, started_at=time.monotonic())
         running = asyncio.ensure_future(link.run(stopped(listener, b"abc"), call))
         while link._wire is None or link._wire._waiter is None:
             await asyncio.sleep(0)
-        if reason is Reason.CANCEL:
+        if reason is CancelReason.CANCEL:
             link.interrupt()
-        elif reason is Reason.BREAK:
+        elif reason is CancelReason.BREAK:
             running.cancel()
         assert await running == 3
         link.close()
         return call
 
     call = asyncio.run(main())
-    assert (call.wanted, call.sent) == (reason, True)
-    assert isinstance(call.broken, asyncio.CancelledError) == (reason is Reason.BREAK)
+    assert (call.cancel_reason, call.interrupt_sent) == (reason, True)
+    assert isinstance(call.pending_exception, asyncio.CancelledError) == (reason is CancelReason.BREAK)
 
 
 def test_a_server_that_does_not_react_is_left_after_the_grace(
@@ -200,10 +200,10 @@ def test_a_server_that_does_not_react_is_left_after_the_grace(
         yield Receive(memoryview(bytearray(10)))
 
     async def main() -> None:
-        link, call = transport(None), Call(0.01, since=time.monotonic())
+        link, call = transport(None), Call(0.01, started_at=time.monotonic())
         with pytest.raises(ConnectionLost, match="did not react"):
             await link.run(talk(), call)
-        assert call.unanswered
+        assert call.grace_expired
         link.close()
 
     asyncio.run(main())
@@ -213,7 +213,9 @@ def test_a_cancelled_login_closes_the_socket(listener: socket.socket) -> None:
     host, port = listener.getsockname()
 
     async def main() -> None:
-        opening = asyncio.ensure_future(AsyncLink.open(resolve(f"informix://u:p@{host}:{port}/d?server=s")))
+        opening = asyncio.ensure_future(
+            AsyncSessionRunner.open(resolve(f"informix://u:p@{host}:{port}/d?server=s"))
+        )
         peer, _ = await asyncio.get_running_loop().run_in_executor(None, listener.accept)
         assert await asyncio.get_running_loop().run_in_executor(None, peer.recv, 1)
         opening.cancel()
@@ -230,9 +232,9 @@ def test_a_cancelled_login_closes_the_socket(listener: socket.socket) -> None:
 # ---- AsyncLink ---------------------------------------------------------------------------------------------------
 
 
-def with_link(server: Server, action: Callable[[AsyncLink], Awaitable[T]], **keywords: Any) -> T:
+def with_link(server: Server, action: Callable[[AsyncSessionRunner], Awaitable[T]], **keywords: Any) -> T:
     async def main() -> T:
-        link = await AsyncLink.open(resolve(server.url("stores_demo"), **keywords))
+        link = await AsyncSessionRunner.open(resolve(server.url("stores_demo"), **keywords))
         try:
             return await action(link)
         finally:
@@ -241,10 +243,11 @@ def with_link(server: Server, action: Callable[[AsyncLink], Awaitable[T]], **key
     return asyncio.run(main())
 
 
-async def query(link: AsyncLink, sql: str, *values: object, timeout: float | None = None) -> int:
+async def query(link: AsyncSessionRunner, sql: str, *values: object, timeout: float | None = None) -> int:
     """Rows in the first batch."""
     cursor = await link.run(
-        run(link.session, sql, len(values), values, ReadOptions(), need_rows=True), timeout=timeout
+        execute_statement(link.session, sql, len(values), values, ReadOptions(), need_rows=True),
+        timeout=timeout,
     )
     assert isinstance(cursor, ServerCursor)
     await link.run(next_batch(link.session, cursor))
@@ -253,7 +256,7 @@ async def query(link: AsyncLink, sql: str, *values: object, timeout: float | Non
 
 
 def test_a_cancelled_task_leaves_a_link_that_can_be_used(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         for _ in range(3):
             running = asyncio.ensure_future(query(link, ENDLESS))
             await asyncio.sleep(0.01)
@@ -267,7 +270,7 @@ def test_a_cancelled_task_leaves_a_link_that_can_be_used(server: Server) -> None
 
 
 def test_time_limits_and_interrupts_end_the_statement(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         with pytest.raises(QueryTimeout):
             await query(link, ENDLESS, timeout=0.05)
         running = asyncio.ensure_future(query(link, ENDLESS))
@@ -289,7 +292,7 @@ def test_time_limits_and_interrupts_end_the_statement(server: Server) -> None:
 def test_cancellations_at_any_moment_do_no_harm(server: Server) -> None:
     rng = random.Random(3)
 
-    async def action(link: AsyncLink) -> int:
+    async def action(link: AsyncSessionRunner) -> int:
         ended = 0
         for number in range(200):
             task = asyncio.ensure_future(
@@ -311,7 +314,7 @@ def test_cancellations_at_any_moment_do_no_harm(server: Server) -> None:
 
 
 def test_a_task_that_waits_for_its_turn_may_be_cancelled(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         for timeout in (None, 30.0):
             first = asyncio.ensure_future(query(link, ENDLESS))
             await asyncio.sleep(0.01)
@@ -331,7 +334,7 @@ def test_a_task_that_waits_for_its_turn_may_be_cancelled(server: Server) -> None
 
 
 def test_a_closed_link_says_so(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         await link.close()
         await link.close()
         with pytest.raises(InterfaceError, match="closed"):
@@ -341,7 +344,7 @@ def test_a_closed_link_says_so(server: Server) -> None:
 
 
 def test_a_lost_link_says_why(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         link.transport._wire.abort()  # type: ignore[union-attr]
         with pytest.raises(OperationalError):
             await query(link, "SELECT 1 n FROM systables")
@@ -352,7 +355,7 @@ def test_a_lost_link_says_why(server: Server) -> None:
 
 
 def test_an_exchange_cannot_run_another_one(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         link._runner = asyncio.current_task()
         with pytest.raises(InterfaceError, match="in the middle of a statement"):
             await query(link, "SELECT 1 n FROM systables")
@@ -362,7 +365,7 @@ def test_an_exchange_cannot_run_another_one(server: Server) -> None:
 
 
 def test_tls_with_an_interrupt_beside_it(certificates: Certificates) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         with pytest.raises(QueryTimeout):
             await query(link, ENDLESS, timeout=0.05)
         await query(link, "SELECT tabid FROM systables WHERE tabid = 1")
@@ -376,7 +379,7 @@ def test_tls_with_an_interrupt_beside_it(certificates: Certificates) -> None:
 
 
 def test_a_tls_client_at_a_plain_port_says_what_to_do(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         raise AssertionError("it must not log in")
 
     with pytest.raises(OperationalError, match="does not seem to speak TLS"):
@@ -384,7 +387,7 @@ def test_a_tls_client_at_a_plain_port_says_what_to_do(server: Server) -> None:
 
 
 def test_closing_leaves_nothing_open(server: Server) -> None:
-    async def action(link: AsyncLink) -> None:
+    async def action(link: AsyncSessionRunner) -> None:
         await query(link, "SELECT tabid FROM systables WHERE tabid = 1")
 
     with_link(server, action)

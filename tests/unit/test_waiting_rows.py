@@ -12,7 +12,7 @@ import pytest
 
 from informix_arrow.server.engine import waiting_rows
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.waiting_rows import WaitingRows
+from informix_arrow.server.engine.waiting_rows import RowSpool
 from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
@@ -35,9 +35,9 @@ def db(engine: Engine) -> Iterator[Db]:
     db.session.close()
 
 
-def giving(count: int, size: int = 20) -> WaitingRows:
+def giving(count: int, size: int = 20) -> RowSpool:
     rows = iter([(number, "x" * size, None) for number in range(count)])
-    return WaitingRows(lambda most: [row for _, row in zip(range(most), rows)])  # noqa: B905
+    return RowSpool(lambda most: [row for _, row in zip(range(most), rows)])  # noqa: B905
 
 
 @pytest.mark.parametrize("count", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 7])
@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "file").write_text("no directory")
     rows = iter([(number,) for number in range(3 * PIECE)])
     with pytest.raises(SqlError) as caught:
-        WaitingRows(lambda most: [row for _, row in zip(range(most), rows)], str(tmp_path / "file"))  # noqa: B905
+        RowSpool(lambda most: [row for _, row in zip(range(most), rows)], str(tmp_path / "file"))  # noqa: B905
     assert caught.value.sqlcode == -271
 
 
@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, 
 def test_a_loop_has_every_value_of_every_type(db: Db, monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
     """The copy that a FOREACH makes, row by row, is the table."""
     monkeypatch.setattr(waiting_rows, "MEMORY", memory)
-    monkeypatch.setattr(waiting_rows, "_ROWS", 64)
+    monkeypatch.setattr(waiting_rows, "_CHUNK_ROWS", 64)
     columns = (
         "k INT, s SMALLINT, b BIGINT, f FLOAT, d DECIMAL(16,4), g DECIMAL(16), c CHAR(5), v VARCHAR(30), "
         "day DATE, t DATETIME YEAR TO FRACTION(5), h DATETIME HOUR TO SECOND, i INTERVAL DAY TO SECOND, "

@@ -18,7 +18,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 from informix_arrow.transport import sockets
-from informix_arrow.transport.sockets import Readiness, send_urgent, set_up, stirs
+from informix_arrow.transport.sockets import Readiness, has_unsolicited_data, send_urgent, set_up
 
 
 @pytest.fixture
@@ -54,14 +54,14 @@ def test_waiting_goes_by_select(no_poll: list[Any], pair: Any) -> None:
 
 def test_whether_a_connection_stirs_is_asked_by_select(no_poll: list[Any], pair: Any) -> None:
     one, other = pair
-    assert not stirs(one, expecting=False)
+    assert not has_unsolicited_data(one, expecting=False)
     other.send(b"x")
-    assert stirs(one, expecting=False)
-    assert not stirs(one, expecting=True)  # what is gone cannot be told apart there
+    assert has_unsolicited_data(one, expecting=False)
+    assert not has_unsolicited_data(one, expecting=True)  # what is gone cannot be told apart there
     other.close()
-    assert stirs(one, expecting=False)
+    assert has_unsolicited_data(one, expecting=False)
     one.close()
-    assert stirs(one, expecting=True)
+    assert has_unsolicited_data(one, expecting=True)
 
 
 def test_keepalive_is_set_as_far_as_there_are_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def parse_one(hexes: str) -> BoundValue:
     """One parameter, with another one behind it that must come out unshifted."""
     reader = Reader(b"\0\2" + bytes.fromhex(hexes) + bytes.fromhex("000200000a005ea51de5"))
     bind = Bind.parse(reader, MODERN)
-    assert reader.left == 0
+    assert reader.remaining == 0
     assert bound_to_python(bind.values[1], "utf-8") == 0x5EA51DE5
     return bind.values[0]
 

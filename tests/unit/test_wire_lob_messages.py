@@ -173,7 +173,7 @@ def test_a_file_answer_can_be_read_piece_by_piece() -> None:
         pieces.append(m.parse_as(m.FileRead, reader, MODERN).data)
         left -= len(pieces[-1])
     assert m.parse_as(m.EndOfTurn, reader, MODERN) == m.EndOfTurn()
-    assert (pieces, reader.left) == ([b"ab", b"cd", b"e"], 0)
+    assert (pieces, reader.remaining) == ([b"ab", b"cd", b"e"], 0)
 
 
 def test_an_unexpected_message_is_named_with_its_place() -> None:

@@ -160,7 +160,7 @@ def parse_one(data: bytes, framing: Framing, client: bool) -> m.Message:
     reader = Reader(data)
     parse = m.parse_client_message if client else m.parse_server_message
     message = parse(reader, framing)
-    assert reader.left == 0
+    assert reader.remaining == 0
     return message
 
 
@@ -218,7 +218,7 @@ def test_a_message_cut_anywhere_asks_for_more_data(
         assert 1 <= missing(lambda: parse(Reader(whole + b"tail", 0, cut), framing)) <= len(whole) - cut  # noqa: B023
     reader = Reader(whole + b"tail")
     assert parse(reader, framing) == message
-    assert reader.left == 4
+    assert reader.remaining == 4
 
 
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())

@@ -16,7 +16,7 @@ def everything() -> bytes:
 
 def read_everything(reader: Reader) -> list[object]:
     values: list[object] = [reader.byte(), reader.short(), reader.ushort(), reader.int(), reader.uint()]
-    values += [reader.long(), reader.take(3), reader.pstr(), reader.pstr(), reader.astr()]
+    values += [reader.long(), reader.read_bytes(3), reader.pstr(), reader.pstr(), reader.astr()]
     return [*values, reader.lstr(True), reader.lstr(False)]
 
 
@@ -25,7 +25,7 @@ def test_what_the_writer_writes_the_reader_reads() -> None:
     assert read_everything(reader) == [
         255, -2, 65534, -3, 0xFFFF_FFFD, -4, b"raw", b"odd", b"even", b"nul", b"sql", b"sq",
     ]  # fmt: skip
-    assert reader.left == 0
+    assert reader.remaining == 0
 
 
 @walked("cut", range(len(everything())))

@@ -292,7 +292,7 @@ def field_of(sql: str | ColumnType, **options: object) -> pa.Field:
     ct = ColumnType.parse_sql(sql) if isinstance(sql, str) else sql
     plan = compile_plan([Column("c", ct), Column("after", ColumnType.integer())], TypeOptions(**options))  # type: ignore[arg-type]
     assert plan.schema.names == plan.decoded.names == ["c", "after"]
-    assert plan.kept == (0, 1)
+    assert plan.column_indexes == (0, 1)
     return plan.schema.field(0)
 
 
@@ -353,7 +353,7 @@ def test_skipped_large_objects_are_decoded_but_not_handed_out() -> None:
     plan = compile_plan(columns, TypeOptions(lobs="skip"))
     assert plan.decoded.names == ["a", "b", "c", "d"]
     assert [op.kind for op in plan.ops] == [Kind.LOB, Kind.INT32, Kind.OPAQUE, Kind.DATE]
-    assert (plan.schema.names, plan.kept) == (["b", "d"], (1, 3))
+    assert (plan.schema.names, plan.column_indexes) == (["b", "d"], (1, 3))
 
 
 def test_text_that_the_decoder_cannot_transcode_is_decoded_raw_and_promised_as_text() -> None:

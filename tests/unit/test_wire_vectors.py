@@ -108,9 +108,9 @@ def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[
         assert ours.data == worked.data
         tail = [parse_client_message(reader, MODERN) for _ in range(3)]
         assert tail == [BlobBind(1), BlobChunk(content), BlobChunk(b"")]
-        assert reader.left == 0
+        assert reader.remaining == 0
         return
-    assert reader.left == 0
+    assert reader.remaining == 0
     meaning, stated = bound_to_python(ours, "utf-8"), bound_to_python(worked, "utf-8")
     if isinstance(stated, DatetimeValue | IntervalValue):
         assert (ours.type, ours.precision) == (worked.type, worked.precision)

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from ..changes.assembler import ON_TRUNCATE, Assembler, CapturedTable, OnTruncate, Transaction
 from ..changes.batches import Sizes, expected_schema
-from ..changes.merging import ChangeBatch, merged
-from ..changes.tables import Found, Tables, Wanted, find_table, wanted_tables
+from ..changes.merging import ChangeBatch, merge_transactions
+from ..changes.tables import CaptureTable, RequestedTable, Tables, find_table, requested_tables
 from ..changes.token import Token, lsn_text
 from ..dsn import Parameters, resolve
-from ..exchange.capturing import ChangeReads, read_changes
+from ..exchange.capturing import CaptureReader, read_changes
 from ..front.async_flag import ASYNC
-from ..front.opening import Opening
+from ..front.opening import AwaitableContext
 from ..wire.changes import written_name
 from ..wire.errors import (
     Error,
@@ -34,7 +34,7 @@ from ..wire.errors import (
     database_error,
 )
 from ..wire.plan_ops import TypeOptions
-from .connection import AsyncConnection, open_plain
+from .connection import AsyncConnection, open_base_connection
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -45,16 +45,16 @@ READ_BYTES = 256 << 10  # of one read
 
 _NO_DATABASE = (-329, -349)
 _NO_RIGHT = (-387, -388, -389, -674)
-_NO_CAPTURE, _GONE, _BUSY_LOGGING, _LOCKED = -83701, -83713, -19816, -289
+_NO_CAPTURE, _LOG_POSITION_GONE, _BUSY_LOGGING, _LOCKED = -83701, -83713, -19816, -289
 _OPEN = "EXECUTE FUNCTION informix.cdc_opensess(?, ?, ?, ?, ?, ?)"
 _LOGGING = "EXECUTE FUNCTION informix.cdc_set_fullrowlogging(?, ?)"
 _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
 _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
-_PLACE = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
+_POSITION_QUERY = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
-_GOODBYE = 5.0  # seconds beyond the timeout that closing may take
-_PATIENCE = 15.0  # seconds for which switching full row logging off is tried again
+_CLOSE_TIMEOUT = 5.0  # seconds beyond the timeout that closing may take
+_LOGGING_RETRY_SECONDS = 15.0  # seconds for which switching full row logging off is tried again
 
 
 def capture(
@@ -77,7 +77,7 @@ def capture(
     char_padding: Literal["strip", "keep"] = "strip",
     intervals: Literal["native", "month_day_nano"] = "native",
     encoding_errors: Literal["strict", "replace", "binary"] = "strict",
-) -> Opening[AsyncChanges]:
+) -> AwaitableContext[AsyncChanges]:
     """Follow the committed changes of tables, transaction by transaction, in the order of their commits::
 
         async with capture("informix://u:p@db1:9088/stores?server=ol_x", ["orders", "items"], start=token) as changes:
@@ -148,7 +148,7 @@ def capture(
         transaction that is not over has changed rows, so that the server does not switch its logging (-289).
     """
     settings = _settings(connection)
-    wanted = wanted_tables(tables, columns, settings.database)
+    wanted = requested_tables(tables, columns, settings.database)
     token = None if start is None else Token.parse(start)
     for name, value, low, high in (
         ("timeout", timeout, 1, 3600),
@@ -178,29 +178,29 @@ def capture(
         raise InterfaceError(str(error)) from None
 
     async def open() -> AsyncChanges:
-        found, session = await _looked_up(settings, wanted)
-        conn = await _opened(session, timeout)
+        found, session = await _find_tables(settings, wanted)
+        conn = await _open_capture_connection(session, timeout)
         try:
             return await _started(conn, found)
         except BaseException:
-            conn._link.abandon()
+            conn._runner.abandon()
             raise
 
-    async def _started(conn: AsyncConnection, found: Sequence[Found]) -> AsyncChanges:
+    async def _started(conn: AsyncConnection, found: Sequence[CaptureTable]) -> AsyncChanges:
         server = str((await _row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
-        number = await _asked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
+        number = await _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
         for label, table in enumerate(found, 1):
             if set_full_row_logging:
-                await _asked(conn, _LOGGING, (table.full_name, 1), table.wanted.name)
+                await _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
             arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
-            await _asked(conn, _START, arguments, table.wanted.name)
-            captured.append(CapturedTable(table.wanted.name, label, names))
+            await _call_routine_checked(conn, _START, arguments, table.request.name)
+            captured.append(CapturedTable(table.request.name, label, names))
         position = 0 if token is None else token.restart
         log_end = None if token is not None else await _log_end(conn)
-        await _asked(conn, _ACTIVATE, (number, position), lsn_text(position))
-        begun = None if token is not None else await _begun(conn, number, log_end)
+        await _call_routine_checked(conn, _ACTIVATE, (number, position), lsn_text(position))
+        begun = None if token is not None else await _read_start_lsn(conn, number, log_end)
         assembler = Assembler(
             captured,
             options,
@@ -211,12 +211,12 @@ def capture(
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
-        schemas = {table.wanted.name: expected_schema(table.columns, options) for table in found}
-        reads = ChangeReads(number, READ_BYTES, max_records, assembler.write)
-        return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _GOODBYE)
+        schemas = {table.request.name: expected_schema(table.columns, options) for table in found}
+        reads = CaptureReader(number, READ_BYTES, max_records, assembler.write)
+        return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _CLOSE_TIMEOUT)
 
     if ASYNC:
-        return Opening(open)
+        return AwaitableContext(open)
     else:
         return open()
 
@@ -229,17 +229,17 @@ async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tab
     it.
     """
     settings = _settings(connection)
-    wanted = wanted_tables(tables, None, settings.database)
-    found, session = await _looked_up(settings, wanted, columns=False)
-    async with await _opened(session, 0) as conn:
+    wanted = requested_tables(tables, None, settings.database)
+    found, session = await _find_tables(settings, wanted, columns=False)
+    async with await _open_capture_connection(session, 0) as conn:
         for table in found:
-            until = time.monotonic() + _PATIENCE
+            until = time.monotonic() + _LOGGING_RETRY_SECONDS
             while True:
-                answer = await _answer(conn, _LOGGING, (table.full_name, 0))
+                answer = await _call_routine(conn, _LOGGING, (table.full_name, 0))
                 if answer >= 0:
                     break
                 if answer != _BUSY_LOGGING or time.monotonic() > until:
-                    raise _error(answer, table.wanted.name)
+                    raise _error(answer, table.request.name)
                 if ASYNC:
                     await asyncio.sleep(1)
                 else:
@@ -265,7 +265,7 @@ class AsyncChanges:
         connection: AsyncConnection,
         number: int,
         assembler: Assembler,
-        reads: ChangeReads,
+        reads: CaptureReader,
         schemas: Mapping[str, pa.Schema],
         idle: float | None,
         watchdog: float | None,
@@ -283,9 +283,11 @@ class AsyncChanges:
         self._failure: BaseException | None = None
         self._closed = False
         self._last = time.monotonic()  # when something came
-        self._stale = 0  # reads that were sent before somebody began to read: quiet that they tell of is over
-        self._known = 0  # records when the last read ended
-        self._stood: tuple[int, float] | None = None  # where the reader stands, and since when
+        self._stale_requests = (
+            0  # reads that were sent before somebody began to read: quiet that they tell of is over
+        )
+        self._records_at_last_read = 0  # records when the last read ended
+        self._watchdog_position: tuple[int, float] | None = None  # where the reader stands, and since when
         self._log_end = 0  # where the log ended when that was looked up
 
     @property
@@ -341,19 +343,19 @@ class AsyncChanges:
             raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
         if max_seconds is not None and not max_seconds >= 0:
             raise InterfaceError(f"max_seconds must be a number from 0, or None, got {max_seconds!r}")
-        return _Merging(self, max_rows, max_seconds)
+        return _MergingIterator(self, max_rows, max_seconds)
 
     async def as_tables(self) -> dict[str, pa.Table]:
         """Read until the server has nothing more, and give all changes of each table as one table, by name."""
-        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}
-        self._begin()
+        batches_by_table: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}
+        self._begin_reading()
         while True:
             transaction = await self._next(0)
             if transaction is None:
                 break
             for change in transaction.batches:
-                found[change.table].append(change.data)
-        return {name: self._as_table(name, batches) for name, batches in found.items()}
+                batches_by_table[change.table].append(change.data)
+        return {name: self._as_table(name, batches) for name, batches in batches_by_table.items()}
 
     async def as_table(self) -> pa.Table:
         """The same for a capture of one table. ``InterfaceError`` when there are several: :meth:`as_tables`."""
@@ -381,10 +383,10 @@ class AsyncChanges:
             return
         try:
             with suppress(Error):
-                await _answer(conn, _CLOSE, (self._number,), timeout=self._goodbye)
+                await _call_routine(conn, _CLOSE, (self._number,), timeout=self._goodbye)
         finally:
-            if self._reads.on_their_way:  # they would have to be waited for
-                conn._link.abandon()
+            if self._reads.in_flight:  # they would have to be waited for
+                conn._runner.abandon()
             with suppress(Error):
                 await conn.close()
 
@@ -409,12 +411,12 @@ class AsyncChanges:
                 now = time.monotonic()
                 if until is not None and now >= until:
                     return None
-                if assembler.idle and self._reads.answered > self._stale:
+                if assembler.idle and self._reads.replies_read > self._stale_requests:
                     if idle is not None and now - self._last >= idle:
                         return None
                     await self._watch()
-                self._reads.came(assembler.seen - self._known)
-                self._known = assembler.seen
+                self._reads.adapt_depth(assembler.records_read - self._records_at_last_read)
+                self._records_at_last_read = assembler.records_read
                 await self._connection._run(read_changes(self._connection._session, self._reads))
         except QueryCanceled:
             raise  # between two reads: nothing is lost
@@ -422,10 +424,10 @@ class AsyncChanges:
             await self._fail(error)
             raise
 
-    def _begin(self) -> None:
+    def _begin_reading(self) -> None:
         """Somebody begins to read: what was quiet before does not count."""
         self._last = time.monotonic()
-        self._stale = self._reads.asked
+        self._stale_requests = self._reads.requests_sent
 
     async def _fail(self, error: Error) -> None:
         """Nothing can be read behind this: what is missing must not pass for what never was."""
@@ -437,10 +439,10 @@ class AsyncChanges:
         at, now = self._assembler.quiet_at, time.monotonic()
         if self._watchdog is None or at is None:
             return
-        if self._stood is None or self._stood[0] != at:
-            self._stood, self._log_end = (at, now), 0
+        if self._watchdog_position is None or self._watchdog_position[0] != at:
+            self._watchdog_position, self._log_end = (at, now), 0
             return
-        if now - self._stood[1] < self._watchdog:
+        if now - self._watchdog_position[1] < self._watchdog:
             return
         if self._log_end:
             raise OperationalError(
@@ -452,11 +454,11 @@ class AsyncChanges:
         if end is None:
             self._watchdog = None  # nobody says where the log ends
             return
-        self._stood = (at, now)
+        self._watchdog_position = (at, now)
         self._log_end = end if end > (at | 0xFFF) + 1 else 0  # the page being written may not be read yet
 
     def __aiter__(self) -> AsyncIterator[Transaction]:
-        self._begin()
+        self._begin_reading()
         return self
 
     async def __anext__(self) -> Transaction:
@@ -477,7 +479,7 @@ class AsyncChanges:
         if not getattr(self, "_closed", True):
             self._closed = True
             if not self._connection.closed:
-                self._connection._link.abandon()
+                self._connection._runner.abandon()
                 warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
@@ -485,42 +487,42 @@ class AsyncChanges:
         return f"<informix_arrow.aio.AsyncChanges of {', '.join(self._schemas)}, {state}>"
 
 
-class _Merging:
+class _MergingIterator:
     """Iterates over batches of transactions."""
 
     def __init__(self, changes: AsyncChanges, max_rows: int, max_seconds: float | None) -> None:
         self._changes, self._max_rows, self._max_seconds = changes, max_rows, max_seconds
-        self._held: list[Transaction] = []
+        self._pending: list[Transaction] = []
         self._since = time.monotonic()
 
     def __aiter__(self) -> Self:
-        self._changes._begin()
+        self._changes._begin_reading()
         return self
 
     async def __anext__(self) -> ChangeBatch:
-        changes, rows = self._changes, sum(one.rows for one in self._held)
+        changes, rows = self._changes, sum(one.rows for one in self._pending)
         while rows < self._max_rows:
             until = None
-            if self._held and self._max_seconds is not None:
+            if self._pending and self._max_seconds is not None:
                 until = self._since + self._max_seconds
             transaction = await changes._next(changes._idle, until)
             if transaction is None:
                 break
-            if not self._held:
+            if not self._pending:
                 self._since = time.monotonic()
-            self._held.append(transaction)
+            self._pending.append(transaction)
             rows += transaction.rows
-        if not self._held:
+        if not self._pending:
             raise StopAsyncIteration
-        held, self._held = self._held, []
-        return merged(held)
+        held, self._pending = self._pending, []
+        return merge_transactions(held)
 
 
 def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Parameters:
     """With what to open the connections of a capture."""
     if isinstance(connection, AsyncConnection):
         connection._require_open()
-        settings = connection._settings()
+        settings = connection._reconnect_parameters()
     elif isinstance(connection, Mapping):
         settings = resolve(None, **connection)
     elif isinstance(connection, str):
@@ -532,17 +534,17 @@ def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Paramete
     return replace(settings, autocommit=True)
 
 
-async def _looked_up(
-    settings: Parameters, wanted: Sequence[Wanted], *, columns: bool = True
-) -> tuple[list[Found], Parameters]:
+async def _find_tables(
+    settings: Parameters, wanted: Sequence[RequestedTable], *, columns: bool = True
+) -> tuple[list[CaptureTable], Parameters]:
     """The tables as their databases know them, and with what to connect to ``syscdcv1``."""
-    found: dict[str, Found] = {}
+    tables: dict[str, CaptureTable] = {}
     texts: dict[tuple[str, str], str] = {}  # databases by locale and codec
     for database in dict.fromkeys(one.database for one in wanted):
-        async with await open_plain(replace(settings, database=database)) as conn:
+        async with await open_base_connection(replace(settings, database=database)) as conn:
             for one in wanted:
                 if one.database == database:
-                    found[one.name] = await conn._run(find_table(conn._session, one, check_columns=columns))
+                    tables[one.name] = await conn._run(find_table(conn._session, one, check_columns=columns))
             texts.setdefault((conn.locale, conn.encoding), database)
     if len(texts) > 1:
         told = ", ".join(f"{database} ({locale})" for (locale, _), database in texts.items())
@@ -556,7 +558,7 @@ async def _looked_up(
         encoding=encoding,
         call_timeout=None,
     )
-    return [found[one.name] for one in wanted], session
+    return [tables[one.name] for one in wanted], session
 
 
 async def _log_end(conn: AsyncConnection) -> int | None:
@@ -570,7 +572,7 @@ async def _log_end(conn: AsyncConnection) -> int | None:
         return None
 
 
-async def _begun(conn: AsyncConnection, number: int, before: int | None) -> int | None:
+async def _read_start_lsn(conn: AsyncConnection, number: int, before: int | None) -> int | None:
     """Where a capture session that has just been activated begins to read; None where the server does not say so.
 
     What the column means is not documented (CDC section 8): only a place between the ends that the log had before the
@@ -579,7 +581,7 @@ async def _begun(conn: AsyncConnection, number: int, before: int | None) -> int 
     if before is None:
         return None
     try:
-        place = (await _row(conn, _PLACE, (number,)))[0]
+        place = (await _row(conn, _POSITION_QUERY, (number,)))[0]
     except Error:
         if conn.closed:
             raise
@@ -591,12 +593,12 @@ async def _begun(conn: AsyncConnection, number: int, before: int | None) -> int 
     return place if place <= after + 0x1FFF or place == following else None
 
 
-async def _opened(settings: Parameters, timeout: int) -> AsyncConnection:
+async def _open_capture_connection(settings: Parameters, timeout: int) -> AsyncConnection:
     """A connection to ``syscdcv1``, on which silence of the server's own timeout is no failure."""
     if settings.read_timeout is not None:
         settings = replace(settings, read_timeout=max(settings.read_timeout, timeout + 10.0))
     try:
-        return await open_plain(settings)
+        return await open_base_connection(settings)
     except Error as error:
         if error.sqlcode in _NO_DATABASE:
             raise _error(_NO_CAPTURE) from error
@@ -627,7 +629,7 @@ async def _row(
     return tuple(row)
 
 
-async def _answer(
+async def _call_routine(
     conn: AsyncConnection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
 ) -> int:
     """What a routine of ``syscdcv1`` says; below 0 it is an error."""
@@ -642,9 +644,11 @@ async def _answer(
     return value
 
 
-async def _asked(conn: AsyncConnection, sql: str, arguments: tuple[object, ...], about: str = "") -> int:
+async def _call_routine_checked(
+    conn: AsyncConnection, sql: str, arguments: tuple[object, ...], about: str = ""
+) -> int:
     """The same, with its errors raised."""
-    answer = await _answer(conn, sql, arguments)
+    answer = await _call_routine(conn, sql, arguments)
     if answer < 0:
         raise _error(answer, about)
     return answer

@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import pyarrow as pa
 
-from ..bulk.api import WriteKeywords, writing
+from ..bulk.api import WriteKeywords, open_write
 from ..bulk.report import WriteReport
-from ..bulk.source import Arriving, Interrupted
+from ..bulk.source import AsyncBatchSource, SourceInterrupted
 from ..dsn import Parameters, resolve
 from ..dsn.keywords import FurtherKeywords
 from ..dsn.parameters import CHECKS, check_value
 from ..exchange.ping import ping
-from ..exchange.read_scope import isolation_of, lock_wait_of, set_reading
+from ..exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
 from ..exchange.routines import fast_path_call
 from ..exchange.steps import Exchange
 from ..exchange.transaction import commit, rollback
 from ..front.async_flag import ASYNC
-from ..front.link import AsyncLink
-from ..front.opening import Opening
+from ..front.link import AsyncSessionRunner
+from ..front.opening import AwaitableContext
 from ..front.reading import ReadKeywords, start_query
-from ..front.registry import chosen
+from ..front.registry import connection_class
 from ..metadata.aio import AsyncMetadata
-from ..partitions.planner import request
+from ..partitions.planner import partition_request
 from ..shaping.parameters import Values
 from ..shaping.rows import RowFactory
 from ..wire.assignment import Inexact
 from ..wire.errors import InterfaceError
 from .cursor import AsyncCursor
-from .parallel import AsyncPartitionedResult, AsyncReaders, like, read_parts
-from .parallel_load import AsyncLoaders, load_parts
+from .parallel import AsyncPartitionedResult, AsyncPartitionReaders, inherited_read_options, read_parts
+from .parallel_load import AsyncParallelLoad, load_parts
 from .result import AsyncResult
 from .scroll_cursor import AsyncScrollCursor
 from .transactions import AsyncTransactionBlock
@@ -94,9 +94,9 @@ class AsyncConnection(AsyncMetadata):
             What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
         """
 
-    _link: AsyncLink
-    _parallel: (
-        weakref.WeakSet[AsyncReaders | AsyncLoaders] | tuple[()]
+    _runner: AsyncSessionRunner
+    _parallel_jobs: (
+        weakref.WeakSet[AsyncPartitionReaders | AsyncParallelLoad] | tuple[()]
     ) = ()  # who works by others of its kind
 
     async def read_arrow(
@@ -134,16 +134,16 @@ class AsyncConnection(AsyncMetadata):
         options: ReadKeywords,
     ) -> pa.Table:
         self._require_open()
-        asked = request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
+        asked = partition_request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
         result = await read_parts(
-            open_plain,
-            self._settings(),
+            open_base_connection,
+            self._reconnect_parameters(),
             asked,
             planner=self,
             ordered=True,
             timeout=timeout,
-            options=like(self, options),
-            known=self._remember,
+            options=inherited_read_options(self, options),
+            known=self._track_parallel,
         )
         async with result:
             return await result.read_all()
@@ -167,7 +167,7 @@ class AsyncConnection(AsyncMetadata):
         integer_aggregates: bool = False,
         isolation: str | None = None,
         lock_wait: int | None = None,
-    ) -> Opening[AsyncResult]:
+    ) -> AwaitableContext[AsyncResult]:
         """Run a query and stream its rows as Arrow record batches::
 
             async with conn.query("SELECT * FROM orders WHERE day >= ?", (day,)) as result:
@@ -273,7 +273,7 @@ class AsyncConnection(AsyncMetadata):
             async def open() -> AsyncResult:
                 return AsyncResult(self, await self._run(exchange, timeout), timeout)
 
-            return Opening(open)
+            return AwaitableContext(open)
         else:
             return AsyncResult(self, self._run(exchange, timeout), timeout)
 
@@ -367,26 +367,26 @@ class AsyncConnection(AsyncMetadata):
             )
         if ASYNC:
             if isinstance(data, AsyncResult | AsyncPartitionedResult):
-                data = await Arriving.open(data.batches(), data.schema)
+                data = await AsyncBatchSource.open(data.batches(), data.schema)
             elif hasattr(data, "__aiter__"):
-                data = await Arriving.open(data)
+                data = await AsyncBatchSource.open(data)
         if connections > 1:
             return await load_parts(
-                open_plain,
+                open_base_connection,
                 self,
-                self._settings(),
+                self._reconnect_parameters(),
                 table,
                 data,
                 connections=connections,
-                timeout=self._link.limit(timeout),
+                timeout=self._runner.call_timeout(timeout),
                 options=options,
-                known=self._remember,
+                known=self._track_parallel,
             )
-        with writing(self._session, table, data, self._parameters.delimident, options) as load:
+        with open_write(self._session, table, data, self._parameters.delimident, options) as load:
             if ASYNC:
                 try:
                     return await self._run(load.run(), timeout)
-                except Interrupted as interruption:
+                except SourceInterrupted as interruption:
                     raise asyncio.CancelledError from interruption
             else:
                 return self._run(load.run(), timeout)
@@ -442,7 +442,7 @@ class AsyncConnection(AsyncMetadata):
         row_factory
             ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function; the connection's by default.
         """
-        if self._link._closed:
+        if self._runner._closed:
             self._require_open()
         if scrollable:
             return AsyncScrollCursor(self, name, withhold=withhold, row_factory=row_factory)
@@ -550,8 +550,8 @@ class AsyncConnection(AsyncMetadata):
             interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
             signal handlers included.
             """
-        self._link.interrupt()
-        for several in tuple(self._parallel):
+        self._runner.interrupt()
+        for several in tuple(self._parallel_jobs):
             several.cancel()
 
     async def close(self) -> None:
@@ -562,14 +562,14 @@ class AsyncConnection(AsyncMetadata):
             """
         if ASYNC:
             try:
-                await self._link.close()
+                await self._runner.close()
             except InterfaceError:  # it is another event loop's
                 raise
             except BaseException:
-                self._link.abandon()
+                self._runner.abandon()
                 raise
         else:
-            self._link.close()
+            self._runner.close()
 
     @property
     def autocommit(self) -> bool:
@@ -583,11 +583,11 @@ class AsyncConnection(AsyncMetadata):
     def autocommit(self, value: bool) -> None:
         if ASYNC:
             self._require_open()
-            if self._link.lock.locked():
+            if self._runner.lock.locked():
                 raise InterfaceError("a statement of another task runs: set autocommit before or after it")
             self._session.autocommit = self._check_autocommit(value)
         else:
-            with self._link.lock:
+            with self._runner.lock:
                 self._require_open()
                 self._session.autocommit = self._check_autocommit(value)
 
@@ -605,12 +605,14 @@ class AsyncConnection(AsyncMetadata):
 
         async def set_isolation(self, value: str) -> None:
             """Set :attr:`isolation`."""
-            await self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+            await self._run(
+                set_read_settings(self._session, isolation=CHECKS["isolation"]("isolation", value))
+            )
     else:
 
         @isolation.setter
         def isolation(self, value: str) -> None:
-            self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+            self._run(set_read_settings(self._session, isolation=CHECKS["isolation"]("isolation", value)))
 
     @property
     def lock_wait(self) -> int | None:
@@ -625,12 +627,12 @@ class AsyncConnection(AsyncMetadata):
 
         async def set_lock_wait(self, value: int) -> None:
             """Set :attr:`lock_wait`."""
-            await self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+            await self._run(set_read_settings(self._session, lock_wait=check_value("lock_wait", value)))
     else:
 
         @lock_wait.setter
         def lock_wait(self, value: int) -> None:
-            self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+            self._run(set_read_settings(self._session, lock_wait=check_value("lock_wait", value)))
 
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
@@ -665,7 +667,7 @@ class AsyncConnection(AsyncMetadata):
             self._require_open()
             self._session.files.register(files, self._session.framing.encoding)
         else:
-            with self._link.lock:
+            with self._runner.lock:
                 self._require_open()
                 self._session.files.register(files, self._session.framing.encoding)
         try:
@@ -674,26 +676,26 @@ class AsyncConnection(AsyncMetadata):
             if ASYNC:
                 self._session.files.forget(list(files))
             else:
-                with self._link.lock:
+                with self._runner.lock:
                     self._session.files.forget(list(files))
 
-    async def _hand_on(self) -> Self:
+    async def _transfer_ownership(self) -> Self:
         """The same connection as another object, for its next holder: this one is refused from now on, and with it its
         cursors and results."""
         other = object.__new__(type(self))
-        link = await self._link.hand_on()
+        link = await self._runner.transfer_ownership()
         other.__dict__.update(self.__dict__)
-        other._link = link
+        other._runner = link
         other.__dict__.pop("_parallel", None)
         return other
 
-    def _remember(self, several: AsyncReaders | AsyncLoaders) -> None:
+    def _track_parallel(self, several: AsyncPartitionReaders | AsyncParallelLoad) -> None:
         """Let :meth:`cancel` reach them."""
         # In one step, for threads that begin such work at the same time; few connections ever have any.
         self.__dict__.setdefault("_parallel", weakref.WeakSet()).add(several)
 
     async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
-        return await self._link.run(exchange, timeout=timeout)
+        return await self._runner.run(exchange, timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self
@@ -710,7 +712,7 @@ class AsyncConnection(AsyncMetadata):
 
     def __del__(self) -> None:
         # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by itself.
-        link: AsyncLink | None = getattr(self, "_link", None)
+        link: AsyncSessionRunner | None = getattr(self, "_runner", None)
         if link is not None and not link.closed:
             text = f"unclosed {self!r}"
             link.abandon()
@@ -727,11 +729,11 @@ async def open_connection(
     """Log in. What is made is of ``kind``; without one an :class:`AsyncConnection`, or the subclass of it that an
     integration wants.
     """
-    link = await AsyncLink.open(parameters)
-    return (kind or chosen(AsyncConnection))(parameters, link)
+    link = await AsyncSessionRunner.open(parameters)
+    return (kind or connection_class(AsyncConnection))(parameters, link)
 
 
-async def open_plain(parameters: Parameters) -> AsyncConnection:
+async def open_base_connection(parameters: Parameters) -> AsyncConnection:
     """Log in, for work behind the scenes: what is made is of no integration's class."""
     return await open_connection(parameters, AsyncConnection)
 
@@ -777,7 +779,7 @@ def connect(
     application: str | None = None,
     env: Mapping[str, str] | None = None,
     **further: Unpack[FurtherKeywords],
-) -> Opening[AsyncConnection]:
+) -> AwaitableContext[AsyncConnection]:
     """Open a connection.
 
     In asyncio, ``conn = await connect(...)``, or ``async with connect(...) as conn``; wrong arguments are refused at
@@ -927,6 +929,6 @@ def connect(
         **further,
     )
     if ASYNC:
-        return Opening(lambda: open_connection(parameters))
+        return AwaitableContext(lambda: open_connection(parameters))
     else:
         return open_connection(parameters)

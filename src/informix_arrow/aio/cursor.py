@@ -14,11 +14,11 @@ from ..exchange.fetch import ServerCursor
 from ..exchange.reexecute import SmallResult
 from ..exchange.statement import Outcome
 from ..front.async_flag import ASYNC
-from ..front.cursor_base import CursorBase, nothing_to_fetch
+from ..front.cursor_base import CursorBase, no_result_error
 from ..front.runner import AsyncConnectionT
-from ..identifiers import exact, exact_owner
+from ..identifiers import exact_owner, quote_exactly
 from ..shaping.parameters import Values
-from ..shaping.rows import NO_ROW, NO_ROWS, Decoded, RowFactory, Rows, as_batch
+from ..shaping.rows import NO_ROW, NO_ROWS, DecodedRows, RowBuffer, RowFactory, as_batch
 from ..wire.assignment import Inexact
 from ..wire.errors import InterfaceError, NotSupportedError, QueryCanceled
 from .result import AsyncResult
@@ -53,9 +53,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     _timeout: float | None = None
     _cursor: ServerCursor | SmallResult | None = None
     # Its rows: all of them, where they are few and here, or what makes batches of them.
-    _whole: Decoded | None = None
+    _complete_rows: DecodedRows | None = None
     _result: AsyncResult | None = None
-    _batches: AsyncIterator[pa.RecordBatch | Decoded] | None = None
+    _batches: AsyncIterator[pa.RecordBatch | DecodedRows] | None = None
     _rows = NO_ROWS
 
     def __init__(
@@ -71,7 +71,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         self.messages = []
         chosen = connection.row_factory if row_factory is None else row_factory
         if name or scrollable or withhold or chosen != "tuple":
-            self._set_up(name, scrollable, withhold, chosen)
+            self._configure(name, scrollable, withhold, chosen)
 
     @property
     def connection(self) -> AsyncConnectionT:
@@ -81,7 +81,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     @property
     def rownumber(self) -> int | None:
         """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
-        return None if self._description is None else self._rows.given
+        return None if self._description is None else self._rows.rows_returned
 
     async def execute(
         self,
@@ -128,9 +128,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         await self._reset()
         if ASYNC:
             self._refuse_lazy()
-        exchange = self._statement(self._connection, operation, parameters, inexact)
+        exchange = self._execute_exchange(self._connection, operation, parameters, inexact)
         self._timeout = timeout
-        self._take(await self._connection._run(exchange, timeout))
+        self._set_result(await self._connection._run(exchange, timeout))
         return self
 
     async def executemany(
@@ -186,9 +186,11 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             As :meth:`execute`, once, with the number of rows that it happened to.
         """
         await self._reset()
-        exchange = self._many(self._connection, operation, seq_of_parameters, stop_on_error, inexact)
+        exchange = self._executemany_exchange(
+            self._connection, operation, seq_of_parameters, stop_on_error, inexact
+        )
         try:
-            self._did_many(await self._connection._run(exchange, timeout))
+            self._set_many_outcome(await self._connection._run(exchange, timeout))
         except QueryCanceled as error:
             if error.rows is None and not self._connection.closed:
                 error.rows = 0  # it was ended before its first row was sent
@@ -212,9 +214,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         await self._reset()
         if ASYNC:
             self._refuse_lazy()
-        exchange = self._procedure(self._connection, procname, parameters, inexact)
+        exchange = self._callproc_exchange(self._connection, procname, parameters, inexact)
         self._timeout = timeout
-        self._take(await self._connection._run(exchange, timeout))
+        self._set_result(await self._connection._run(exchange, timeout))
         return list(parameters or ())
 
     async def adbc_ingest(
@@ -235,7 +237,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         server folds it to lower case.
         """
         await self._reset()
-        whole = exact(table_name, self._connection._parameters.delimident)
+        whole = quote_exactly(table_name, self._connection._parameters.delimident)
         if db_schema_name:
             whole = f"{exact_owner(db_schema_name)}.{whole}"
         if catalog_name:
@@ -248,7 +250,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     async def fetchone(self) -> Any:
         """The next row, None when there is none."""
-        row = self._rows.one()
+        row = self._rows.next_row()
         if row is NO_ROW:  # as it is without a result and in a closed cursor, too
             row = await self._next_row()
         return None if row is NO_ROW else row
@@ -257,19 +259,19 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         self._require_rows()
         wanted = self._number_of_rows(size)
-        rows = self._rows.take(wanted)
-        while len(rows) < wanted and await self._more():
-            rows += self._rows.take(wanted - len(rows))
+        rows = self._rows.fetch(wanted)
+        while len(rows) < wanted and await self._load_next_batch():
+            rows += self._rows.fetch(wanted - len(rows))
         return rows
 
     async def fetchall(self) -> list[Any]:
         """All rows that are left."""
-        if self._whole is not None:  # nothing comes before it, and nothing after
-            return self._rows.all_of(self._take_whole())
+        if self._complete_rows is not None:  # nothing comes before it, and nothing after
+            return self._rows.all_rows(self._pop_complete_rows())
         self._require_rows()
-        rows = self._rows.take()
-        while await self._more():
-            rows += self._rows.take()
+        rows = self._rows.fetch()
+        while await self._load_next_batch():
+            rows += self._rows.fetch()
         return rows
 
     if ASYNC:
@@ -277,12 +279,12 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         async def fetch_arrow_table(self) -> pa.Table:
             """The rows that are left as a ``pyarrow.Table``."""
             cursor = self._require_rows()
-            rest = self._rows.rest()
+            rest = self._rows.remaining_batch()
             batches = [] if rest is None else [rest]
             if self._batches is not None:
                 batches += [as_batch(batch) async for batch in self._batches]
-            elif self._whole is not None:
-                batches.append(as_batch(self._take_whole()))
+            elif self._complete_rows is not None:
+                batches.append(as_batch(self._pop_complete_rows()))
             return pa.Table.from_batches(batches, cursor.plan.schema)
     else:
 
@@ -355,16 +357,16 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
                 )
 
     async def _reset(self) -> None:
-        self._forget()
+        self._reset_outcome()
         await self._drop_result()
 
-    def _take(self, done: Outcome | ServerCursor | SmallResult) -> None:
+    def _set_result(self, done: Outcome | ServerCursor | SmallResult) -> None:
         """Take what a statement did, or its result."""
         if isinstance(done, Outcome):
-            self._did(done)
+            self._set_outcome(done)
             return
         try:
-            self._describes(done)
+            self._set_description(done)
         except BaseException:  # no row could be made
             if ASYNC:
                 if not isinstance(done, SmallResult):
@@ -373,18 +375,18 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
                 self._connection._run(done.close(self._connection._session))
             raise
         if isinstance(done, SmallResult):
-            self._cursor = self._whole = done
-            self._rows = Rows(self._make)
+            self._cursor = self._complete_rows = done
+            self._rows = RowBuffer(self._make_row)
         else:
-            self._open(done)
+            self._open_result(done)
 
-    def _open(self, cursor: ServerCursor) -> None:
+    def _open_result(self, cursor: ServerCursor) -> None:
         """Begin to read a result; how its rows are made is known."""
         self._cursor = cursor
-        exact = self._exact(cursor)
-        whole = None if exact else cursor.whole()
+        exact = self._decimal_converters(cursor)
+        whole = None if exact else cursor.pop_all_rows()
         if whole is not None:
-            self._whole, self._rows = whole, Rows(self._make)
+            self._complete_rows, self._rows = whole, RowBuffer(self._make_row)
             return
         self._result = result = AsyncResult(self._connection, cursor, self._timeout)
         if not ASYNC:
@@ -393,13 +395,13 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             }
             exact = {**lazy, **exact}
         self._batches = result.batches() if exact else result._decoded()
-        self._rows = Rows(self._make, exact)
+        self._rows = RowBuffer(self._make_row, exact)
 
     async def _drop_result(self) -> None:
         if self._cursor is None:
             return
         result, self._result = self._result, None
-        self._cursor = self._whole = self._batches = None
+        self._cursor = self._complete_rows = self._batches = None
         self._rows = NO_ROWS
         if result is not None:
             await result.close()
@@ -408,27 +410,27 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         if self._closed:
             self._require_open()
         if self._cursor is None:
-            raise nothing_to_fetch()
+            raise no_result_error()
         return self._cursor
 
-    def _take_whole(self) -> Decoded:
+    def _pop_complete_rows(self) -> DecodedRows:
         """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
-        assert self._whole is not None
-        self._connection._link.require_idle()
-        whole, self._whole = self._whole, None
+        assert self._complete_rows is not None
+        self._connection._runner.require_idle()
+        whole, self._complete_rows = self._complete_rows, None
         return whole
 
     async def _next_row(self) -> Any:
         """The next row, ``NO_ROW`` at the end."""
         self._require_rows()
-        while (row := self._rows.one()) is NO_ROW and await self._more():
+        while (row := self._rows.next_row()) is NO_ROW and await self._load_next_batch():
             pass
         return row
 
-    async def _more(self) -> bool:
+    async def _load_next_batch(self) -> bool:
         """Take the next batch; False at the end of the result."""
-        if self._whole is not None:
-            self._rows.add(self._take_whole())
+        if self._complete_rows is not None:
+            self._rows.add(self._pop_complete_rows())
             return True
         if self._batches is None:
             self._connection._require_open()
@@ -443,24 +445,24 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
         def _rest(self) -> Iterator[pa.RecordBatch]:
             """Batches of the rows of which none was handed out."""
-            if self._whole is not None:  # of which none was handed out
+            if self._complete_rows is not None:  # of which none was handed out
                 return self._whole_batch(self._require_rows())
-            rest = self._rows.rest()
+            rest = self._rows.remaining_batch()
             return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
 
         def _whole_batch(self, cursor: ServerCursor | SmallResult) -> Iterator[pa.RecordBatch]:
             """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
             if self._cursor is not cursor:
                 raise InterfaceError("the result was closed while it was being read")
-            if self._whole is not None:
-                yield as_batch(self._take_whole())
+            if self._complete_rows is not None:
+                yield as_batch(self._pop_complete_rows())
 
     def __aiter__(self) -> Self:
         """The cursor itself: an async iterator over the rows that are left."""
         return self
 
     async def __anext__(self) -> Any:
-        row = self._rows.one()
+        row = self._rows.next_row()
         if row is NO_ROW and (row := await self._next_row()) is NO_ROW:
             raise StopAsyncIteration
         return row
@@ -483,5 +485,5 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
         def _abandon(self) -> None:
             """Drop the result without a wait."""
-            self._cursor = self._whole = self._result = self._batches = None
+            self._cursor = self._complete_rows = self._result = self._batches = None
             self._rows = NO_ROWS

@@ -16,14 +16,14 @@ import pyarrow as pa
 from ..dsn import Parameters
 from ..exchange.read_scope import isolation_of, lock_wait_of
 from ..front.async_flag import ASYNC
-from ..front.crew import LOOK, Stopped, named
-from ..front.gathering import DEFAULT_BUDGET, MOST_CONNECTIONS, Gathering, Shares
-from ..front.opening import Opening
+from ..front.crew import POLL_SECONDS, WorkStopped, prefix_error
+from ..front.gathering import DEFAULT_BUDGET, MAX_CONNECTIONS, MemoryBudget, OrderedMergeQueue
+from ..front.opening import AwaitableContext
 from ..front.reading import ReadKeywords
-from ..front.runner import AsyncRunner
+from ..front.runner import AsyncConnectionProtocol
 from ..front.waiting import AsyncSignal
 from ..partitions.partition import Partition
-from ..partitions.planner import By, Request, plan, request
+from ..partitions.planner import By, PartitionRequest, partition_request, plan
 from ..shaping.parameters import Values
 from ..wire.errors import Error, InterfaceError, OperationalError, QueryCanceled
 from .result import AsyncResult
@@ -35,7 +35,7 @@ Consistency: TypeAlias = Literal["none", "last committed", "lock"]
 CONSISTENCIES = ("none", "last committed", "lock")
 
 
-class AsyncReading(AsyncRunner, Protocol):
+class AsyncReadConnection(AsyncConnectionProtocol, Protocol):
     """A connection, as far as it is needed to read parts."""
 
     autocommit: bool
@@ -47,7 +47,7 @@ class AsyncReading(AsyncRunner, Protocol):
         *,
         timeout: float | None = None,
         **options: Unpack[ReadKeywords],
-    ) -> Opening[AsyncResult]: ...
+    ) -> AwaitableContext[AsyncResult]: ...
 
     async def execute(self, operation: str) -> object: ...
 
@@ -58,11 +58,11 @@ class AsyncReading(AsyncRunner, Protocol):
     async def close(self) -> None: ...
 
 
-AsyncOpen: TypeAlias = Callable[[Parameters], Awaitable[AsyncReading]]
+AsyncOpen: TypeAlias = Callable[[Parameters], Awaitable[AsyncReadConnection]]
 
 
 async def plan_partitions(
-    conn: AsyncRunner,
+    conn: AsyncConnectionProtocol,
     table_or_query: str,
     partition_on: str | None = None,
     partition_num: int | None = None,
@@ -124,7 +124,7 @@ async def plan_partitions(
         The server refused the table or the query.
     """
     conn._require_open()
-    asked = request(
+    asked = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -152,10 +152,10 @@ class AsyncPartitionedResult:
         takes their batches. :meth:`close` it, or use ``with``: until then the connections stay open.
         """
 
-    def __init__(self, readers: AsyncReaders, schema: pa.Schema) -> None:
+    def __init__(self, readers: AsyncPartitionReaders, schema: pa.Schema) -> None:
         self._readers = readers
         self._schema = schema
-        self._taken = False
+        self._claimed = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -165,12 +165,12 @@ class AsyncPartitionedResult:
     @property
     def partitions(self) -> tuple[Partition, ...]:
         """What is read."""
-        return self._readers.parts
+        return self._readers.partitions
 
     @property
     def connections(self) -> int:
         """How many connections read."""
-        return self._readers.shares.connections
+        return self._readers.memory_budget.connections
 
     def batches(self) -> AsyncIterator[pa.RecordBatch]:
         """Iterate over the record batches, by ``async for``: as they come, or in the order of the parts.
@@ -185,9 +185,9 @@ class AsyncPartitionedResult:
         QueryCanceled
             After :meth:`cancel`.
         """
-        if self._taken:
+        if self._claimed:
             raise InterfaceError("the result was read or closed already: its rows are streamed and gone")
-        self._taken = True
+        self._claimed = True
         return _Batches(self)
 
     async def read_all(self) -> pa.Table:
@@ -207,7 +207,7 @@ class AsyncPartitionedResult:
 
     async def close(self) -> None:
         """End what is still read, and close the connections. May be called again."""
-        self._taken = True
+        self._claimed = True
         await self._readers.end()
 
     if not ASYNC:
@@ -230,14 +230,14 @@ class AsyncPartitionedResult:
         await self.close()
 
     def __del__(self) -> None:
-        readers: AsyncReaders | None = getattr(self, "_readers", None)
+        readers: AsyncPartitionReaders | None = getattr(self, "_readers", None)
         if readers is not None and not readers.ended:
-            readers.core.crew.stopped = True  # the readers see it: no lock may be taken here
+            readers.merge_queue.worker_group.stopped = True  # the readers see it: no lock may be taken here
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
-        state = "read" if self._taken else "unread"
-        count = len(self._readers.parts)
+        state = "read" if self._claimed else "unread"
+        count = len(self._readers.partitions)
         of = f"{count} parts by {self.connections} connections"
         return f"<informix_arrow.aio.AsyncPartitionedResult of {of}, {state}>"
 
@@ -254,7 +254,7 @@ class _Batches:
 
     async def __anext__(self) -> pa.RecordBatch:
         readers = self._result._readers
-        core = readers.core
+        core = readers.merge_queue
         if self._failed is not None:
             raise InterfaceError(
                 "reading this result failed before: rows were lost; read it again"
@@ -262,18 +262,18 @@ class _Batches:
         try:
             while True:
                 signal = AsyncSignal()
-                batch = None if core.crew.stopped else core.take(signal)
+                batch = None if core.worker_group.stopped else core.next_batch(signal)
                 if batch is not None:
                     return batch
-                if core.over:
+                if core.is_finished:
                     break
-                await signal.wait(LOOK)
-            whole = core.all_read and not core.crew.stopped
+                await signal.wait(POLL_SECONDS)
+            whole = core.all_read and not core.worker_group.stopped
             await readers.end()
-            if core.crew.failure is not None:
-                raise core.crew.failure
-            if core.crew.canceled:
-                raise _canceled()
+            if core.worker_group.failure is not None:
+                raise core.worker_group.failure
+            if core.worker_group.canceled:
+                raise _canceled_error()
             if not whole:
                 raise InterfaceError("the result was closed while it was being read")
         except BaseException as error:
@@ -283,7 +283,7 @@ class _Batches:
         raise StopAsyncIteration
 
 
-class AsyncReaders:
+class AsyncPartitionReaders:
     """Several connections that read parts: what their threads or tasks hold, so that the result can be dropped."""
 
     def __init__(
@@ -291,58 +291,60 @@ class AsyncReaders:
         parts: Sequence[Partition],
         open: AsyncOpen,
         settings: Parameters,
-        shares: Shares,
+        shares: MemoryBudget,
         *,
         ordered: bool,
         timeout: float | None,
         options: ReadKeywords,
-        keeper: AsyncReading | None = None,
+        keeper: AsyncReadConnection | None = None,
     ) -> None:
-        self.parts = tuple(parts)
-        self.shares = shares
-        self.core = Gathering(self.parts, shares.connections, shares.room, ordered=ordered)
+        self.partitions = tuple(parts)
+        self.memory_budget = shares
+        self.merge_queue = OrderedMergeQueue(
+            self.partitions, shares.connections, shares.queue_bytes, ordered=ordered
+        )
         self.ended = False  # somebody has seen to it that nobody reads any more
         self._open = open
         self._settings = settings
         self._timeout = timeout
         self._options = options
         self._keeper = keeper  # holds a lock for as long as parts are read
-        self._reading: set[AsyncReading] = set()
+        self._reading: set[AsyncReadConnection] = set()
         self._schema: pa.Schema | None = None
         if ASYNC:
             self._tasks: set[asyncio.Task[None]] = set()
         else:
             self._threads: list[threading.Thread] = []
 
-    async def start(self, connection: AsyncReading | None) -> pa.Schema:
+    async def start(self, connection: AsyncReadConnection | None) -> pa.Schema:
         """Begin with the first part here and now, on a connection that is there already or a new one: its schema is
         that of all. The others connect and read in the background.
         """
         connection = connection or await self._open(self._settings)
         try:
             self._reading.add(connection)  # from here on it can be cancelled
-            first = self.core.claim()
+            first = self.merge_queue.claim()
             assert first is not None
             try:
-                result = await self._begun(connection, first)
+                result = await self._open_part(connection, first)
             except Error as error:
-                named(error, self.parts[first].name)
+                prefix_error(error, self.partitions[first].name)
                 raise
         except BaseException as error:
-            self.core.stop()
-            await _quietly_closed(connection)
-            if isinstance(error, Stopped):
-                raise _canceled() from None
+            self.merge_queue.stop()
+            await _close_quietly(connection)
+            if isinstance(error, WorkStopped):
+                raise _canceled_error() from None
             raise
         self._schema = result.schema
         self._spawn(connection, first, result)
-        for _ in range(1, self.shares.connections):
+        for _ in range(1, self.memory_budget.connections):
             self._spawn(None, None, None)
         return result.schema
 
     def cancel(self) -> None:
         """End all, and say so to whoever reads."""
-        crew = self.core.crew
+        crew = self.merge_queue.worker_group
         crew.canceled = crew.stopped = True
         self._interrupt()
 
@@ -350,26 +352,28 @@ class AsyncReaders:
         """Stop whoever is still at work, and wait for that."""
         self.ended = True
         if ASYNC:
-            if not self.core.all_read:
-                self.core.stop()
+            if not self.merge_queue.all_read:
+                self.merge_queue.stop()
                 for task in self._tasks:
                     task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks)
         else:
-            whole = self.core.all_read
+            whole = self.merge_queue.all_read
             if not whole:
-                self.core.stop()
-            while self.core.crew.left(signal := AsyncSignal()):
+                self.merge_queue.stop()
+            while self.merge_queue.worker_group.has_active_workers(signal := AsyncSignal()):
                 if not whole:
                     self._interrupt()  # again: it may have come between two requests
-                signal.wait(LOOK)
+                signal.wait(POLL_SECONDS)
 
     def _interrupt(self) -> None:
         for connection in tuple(self._reading):
             connection.cancel()
 
-    def _spawn(self, connection: AsyncReading | None, part: int | None, result: AsyncResult | None) -> None:
+    def _spawn(
+        self, connection: AsyncReadConnection | None, part: int | None, result: AsyncResult | None
+    ) -> None:
         if ASYNC:
             task = asyncio.create_task(self._read(connection, part, result))
             self._tasks.add(task)
@@ -379,59 +383,61 @@ class AsyncReaders:
             thread.start()
 
     async def _read(
-        self, connection: AsyncReading | None, part: int | None, result: AsyncResult | None
+        self, connection: AsyncReadConnection | None, part: int | None, result: AsyncResult | None
     ) -> None:
         """What one reader does: a part after the other, until there is none left."""
-        core = self.core
+        core = self.merge_queue
         try:
             if connection is None:
-                connection = await self._connected()
+                connection = await self._connect()
             self._reading.add(connection)
             part = core.claim() if part is None else part
             while part is not None:
-                result = result or await self._begun(connection, part)
+                result = result or await self._open_part(connection, part)
                 async with result:
                     async for batch in result.batches():
                         while not core.put(part, batch, signal := AsyncSignal()):
-                            await signal.wait(LOOK)
-                            if core.crew.stopped:
-                                raise Stopped
+                            await signal.wait(POLL_SECONDS)
+                            if core.worker_group.stopped:
+                                raise WorkStopped
                         del batch
-                core.done(part)
+                core.mark_read(part)
                 part, result = core.claim(), None
-        except Stopped:
+        except WorkStopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever reads the result raises it
-            core.crew.fail(named(error, self.parts[part].name if part is not None else "another connection"))
+            core.worker_group.fail(
+                prefix_error(error, self.partitions[part].name if part is not None else "another connection")
+            )
             self._interrupt()
         finally:
             if connection is not None:
                 self._reading.discard(connection)
-                await _quietly_closed(connection)
-            if core.leaving() and self._keeper is not None:
-                await _quietly_closed(self._keeper)
-            core.crew.leave()
+                await _close_quietly(connection)
+            if core.reader_exiting() and self._keeper is not None:
+                await _close_quietly(self._keeper)
+            core.worker_group.worker_exited()
 
-    async def _connected(self) -> AsyncReading:
-        self.core.crew.connects(1)
+    async def _connect(self) -> AsyncReadConnection:
+        self.merge_queue.worker_group.change_connecting(1)
         connection = None
         try:
             connection = await self._open(self._settings)
             return connection
         finally:
             try:
-                self.core.crew.connects(-1)
-            except Stopped:
+                self.merge_queue.worker_group.change_connecting(-1)
+            except WorkStopped:
                 if connection is not None:
-                    await _quietly_closed(connection)
+                    await _close_quietly(connection)
                 raise
 
-    async def _begun(self, connection: AsyncReading, number: int) -> AsyncResult:
-        part = self.parts[number]
+    async def _open_part(self, connection: AsyncReadConnection, number: int) -> AsyncResult:
+        part = self.partitions[number]
         result = await connection.query(part.sql, part.parameters, timeout=self._timeout, **self._options)
-        if self.core.crew.stopped:
+        if self.merge_queue.worker_group.stopped:
             await result.close()
-            raise Stopped
+            raise WorkStopped
         if self._schema is not None and result.schema != self._schema:
             await result.close()
             raise OperationalError(
@@ -443,16 +449,16 @@ class AsyncReaders:
 async def read_parts(
     open: AsyncOpen,
     settings: Parameters,
-    asked: Request,
+    asked: PartitionRequest,
     *,
-    planner: AsyncReading | None = None,
+    planner: AsyncReadConnection | None = None,
     connections: int | None = None,
     ordered: bool = False,
     memory_budget: int = DEFAULT_BUDGET,
     consistency: Consistency = "none",
     timeout: float | None = None,
     options: ReadKeywords,
-    known: Callable[[AsyncReaders], object] = lambda readers: None,
+    known: Callable[[AsyncPartitionReaders], object] = lambda readers: None,
 ) -> AsyncPartitionedResult:
     """Plan on ``planner``, or on a connection made for it, and begin to read.
 
@@ -470,21 +476,21 @@ async def read_parts(
         if options.get("isolation") not in (None, "last committed"):
             raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
         options = {**options, "isolation": "last committed"}
-    keeper: AsyncReading | None = None
-    mine: AsyncReading | None = None
+    keeper: AsyncReadConnection | None = None
+    new_planner: AsyncReadConnection | None = None
     try:
         if consistency == "lock":
             keeper = await open(settings)
             keeper.autocommit = False
             await keeper.execute(f"LOCK TABLE {asked.text} IN SHARE MODE")
         if planner is None:
-            planner = mine = keeper or await open(settings)
+            planner = new_planner = keeper or await open(settings)
         parts = await planner._run(plan(planner._session, asked, settings.delimident), timeout)
-        count = min(len(parts), connections or MOST_CONNECTIONS)
-        shares = Shares.of(
+        count = min(len(parts), connections or MAX_CONNECTIONS)
+        shares = MemoryBudget.divide(
             memory_budget, count, options.get("batch_bytes", 16 << 20), settings.fetch_buffer_size
         )
-        readers = AsyncReaders(
+        readers = AsyncPartitionReaders(
             parts,
             open,
             replace(settings, fetch_buffer_size=shares.fetch_bytes),
@@ -495,16 +501,16 @@ async def read_parts(
             keeper=keeper,
         )
         known(readers)
-        first, mine = (None if mine is keeper else mine), None
+        first, new_planner = (None if new_planner is keeper else new_planner), None
         return AsyncPartitionedResult(readers, await readers.start(first))
     except BaseException:
-        for connection in {mine, keeper} - {None}:
+        for connection in {new_planner, keeper} - {None}:
             assert connection is not None
-            await _quietly_closed(connection)
+            await _close_quietly(connection)
         raise
 
 
-def like(connection: AsyncRunner, options: ReadKeywords) -> ReadKeywords:
+def inherited_read_options(connection: AsyncConnectionProtocol, options: ReadKeywords) -> ReadKeywords:
     """Options of reads that see what this connection would see, but for its own uncommitted work."""
     session = connection._session
     isolation, lock_wait = isolation_of(session), lock_wait_of(session)
@@ -516,11 +522,11 @@ def like(connection: AsyncRunner, options: ReadKeywords) -> ReadKeywords:
     return {**own, **options}
 
 
-def _canceled() -> QueryCanceled:
+def _canceled_error() -> QueryCanceled:
     return QueryCanceled("the parallel read was cancelled")
 
 
-async def _quietly_closed(connection: AsyncReading) -> None:
+async def _close_quietly(connection: AsyncReadConnection) -> None:
     """Close a connection that has done its work; it is gone, whatever the server says to that."""
     with suppress(Error):
         await connection.close()

@@ -12,16 +12,16 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from ..bulk.api import WriteKeywords, plan, writing
+from ..bulk.api import WriteKeywords, open_write, plan_write
 from ..bulk.progress import Bar, ProgressCallback
 from ..bulk.report import WriteReport, add_text
-from ..bulk.source import Arriving, Interrupted, Source
-from ..bulk.writer import Request
+from ..bulk.source import AsyncBatchSource, BatchSource, SourceInterrupted
+from ..bulk.writer import WriteRequest
 from ..dsn import Parameters
 from ..exchange.read_scope import lock_wait_of
 from ..front.async_flag import ASYNC
-from ..front.crew import LOOK, Stopped, named
-from ..front.dealing import AsyncHand, Deal, Dealing, Sorter, shares
+from ..front.crew import POLL_SECONDS, WorkStopped, prefix_error
+from ..front.dealing import AsyncChunkReader, Chunk, ChunkQueue, Rechunker, rows_per_chunk
 from ..front.waiting import AsyncSignal
 from ..wire.errors import (
     CommitUnknown,
@@ -34,12 +34,14 @@ from ..wire.errors import (
     QueryTimeout,
 )
 from . import staging
-from .staging import AsyncStaging
+from .staging import AsyncStagingConnection
 
-PATIENCE = 60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
+LOCK_WAIT_SECONDS = (
+    60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
+)
 
 
-class AsyncLoading(AsyncStaging, Protocol):
+class AsyncLoadConnection(AsyncStagingConnection, Protocol):
     """A connection, as far as it is needed to load a share."""
 
     @property
@@ -50,12 +52,12 @@ class AsyncLoading(AsyncStaging, Protocol):
     async def close(self) -> None: ...
 
 
-AsyncOpenLoader: TypeAlias = Callable[[Parameters], Awaitable[AsyncLoading]]
+AsyncOpenLoader: TypeAlias = Callable[[Parameters], Awaitable[AsyncLoadConnection]]
 
 
 async def load_parts(
     open: AsyncOpenLoader,
-    connection: AsyncLoading,
+    connection: AsyncLoadConnection,
     settings: Parameters,
     table: str,
     data: Any,
@@ -63,27 +65,27 @@ async def load_parts(
     connections: int,
     timeout: float | None,
     options: WriteKeywords,
-    known: Callable[[AsyncLoaders], object] = lambda loaders: None,
+    known: Callable[[AsyncParallelLoad], object] = lambda loaders: None,
 ) -> WriteReport:
     """Load ``data`` by ``connections`` connections like this one, which ``open`` makes; ``known`` is told who loads
     before they begin.
     """
     session = connection._session
     delimident = connection._parameters.delimident
-    request, source, progress = plan(table, data, delimident, {**options}, session.inexact)
+    request, source, progress = plan_write(table, data, delimident, {**options}, session.inexact)
     _check(connection, request)
     wait = lock_wait_of(session)
-    settings = replace(settings, autocommit=True, lock_wait=PATIENCE if wait is None else wait)
-    loaders = AsyncLoaders(open, settings, request, source, connections, timeout, options, progress)
+    settings = replace(settings, autocommit=True, lock_wait=LOCK_WAIT_SECONDS if wait is None else wait)
+    loaders = AsyncParallelLoad(open, settings, request, source, connections, timeout, options, progress)
     known(loaders)
     try:
         return await loaders.run()
     finally:
         if isinstance(progress, Bar):
-            progress.finish(*loaders.seen, loaders.seconds)
+            progress.finish(*loaders.progress_totals, loaders.seconds)
 
 
-def _check(connection: AsyncLoading, request: Request) -> None:
+def _check(connection: AsyncLoadConnection, request: WriteRequest) -> None:
     """Refuse what several connections cannot do, before anything is sent."""
     if request.mode not in ("append", "truncate", "upsert"):
         raise InterfaceError(
@@ -109,15 +111,15 @@ def _check(connection: AsyncLoading, request: Request) -> None:
         )
 
 
-class AsyncLoaders:
+class AsyncParallelLoad:
     """Several connections that load the shares of one load."""
 
     def __init__(
         self,
         open: AsyncOpenLoader,
         settings: Parameters,
-        request: Request,
-        source: Source,
+        request: WriteRequest,
+        source: BatchSource,
         connections: int,
         timeout: float | None,
         options: WriteKeywords,
@@ -130,18 +132,18 @@ class AsyncLoaders:
         self._began = time.monotonic()
         self._ends = None if timeout is None else self._began + timeout
         self._timeout = timeout
-        self._options = _share(options)
+        self._options = _loader_options(options)
         self._direct = request.commit_every is not None
         self._upserts = request.mode == "upsert"
         self._number = _free_name(source.schema) if self._upserts else ""
-        self._dealing = Dealing(connections)
-        self._working: set[AsyncLoading] = set()
-        self._told = [(0, 0)] * connections  # rows and bytes of each
+        self._queue = ChunkQueue(connections)
+        self._working: set[AsyncLoadConnection] = set()
+        self._progress_by_loader = [(0, 0)] * connections  # rows and bytes of each
         self._standing = [
             (0, 0)
         ] * connections  # of each that failed: rows that stay, and by how many commits
         self._reports: list[WriteReport] = []
-        self._staged: list[staging.Staged] = []
+        self._staged: list[staging.StagedPart] = []
         self._load = ""
         self._rows = 0  # of the data
         self._touched: tuple[int, int] | None = None  # by an upsert: rows, and those that were there
@@ -149,9 +151,11 @@ class AsyncLoaders:
             self._tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def seen(self) -> tuple[int, int]:
+    def progress_totals(self) -> tuple[int, int]:
         """Rows and bytes so far."""
-        return sum(rows for rows, _ in self._told), sum(size for _, size in self._told)
+        return sum(rows for rows, _ in self._progress_by_loader), sum(
+            size for _, size in self._progress_by_loader
+        )
 
     @property
     def seconds(self) -> float:
@@ -160,7 +164,7 @@ class AsyncLoaders:
 
     def cancel(self) -> None:
         """End all; whoever loads gets ``QueryCanceled``."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         crew.canceled = crew.stopped = True
         if ASYNC:
             crew.stop()
@@ -179,84 +183,84 @@ class AsyncLoaders:
 
     # ---- the load ------------------------------------------------------------------------------------------
 
-    async def _run(self, keeper: AsyncLoading) -> WriteReport:
+    async def _run(self, keeper: AsyncLoadConnection) -> WriteReport:
         table, overwrite = self._request.table, self._request.mode == "truncate"
         if not self._direct:
             self._load = await staging.begin(keeper, table, recorded=False)
         elif overwrite:
-            await keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._left())
+            await keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._remaining_time())
         try:
             self._spawn()
-            await self._deal()
-            await self._joined()
+            await self._distribute()
+            await self._wait_for_loaders()
         except BaseException as error:
             await self._end()
             if self._direct:
-                self._say_what_stands(error)
+                self._describe_committed(error)
             else:
-                await self._dropped(keeper, error)
+                await self._discard_staged(keeper, error)
             raise
         if not self._direct:
-            await self._take(keeper, overwrite)
+            await self._commit_staged(keeper, overwrite)
         return self._report()
 
-    async def _deal(self) -> None:
+    async def _distribute(self) -> None:
         """Hand the data out, in the caller's own thread or task, as there is room for it."""
         batches = self._source.batches
-        sorter = Sorter(shares(self._source.total, self._count))
+        sorter = Rechunker(rows_per_chunk(self._source.total, self._count))
         while True:
             if ASYNC:
-                if isinstance(batches, Arriving) and batches.dry:
+                if isinstance(batches, AsyncBatchSource) and batches.is_starved:
                     await self._arrived(batches)
                 try:
                     batch = next(batches, None)
-                except Interrupted as interruption:
+                except SourceInterrupted as interruption:
                     raise asyncio.CancelledError from interruption
             else:
                 batch = next(batches, None)
             if batch is None:
-                if ASYNC and isinstance(batches, Arriving) and batches.dry:
+                if ASYNC and isinstance(batches, AsyncBatchSource) and batches.is_starved:
                     continue
                 break
             for deal in sorter.add(batch):
                 await self._offer(deal)
-        for deal in sorter.rest():
+        for deal in sorter.flush():
             await self._offer(deal)
         self._rows = sorter.rows
-        self._dealing.end()
+        self._queue.end()
 
-    async def _offer(self, deal: Deal) -> None:
+    async def _offer(self, deal: Chunk) -> None:
         try:
-            while not self._dealing.offer(deal, signal := AsyncSignal()):
+            while not self._queue.offer(deal, signal := AsyncSignal()):
                 await self._wait(signal)
-        except Stopped:
-            self._raise()
+        except WorkStopped:
+            self._raise_failure()
 
-    async def _joined(self) -> None:
+    async def _wait_for_loaders(self) -> None:
         """Wait until all have loaded what they got."""
-        crew = self._dealing.crew
-        while crew.left(signal := AsyncSignal()) or crew.connecting:
+        crew = self._queue.worker_group
+        while crew.has_active_workers(signal := AsyncSignal()) or crew.connecting:
             await self._wait(signal)
-        self._raise()
+        self._raise_failure()
         loaded = sum(report.rows + report.rejected.num_rows for report in self._reports)
         if loaded != self._rows:
             raise InternalError(
                 f"{self._rows:,} rows were to be loaded, and {loaded:,} were: the load cannot be vouched for"
             )
         if self._progress is not None:
-            self._progress(*self.seen, self.seconds)
+            self._progress(*self.progress_totals, self.seconds)
 
     async def _wait(self, signal: AsyncSignal) -> None:
         """Wait for a change; tell of progress, and raise what has become of the load."""
-        left = self._left()
-        await signal.wait(LOOK if left is None else min(LOOK, left))
-        self._raise()
+        left = self._remaining_time()
+        await signal.wait(POLL_SECONDS if left is None else min(POLL_SECONDS, left))
+        self._raise_failure()
         if self._progress is not None:
-            self._progress(*self.seen, self.seconds)
+            self._progress(*self.progress_totals, self.seconds)
 
-    def _raise(self) -> None:
+    def _raise_failure(self) -> None:
         """Raise why the load is over before its end."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         if crew.failure is not None:
             raise crew.failure
         if crew.canceled:
@@ -264,42 +268,44 @@ class AsyncLoaders:
         if self._ends is not None and time.monotonic() >= self._ends:
             raise QueryTimeout(f"the load took longer than {self._timeout:g} s (timeout)")
 
-    def _left(self) -> float | None:
+    def _remaining_time(self) -> float | None:
         return None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
 
     if ASYNC:
 
-        async def _arrived(self, batches: Arriving) -> None:
+        async def _arrived(self, batches: AsyncBatchSource) -> None:
             """Wait for the user's data in the caller's own task, unless the load is over before."""
-            task, crew = asyncio.current_task(), self._dealing.crew
+            task, crew = asyncio.current_task(), self._queue.worker_group
             assert task is not None
-            wakes = _Wakes(task, self._dealing)
-            left = self._left()
-            timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.strike)
+            wakes = _DataWaitCanceller(task, self._queue)
+            left = self._remaining_time()
+            timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.cancel_wait)
             with crew.lock:
                 wakes.set()
             try:
-                await batches.more()
+                await batches.wait_for_batches()
             finally:
-                wakes.over = True
+                wakes.finished = True
                 if timer is not None:
                     timer.cancel()
-            if wakes.struck:
+            if wakes.cancelled:
                 uncancel = getattr(task, "uncancel", None)  # Python 3.11
                 if uncancel is not None and uncancel():  # somebody else has cancelled the task as well
                     raise asyncio.CancelledError
-                self._raise()
+                self._raise_failure()
 
-    async def _take(self, keeper: AsyncLoading, overwrite: bool) -> None:
+    async def _commit_staged(self, keeper: AsyncLoadConnection, overwrite: bool) -> None:
         """Take what is staged. From here on a cancellation is the statement's."""
         table = self._request.table
         try:
-            self._raise()
+            self._raise_failure()
             if self._upserts:
-                self._touched = await staging.upsert(keeper, table, self._staged, timeout=self._left())
+                self._touched = await staging.upsert(
+                    keeper, table, self._staged, timeout=self._remaining_time()
+                )
             else:
                 await staging.commit(
-                    keeper, table, self._staged, None, overwrite=overwrite, timeout=self._left()
+                    keeper, table, self._staged, None, overwrite=overwrite, timeout=self._remaining_time()
                 )
         except BaseException as error:
             if isinstance(error, CommitUnknown):
@@ -310,12 +316,12 @@ class AsyncLoaders:
                     "All rows were refused together, and the server names none of them; a load by one connection "
                     "does.",
                 )
-            await self._dropped(keeper, error)
+            await self._discard_staged(keeper, error)
             raise
         with suppress(Error):  # what stays is swept one day
             await staging.drop(keeper, self._load)
 
-    async def _dropped(self, keeper: AsyncLoading, error: BaseException) -> None:
+    async def _discard_staged(self, keeper: AsyncLoadConnection, error: BaseException) -> None:
         """Put away what was staged, and say what is left."""
         if self._load and not keeper.closed:
             try:
@@ -324,7 +330,7 @@ class AsyncLoaders:
                 add_text(error, f"Its staging tables could not be dropped: {another}")
         add_text(error, f"Nothing of this load is in the table {self._request.table}.")
 
-    def _say_what_stands(self, error: BaseException) -> None:
+    def _describe_committed(self, error: BaseException) -> None:
         done = [(report.rows, report.commits) for report in self._reports]
         rows, commits = (sum(each) for each in zip((0, 0), *self._standing, *done, strict=True))
         emptied = " It was emptied before." if self._request.mode == "truncate" else ""
@@ -361,47 +367,47 @@ class AsyncLoaders:
     def _spawn(self) -> None:
         for number in range(self._count):
             if ASYNC:
-                self._tasks.add(asyncio.create_task(self._loads(number)))
+                self._tasks.add(asyncio.create_task(self._run_loader(number)))
             else:
                 try:
-                    threading.Thread(target=self._loads, args=(number,), daemon=True).start()
+                    threading.Thread(target=self._run_loader, args=(number,), daemon=True).start()
                 except BaseException:  # there are too many already
                     for _ in range(number, self._count):
-                        self._dealing.crew.leave()
+                        self._queue.worker_group.worker_exited()
                     raise
 
-    async def _loads(self, number: int) -> None:
+    async def _run_loader(self, number: int) -> None:
         """What one loader does: connect when there is something for it, load, and leave."""
-        crew, connection = self._dealing.crew, None
-        hand = AsyncHand(self._dealing, self._source.schema, self._number)
+        crew, connection = self._queue.worker_group, None
+        hand = AsyncChunkReader(self._queue, self._source.schema, self._number)
         try:
             # The first one connects in any case: no rows at all are loaded, too.
-            if await hand.anything() or (number == 0 and not self._dealing.dealt):
-                connection = await self._connected()
+            if await hand.wait_for_chunk() or (number == 0 and not self._queue.any_offered):
+                connection = await self._connect()
                 self._working.add(connection)
                 if not crew.stopped:  # from here on it would be interrupted
-                    await self._loaded(connection, number, hand)
-        except Stopped:
+                    await self._load_share(connection, number, hand)
+        except WorkStopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever called raises it
-            if ASYNC and isinstance(error, Interrupted):
+            if ASYNC and isinstance(error, SourceInterrupted):
                 crew.fail(asyncio.CancelledError())
             else:
-                crew.fail(named(error, f"connection {number + 1} of {self._count}"))
+                crew.fail(prefix_error(error, f"connection {number + 1} of {self._count}"))
                 self._interrupt()
         finally:
             if connection is not None:
                 self._working.discard(connection)
                 with suppress(Error):
                     await connection.close()
-            crew.leave()
+            crew.worker_exited()
 
-    async def _loaded(self, connection: AsyncLoading, number: int, hand: AsyncHand) -> None:
-        def told(rows: int, size: int, seconds: float) -> None:
-            self._told[number] = rows, size
+    async def _load_share(self, connection: AsyncLoadConnection, number: int, hand: AsyncChunkReader) -> None:
+        def record_progress(rows: int, size: int, seconds: float) -> None:
+            self._progress_by_loader[number] = rows, size
 
-        options: WriteKeywords = {**self._options, "progress": told}
-        table, left = self._request.table, self._left()
+        options: WriteKeywords = {**self._options, "progress": record_progress}
+        table, left = self._request.table, self._remaining_time()
         if not self._direct:
             staged = await staging.load(
                 connection,
@@ -418,7 +424,7 @@ class AsyncLoaders:
             self._reports.append(staged.report)
             return
         delimident = self._settings.delimident
-        with writing(connection._session, table, hand, delimident, options) as load:
+        with open_write(connection._session, table, hand, delimident, options) as load:
             try:
                 self._reports.append(await connection._run(load.run(), left))
             except BaseException:
@@ -427,16 +433,16 @@ class AsyncLoaders:
                 self._standing[number] = stays
                 raise
 
-    async def _connected(self) -> AsyncLoading:
-        crew, connection = self._dealing.crew, None
-        crew.connects(1)
+    async def _connect(self) -> AsyncLoadConnection:
+        crew, connection = self._queue.worker_group, None
+        crew.change_connecting(1)
         try:
             connection = await self._open(self._settings)
             return connection
         finally:
             try:
-                crew.connects(-1)
-            except Stopped:
+                crew.change_connecting(-1)
+            except WorkStopped:
                 if connection is not None:
                     with suppress(Error):
                         await connection.close()
@@ -448,7 +454,7 @@ class AsyncLoaders:
 
     async def _end(self) -> None:
         """Stop whoever is still at work, and wait for that."""
-        crew = self._dealing.crew
+        crew = self._queue.worker_group
         crew.stop()
         if ASYNC:
             for task in self._tasks:
@@ -456,35 +462,35 @@ class AsyncLoaders:
             if self._tasks:
                 await asyncio.wait(self._tasks)
         else:
-            while crew.left(signal := AsyncSignal()):
+            while crew.has_active_workers(signal := AsyncSignal()):
                 self._interrupt()  # again: it may have come between two requests
-                signal.wait(LOOK)
+                signal.wait(POLL_SECONDS)
 
 
 if ASYNC:
 
-    class _Wakes:
+    class _DataWaitCanceller:
         """Ends a task's wait for data when the load is over."""
 
-        def __init__(self, task: asyncio.Task[Any], dealing: Dealing) -> None:
-            self._task, self._dealing = task, dealing
-            self.struck = self.over = False
+        def __init__(self, task: asyncio.Task[Any], dealing: ChunkQueue) -> None:
+            self._task, self._queue = task, dealing
+            self.cancelled = self.finished = False
 
         def set(self) -> None:
             """Something has changed; under the crew's lock."""
-            if self._dealing.crew.stopped:
-                self.strike()
-            elif not self.over:
-                self._dealing.crew.wakes(self)
+            if self._queue.worker_group.stopped:
+                self.cancel_wait()
+            elif not self.finished:
+                self._queue.worker_group.notify_on_change(self)
 
-        def strike(self) -> None:
+        def cancel_wait(self) -> None:
             """The wait is over."""
-            if not (self.struck or self.over):
-                self.struck = True
+            if not (self.cancelled or self.finished):
+                self.cancelled = True
                 self._task.cancel()
 
 
-def _share(options: WriteKeywords) -> WriteKeywords:
+def _loader_options(options: WriteKeywords) -> WriteKeywords:
     """The options of one loader."""
     own: WriteKeywords = {**options}
     own.pop("mode", None)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ..dsn import resolve
 from ..front.async_flag import ASYNC
 from ..front.gathering import DEFAULT_BUDGET
-from ..front.opening import Opening
+from ..front.opening import AwaitableContext
 from ..front.reading import ReadKeywords
-from ..partitions.planner import By, request
+from ..partitions.planner import By, partition_request
 from ..shaping.parameters import Values
-from .connection import AsyncConnection, open_plain
-from .parallel import AsyncPartitionedResult, Consistency, like, read_parts
+from .connection import AsyncConnection, open_base_connection
+from .parallel import AsyncPartitionedResult, Consistency, inherited_read_options, read_parts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,7 +34,7 @@ def partition_read(
     consistency: Consistency = "none",
     timeout: float | None = None,
     **options: Unpack[ReadKeywords],
-) -> Opening[AsyncPartitionedResult]:
+) -> AwaitableContext[AsyncPartitionedResult]:
     """Read a table or a query by several connections at the same time, and stream its rows::
 
         async with partition_read("informix://u:p@db1:9088/stores?server=ol_x", "orders", "order_num", 8) as result:
@@ -80,7 +80,7 @@ def partition_read(
     Error
         What planning, connecting, locking or the first part's query met.
     """
-    asked = request(
+    asked = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -90,12 +90,12 @@ def partition_read(
     )
     if isinstance(connection, AsyncConnection):
         connection._require_open()
-        settings, options = connection._settings(), like(connection, options)
+        settings, options = connection._reconnect_parameters(), inherited_read_options(connection, options)
     else:
         settings = resolve(connection, autocommit=True)
     begin = partial(
         read_parts,
-        open_plain,
+        open_base_connection,
         settings,
         asked,
         connections=connections,
@@ -106,6 +106,6 @@ def partition_read(
         options=options,
     )
     if ASYNC:
-        return Opening(begin)
+        return AwaitableContext(begin)
     else:
         return begin()

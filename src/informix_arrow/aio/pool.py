@@ -23,16 +23,16 @@ from ..exchange.ping import ping
 from ..exchange.reset import reset as reset_session
 from ..front.async_flag import ASYNC
 from ..front.pool_core import (
-    CHECK,
+    CHECK_AFTER_SECONDS,
     OPTIONS,
-    Member,
-    Patience,
-    Place,
+    Deadline,
     PoolCore,
+    PooledConnection,
     PoolLimits,
     PoolStatistics,
+    Waiter,
     check_hooks,
-    hurried,
+    with_login_deadline,
 )
 from ..front.waiting import AsyncSignal
 from ..wire.errors import Error
@@ -119,11 +119,11 @@ class AsyncPool:
 
         ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
         """
-        place: Place[AsyncConnection] = Place()
+        waiter: Waiter[AsyncConnection] = Waiter()
         try:
-            connection = await self._acquire(place, timeout)
+            connection = await self._acquire(waiter, timeout)
         except BaseException:  # perhaps a signal's, behind it
-            self._leave(place)
+            self._leave(waiter)
             raise
         try:
             yield connection
@@ -133,7 +133,7 @@ class AsyncPool:
             try:
                 await self.release(connection)
             except BaseException:  # perhaps a signal's, in front of it
-                member = self._core.lent(connection)
+                member = self._core.find_lent(connection)
                 if member is not None:
                     self._drop(member, "broken")
                 raise
@@ -148,24 +148,24 @@ class AsyncPool:
         InterfaceError
             The pool is closed.
         """
-        return await self._acquire(Place(), timeout)
+        return await self._acquire(Waiter(), timeout)
 
-    async def _acquire(self, place: Place[AsyncConnection], timeout: float | None) -> AsyncConnection:
+    async def _acquire(self, place: Waiter[AsyncConnection], timeout: float | None) -> AsyncConnection:
         core = self._core
         try:
-            with core.patience(timeout) as patience:
+            with core.deadline(timeout) as patience:
                 await self._retire()
                 ready = AsyncSignal()
-                place.wake = ready.set
-                core.ask(place)
-                if not place.served:
-                    await ready.wait(patience.left)
+                place.notify = ready.set
+                core.request(place)
+                if not place.is_served:
+                    await ready.wait(patience.remaining)
                 member = core.claim(place, patience)
                 if member is not None and core.needs_check(member) and not await self._is_alive(member):
-                    core.broken(place)
+                    core.mark_broken(place)
                     member = None
                 if member is None:
-                    place.member = member = await self._opened(patience)
+                    place.member = member = await self._open_member(patience)
                 return core.lend(member)
         except BaseException:
             self._leave(place)
@@ -180,17 +180,17 @@ class AsyncPool:
 
         In asyncio, when the task is cancelled meanwhile, the connection is closed.
         """
-        member = self._core.give_back(connection)
+        member = self._core.begin_return(connection)
         try:
-            member.connection = await connection._hand_on()
-            if member.usable:
+            member.connection = await connection._transfer_ownership()
+            if member.is_healthy:
                 await self._clean(member)
-            if member.usable:
-                await self._put_by(member)
+            if member.is_healthy:
+                await self._return_idle(member)
             else:
                 await self._discard(member, "broken")
         except BaseException:
-            if member.lent:
+            if member.is_lent:
                 self._drop(member, "broken")
             raise
 
@@ -209,48 +209,48 @@ class AsyncPool:
             all_back.set()
         await self._retire()
         if timeout != 0:
-            await all_back.wait(Patience(timeout).left)
+            await all_back.wait(Deadline(timeout).remaining)
 
     async def _fill(self) -> None:
         """Open ``min_size`` connections, if they are not there yet."""
         try:
             while self._core.reserve():
-                await self._put_by(await self._reserved())
+                await self._return_idle(await self._open_reserved())
         except BaseException:
             self._core.close(lambda: None)
-            while (member := self._core.surplus()) is not None:
+            while (member := self._core.pop_surplus()) is not None:
                 self._drop(member, "retired")
             raise
 
-    async def _reserved(self) -> Member[AsyncConnection]:
+    async def _open_reserved(self) -> PooledConnection[AsyncConnection]:
         try:
-            return await self._opened()
+            return await self._open_member()
         except BaseException:
             self._core.failed_to_open()
             raise
 
-    async def _opened(self, patience: Patience | None = None) -> Member[AsyncConnection]:
-        connection = await open_connection(hurried(self._resolve(), patience))
+    async def _open_member(self, patience: Deadline | None = None) -> PooledConnection[AsyncConnection]:
+        connection = await open_connection(with_login_deadline(self._resolve(), patience))
         try:
             await _call(self._configure, connection)
         except BaseException:
             _end(connection)
             raise
-        return self._core.opened(connection)
+        return self._core.add(connection)
 
-    async def _is_alive(self, member: Member[AsyncConnection]) -> bool:
+    async def _is_alive(self, member: PooledConnection[AsyncConnection]) -> bool:
         try:
             if not member.connection.closed:
-                await member.connection._run(ping(member.connection._session, CHECK))
+                await member.connection._run(ping(member.connection._session, CHECK_AFTER_SECONDS))
         except Error:
             _end(member.connection)
         return not member.connection.closed
 
-    async def _clean(self, member: Member[AsyncConnection]) -> None:
+    async def _clean(self, member: PooledConnection[AsyncConnection]) -> None:
         connection = member.connection
         connection.row_factory = member.row_factory
         try:
-            await connection._run(reset_session(connection._session, member.ground))
+            await connection._run(reset_session(connection._session, member.initial_state))
         except Error:
             _end(connection)
             return
@@ -260,21 +260,21 @@ class AsyncPool:
             if not connection.closed:  # else it was lost, and is replaced like any other
                 raise
 
-    def _leave(self, place: Place[AsyncConnection]) -> None:
+    def _leave(self, place: Waiter[AsyncConnection]) -> None:
         """Give up a place in the line."""
-        unwanted = self._core.leave(place)
+        unwanted = self._core.cancel(place)
         if unwanted is not None:
             self._drop(unwanted, "broken" if unwanted.connection.closed else "retired")
 
     async def _retire(self) -> None:
-        while (member := self._core.surplus()) is not None:
+        while (member := self._core.pop_surplus()) is not None:
             await self._discard(member, "retired")
 
-    async def _put_by(self, member: Member[AsyncConnection]) -> None:
-        if not self._core.keep(member):
+    async def _return_idle(self, member: PooledConnection[AsyncConnection]) -> None:
+        if not self._core.put(member):
             await self._discard(member, "retired")
 
-    async def _discard(self, member: Member[AsyncConnection], why: str) -> None:
+    async def _discard(self, member: PooledConnection[AsyncConnection], why: str) -> None:
         try:
             await member.connection.close()
         except Error:
@@ -282,13 +282,13 @@ class AsyncPool:
         finally:
             self._drop(member, why)
 
-    def _drop(self, member: Member[AsyncConnection], why: str) -> None:
+    def _drop(self, member: PooledConnection[AsyncConnection], why: str) -> None:
         try:
             _end(member.connection)
         except Error:
             pass  # it is gone all the same
         finally:
-            self._core.discarded(member, why)
+            self._core.remove(member, why)
 
     if ASYNC:
 
@@ -328,6 +328,6 @@ async def _call(hook: Hook | None, connection: AsyncConnection) -> None:
 def _end(connection: AsyncConnection) -> None:
     """Close a connection that is of no more use."""
     if ASYNC:
-        connection._link.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
+        connection._runner.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
     else:
         connection.close()

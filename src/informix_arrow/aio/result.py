@@ -15,8 +15,8 @@ from ..exchange.session import Session
 from ..exchange.shape import ObjectColumn, object_columns
 from ..exchange.steps import Exchange
 from ..front.async_flag import ASYNC
-from ..front.runner import AsyncRunner
-from ..shaping.rows import Decoded
+from ..front.runner import AsyncConnectionProtocol
+from ..shaping.rows import DecodedRows
 from ..wire.describe import Column
 from ..wire.errors import InexactWarning
 
@@ -57,7 +57,9 @@ class AsyncResult:
         error, and before the connection's next statement when the result was dropped half read.
         """
 
-    def __init__(self, connection: AsyncRunner, cursor: ServerCursor, timeout: float | None = None) -> None:
+    def __init__(
+        self, connection: AsyncConnectionProtocol, cursor: ServerCursor, timeout: float | None = None
+    ) -> None:
         self._connection = connection
         self._cursor = cursor
         self._timeout = timeout  # seconds for each batch
@@ -109,15 +111,15 @@ class AsyncResult:
 
         After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
         """
-        self._rows.take()
-        return _Reader(self, self._rows.next)
+        self._rows.claim()
+        return _BatchIterator(self, self._rows.next)
 
-    def _decoded(self) -> AsyncIterator[pa.RecordBatch | Decoded]:
+    def _decoded(self) -> AsyncIterator[pa.RecordBatch | DecodedRows]:
         """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
         decoder hands them over.
         """
-        self._rows.take()
-        return _Reader(self, self._rows.decoded)
+        self._rows.claim()
+        return _BatchIterator(self, self._rows.next_decoded)
 
     async def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
@@ -131,7 +133,7 @@ class AsyncResult:
         """Drop the rows that were not read and release the statement. May be called again."""
         if self._rows.closed:
             return
-        self._rows.closed = self._rows.taken = True
+        self._rows.closed = self._rows.claimed = True
         if not self._cursor.released and not self._connection.closed:
             try:
                 await self._connection._run(self._rows.close(self._connection._session))
@@ -162,7 +164,7 @@ class AsyncResult:
     ) -> None:
         if ASYNC and error is not None and not isinstance(error, Exception):
             # Canceled: leave without another wait.
-            self._rows.closed = self._rows.taken = True
+            self._rows.closed = self._rows.claimed = True
             self._rows.abandon(self._connection._session)
             return
         await self.close()
@@ -176,18 +178,18 @@ class AsyncResult:
 
     def __repr__(self) -> str:
         rows = self._rows
-        state = "closed" if rows.closed else "read" if rows.taken else "unread"
+        state = "closed" if rows.closed else "read" if rows.claimed else "unread"
         return f"<informix_arrow.aio.AsyncResult of {len(self.columns)} columns, {state}>"
 
 
-class _Reader(Generic[B]):
+class _BatchIterator(Generic[B]):
     """Iterates over the batches of a result, one exchange each, which ``take`` makes.
 
     In asyncio no async generator: those have to be closed by the event loop when somebody leaves a loop half way.
     """
 
     def __init__(self, result: AsyncResult, take: Callable[[Session], Exchange[B | None]]) -> None:
-        self._result, self._take = result, take
+        self._result, self._read_batch = result, take
 
     def __aiter__(self) -> Self:
         return self
@@ -195,14 +197,14 @@ class _Reader(Generic[B]):
     async def __anext__(self) -> B:
         result = self._result
         connection, rows = result._connection, result._rows
-        if rows.used_up and not connection.closed:
+        if rows.is_exhausted and not connection.closed:
             raise StopAsyncIteration
         try:
-            if result._cursor.told:  # all rows are here
-                batch = connection._link.run_here(self._take(connection._session))
+            if result._cursor.rows_reported:  # all rows are here
+                batch = connection._runner.run_without_io(self._read_batch(connection._session))
             else:
-                batch = await connection._run(self._take(connection._session), result._timeout)
-            for text in rows.inexact():
+                batch = await connection._run(self._read_batch(connection._session), result._timeout)
+            for text in rows.inexact_warnings():
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:
             rows.fail(error)

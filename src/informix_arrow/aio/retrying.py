@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from ..front.async_flag import ASYNC
-from ..observing import failure
+from ..observing import error_summary
 from ..wire.errors import Error, InterfaceError
 from .connection import AsyncConnection, connect
 from .pool import AsyncPool
@@ -64,14 +64,16 @@ async def run_transaction(
         )
     for attempt in range(retries + 1):
         try:
-            async with _lent(where) as conn, conn.transaction():
+            async with _connection_for_attempt(where) as conn, conn.transaction():
                 return await work(conn)
         except Error as error:
             gone = isinstance(where, AsyncConnection) and where.closed
             if attempt == retries or gone or not error.transient:
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
-            log.debug("attempt %d failed (%s), the next one in %.2f s", attempt + 1, failure(error), pause)
+            log.debug(
+                "attempt %d failed (%s), the next one in %.2f s", attempt + 1, error_summary(error), pause
+            )
         if ASYNC:
             await asyncio.sleep(pause)
         else:
@@ -80,7 +82,7 @@ async def run_transaction(
 
 
 @asynccontextmanager
-async def _lent(where: AsyncPool | AsyncConnection | str) -> AsyncIterator[AsyncConnection]:
+async def _connection_for_attempt(where: AsyncPool | AsyncConnection | str) -> AsyncIterator[AsyncConnection]:
     """A connection for one attempt."""
     if isinstance(where, AsyncConnection):
         if where.in_transaction:

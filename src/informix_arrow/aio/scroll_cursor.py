@@ -13,9 +13,9 @@ from ..exchange.scroll import Scroller
 from ..exchange.shape import object_columns
 from ..exchange.steps import Exchange
 from ..front.async_flag import ASYNC
-from ..front.cursor_base import nothing_to_fetch
+from ..front.cursor_base import no_result_error
 from ..front.runner import AsyncConnectionT
-from ..shaping.rows import NO_ROW, OpenLazily, RowFactory, Rows
+from ..shaping.rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
 from .cursor import AsyncCursor
 
 if not ASYNC:
@@ -73,11 +73,11 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
         """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         scroller = self._require_scroller()
         wanted = self._number_of_rows(size)
-        return await self._run(scroller.take(self._connection._session, wanted))
+        return await self._run(scroller.fetch(self._connection._session, wanted))
 
     async def fetchall(self) -> list[Any]:
         """All rows behind the current one."""
-        return await self._run(self._require_scroller().take(self._connection._session, None))
+        return await self._run(self._require_scroller().fetch(self._connection._session, None))
 
     async def fetch_first(self) -> Any:
         """The first row; None when there is none."""
@@ -89,13 +89,13 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
 
     async def fetch_prior(self) -> Any:
         """The row before the current one; None when there is none: the position is before the first row then."""
-        return await self._row(self._require_scroller().at - 1)
+        return await self._row(self._require_scroller().position - 1)
 
     async def fetch_relative(self, offset: int) -> Any:
         """The row so many behind (negative: before) the current one; None, as :meth:`fetch_absolute`, when there is
         none.
         """
-        return await self._row(self._require_scroller().at + offset)
+        return await self._row(self._require_scroller().position + offset)
 
     async def fetch_absolute(self, number: int) -> Any:
         """The row of this number, from 0; negative numbers count from the end, -1 is the last row.
@@ -123,41 +123,41 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
 
     async def _row(self, number: int, *, from_end: bool = False) -> Any:
         scroller = self._require_scroller()
-        found = await self._run(scroller.row(self._connection._session, number, from_end=from_end))
+        found = await self._run(scroller.fetch_row(self._connection._session, number, from_end=from_end))
         return found[0] if found else None
 
     async def _run(self, exchange: Exchange[T]) -> T:
         scroller = self._require_scroller()
-        at = scroller.at
+        at = scroller.position
         try:
             return await self._connection._run(exchange, self._timeout)
         except BaseException:
             # The exchange may have run to its end, when a time limit was over or the task cancelled: its rows are lost.
-            scroller.at = at
+            scroller.position = at
             raise
 
     def _require_scroller(self) -> Scroller:
         self._require_open()
         if self._scroller is None:
-            raise nothing_to_fetch()
+            raise no_result_error()
         return self._scroller
 
     def _require_rows(self) -> ServerCursor:
         return self._require_scroller().cursor
 
-    def _open(self, cursor: ServerCursor) -> None:
+    def _open_result(self, cursor: ServerCursor) -> None:
         if ASYNC:
-            make, lazy = self._make, self._exact(cursor)
+            make, lazy = self._make_row, self._decimal_converters(cursor)
         else:
-            connection, make = self._connection, self._make
+            connection, make = self._connection, self._make_row
             columns = object_columns(cursor.columns) if cursor.lazy else ()
             opened = {column.index: partial(open_objects, connection, cursor, column) for column in columns}
-            lazy: dict[int, OpenLazily] = {**opened, **self._exact(cursor)}
+            lazy: dict[int, OpenLazily] = {**opened, **self._decimal_converters(cursor)}
 
         def rows_of(batch: pa.RecordBatch) -> list[Any]:
-            rows = Rows(make, lazy)
+            rows = RowBuffer(make, lazy)
             rows.add(batch)
-            return rows.take()
+            return rows.fetch()
 
         self._scroller = Scroller(cursor, rows_of)
 
@@ -177,7 +177,7 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
             self._connection._session.orphans.append(scroller.cursor)
 
     async def _next_row(self) -> Any:
-        found = await self._run(self._require_scroller().take(self._connection._session, 1))
+        found = await self._run(self._require_scroller().fetch(self._connection._session, 1))
         return found[0] if found else NO_ROW
 
     def __del__(self) -> None:

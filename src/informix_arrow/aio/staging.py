@@ -1,7 +1,7 @@
 """Loads in parts that other connections, processes or machines make: a staging table for each, one transaction that
 takes them all.
 
-Whoever begins calls :func:`begin`, each part :func:`load`, and whoever began :func:`take`, which is the only moment at
+Whoever begins calls :func:`begin`, each part :func:`load`, and whoever began :func:`commit_and_clean_up`, which is the only moment at
 which the target changes. With an id it is recorded in the table ``informix_arrow_writes``: the same id is not taken
 twice, however often somebody who does not know whether it was tries again.
 
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from ..bulk.merging import key_columns, merge, refuse_twice
+from ..bulk.merging import key_columns, merge, reject_duplicate_keys
 from ..bulk.report import WriteReport, add_text
-from ..bulk.source import Dealt
+from ..bulk.source import SharedBatchSource
 from ..bulk.target import bare_name, check_table, describe_table, map_columns, quote
-from ..front.runner import AsyncRunner
+from ..front.runner import AsyncConnectionProtocol
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, InternalError, NotSupportedError
 from ..wire.types import ColumnType, TypeCode
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 WRITES = "informix_arrow_writes"
 PREFIX = "ifx_stage_"
-OLD = (
+STALE_SECONDS = (
     24 * 3600.0
 )  # seconds without a part that begins or ends, and nobody at its tables: then a load is nobody's
 _LONG = 3600.0  # seconds after which a part that ends says so
@@ -44,7 +44,7 @@ _NOT_NULL = " NOT NULL"
 _SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
 
 
-class AsyncStaging(AsyncRunner, Protocol):
+class AsyncStagingConnection(AsyncConnectionProtocol, Protocol):
     """A connection, as far as it is needed here."""
 
     @property
@@ -61,7 +61,7 @@ class AsyncStaging(AsyncRunner, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedPart:
     """A part that waits: its table, the columns that its rows have, and what its load told; for an upsert those of the
     key, and the column with the rows' numbers in the data."""
 
@@ -74,7 +74,7 @@ class Staged:
     @property
     def load(self) -> str:
         """The load that it is a part of."""
-        return _load_of(self.name)
+        return _load_name(self.name)
 
     @property
     def rows(self) -> int:
@@ -82,10 +82,10 @@ class Staged:
         return self.report.rows
 
 
-async def begin(connection: AsyncStaging, table: str, *, recorded: bool = True) -> str:
+async def begin(connection: AsyncStagingConnection, table: str, *, recorded: bool = True) -> str:
     """Check the target, and remove what loads that died have left; the name of a new load.
 
-    ``recorded``: :func:`take` will be given an id. ``NotSupportedError`` in a database without a log,
+    ``recorded``: :func:`commit_and_clean_up` will be given an id. ``NotSupportedError`` in a database without a log,
     ``ProgrammingError`` for a table that is not there.
     """
     if not connection.logged:
@@ -93,7 +93,7 @@ async def begin(connection: AsyncStaging, table: str, *, recorded: bool = True) 
             f"{connection.database} is a database without logging, where nothing can be taken as a whole or not at all"
         )
     await _columns(connection, check_table(table))
-    if recorded and not await _there(connection, WRITES):
+    if recorded and not await _table_exists(connection, WRITES):
         try:
             await connection.execute(
                 f"CREATE TABLE {WRITES} (id VARCHAR(200) PRIMARY KEY, made DATETIME YEAR TO SECOND)"
@@ -106,7 +106,7 @@ async def begin(connection: AsyncStaging, table: str, *, recorded: bool = True) 
 
 
 async def load(
-    connection: AsyncStaging,
+    connection: AsyncStagingConnection,
     table: str,
     load: str,
     schema: pa.Schema,
@@ -116,7 +116,7 @@ async def load(
     upsert_key: Sequence[str] = (),
     number: str = "",
     **options: Any,
-) -> Staged:
+) -> StagedPart:
     """Bring rows into a staging table of their own, whose columns have the types of the target's.
 
     ``columns`` and ``options`` are those of ``write_arrow``. The columns of ``upsert_key`` take no NULL.
@@ -126,7 +126,7 @@ async def load(
     own = pa.schema([each for each in schema if each.name != number], schema.metadata)
     pairs = map_columns(own, await _columns(connection, table), columns, table)
     names = {source: column.name for source, column in pairs}
-    types = {column.name: _declared(column) for _, column in pairs}
+    types = {column.name: _staging_type(column) for _, column in pairs}
     keys = tuple(key_columns(upsert_key, pairs))
     for each in keys:
         types[each] = f"{types[each].removesuffix(_NOT_NULL)}{_NOT_NULL}"
@@ -135,7 +135,11 @@ async def load(
         names[number], types[number] = number, "BIGINT"
     begun, name = time.time(), _name(load)
     began = name
-    data = batches if isinstance(batches, Dealt) else pa.RecordBatchReader.from_batches(schema, batches)
+    data = (
+        batches
+        if isinstance(batches, SharedBatchSource)
+        else pa.RecordBatchReader.from_batches(schema, batches)
+    )
     try:
         # Made before it is filled, and locked while it is: whoever sweeps sees that it is used.
         await connection.write_arrow(name, schema.empty_table(), mode="create", columns=names, types=types)
@@ -150,13 +154,13 @@ async def load(
         if not connection.closed:
             await _drop(connection, {began, name})
         raise
-    return Staged(name, kept, replace(report, transaction="own"), keys, number)
+    return StagedPart(name, kept, replace(report, transaction="own"), keys, number)
 
 
-async def take(
-    connection: AsyncStaging,
+async def commit_and_clean_up(
+    connection: AsyncStagingConnection,
     table: str,
-    staged: Sequence[Staged],
+    staged: Sequence[StagedPart],
     id: str | None,
     *,
     by: str | None = None,
@@ -173,9 +177,9 @@ async def take(
 
 
 async def commit(
-    connection: AsyncStaging,
+    connection: AsyncStagingConnection,
     table: str,
-    staged: Sequence[Staged],
+    staged: Sequence[StagedPart],
     id: str | None,
     *,
     by: str | None = None,
@@ -198,8 +202,8 @@ async def commit(
         return None if ends is None else max(ends - time.monotonic(), 0.001)
 
     async with connection.transaction():
-        before = id is not None and await _taken(connection, id)
-        known = by is not None and await _taken(connection, by)
+        before = id is not None and await _is_committed(connection, id)
+        known = by is not None and await _is_committed(connection, by)
         if before and by is not None and not known:
             raise InterfaceError(
                 f"a load of the id {id!r} was taken before, and none by {by!r}: these may be other rows, and nothing "
@@ -220,7 +224,7 @@ async def commit(
                 try:
                     taken = (await connection.execute(sql, timeout=left())).rowcount
                 except Error as error:
-                    if error.sqlcode == _NO_TABLE and not await _there(connection, part.name):
+                    if error.sqlcode == _NO_TABLE and not await _table_exists(connection, part.name):
                         add_text(
                             error,
                             f"{part.name}, where a part was staged, is gone. Another load sweeps what was not used, "
@@ -236,9 +240,9 @@ async def commit(
 
 
 async def upsert(
-    connection: AsyncStaging,
+    connection: AsyncStagingConnection,
     table: str,
-    staged: Sequence[Staged],
+    staged: Sequence[StagedPart],
     *,
     timeout: float | None = None,
 ) -> tuple[int, int]:
@@ -270,19 +274,19 @@ async def upsert(
 
     session, rows = connection._session, sum(part.rows for part in parts)
     async with connection.transaction():
-        await connection._run(refuse_twice(session, source([*keys, number]), keys, number), left())
+        await connection._run(reject_duplicate_keys(session, source([*keys, number]), keys, number), left())
         touched = await connection._run(
             merge(session, table, there, source(names), columns, names, keys, rows), left()
         )
     return touched
 
 
-async def drop(connection: AsyncStaging, load: str) -> None:
+async def drop(connection: AsyncStagingConnection, load: str) -> None:
     """Drop all staging tables of a load that is not to be taken."""
-    await _drop(connection, [name for name in await _stages(connection) if _load_of(name) == load])
+    await _drop(connection, [name for name in await _stages(connection) if _load_name(name) == load])
 
 
-async def sweep(connection: AsyncStaging, older: float = OLD) -> list[str]:
+async def sweep(connection: AsyncStagingConnection, older: float = STALE_SECONDS) -> list[str]:
     """Drop the staging tables of this user's loads of which no part has begun or ended for ``older`` or more seconds (a
     part that ends within an hour counts by its beginning); their names.
 
@@ -292,10 +296,10 @@ async def sweep(connection: AsyncStaging, older: float = OLD) -> list[str]:
     now = time.time()
     loads: dict[str, list[str]] = {}
     for name in await _stages(connection):
-        loads.setdefault(_load_of(name), []).append(name)
+        loads.setdefault(_load_name(name), []).append(name)
     dropped: list[str] = []
     for names in loads.values():
-        if now - max(map(_begun, names)) <= older:
+        if now - max(map(_begin_time, names)) <= older:
             continue
         try:
             async with connection.transaction():
@@ -308,11 +312,11 @@ async def sweep(connection: AsyncStaging, older: float = OLD) -> list[str]:
     return dropped
 
 
-async def _stages(connection: AsyncStaging) -> list[str]:
+async def _stages(connection: AsyncStagingConnection) -> list[str]:
     sql = "SELECT tabname FROM systables WHERE tabname LIKE ? AND owner = USER"
     async with await connection.execute(sql, (f"{PREFIX}%",)) as found:
         names = [str(row[0]).rstrip() for row in await found.fetchall()]
-    return [name for name in names if _begun(name) < float("inf")]
+    return [name for name in names if _begin_time(name) < float("inf")]
 
 
 def _name(load: str) -> str:
@@ -320,11 +324,11 @@ def _name(load: str) -> str:
     return f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
 
 
-def _load_of(name: str) -> str:
+def _load_name(name: str) -> str:
     return name.split("_")[-2]
 
 
-def _begun(name: str) -> float:
+def _begin_time(name: str) -> float:
     """When a staging table was begun; never, for what only looks like one."""
     parts = name.rstrip().removeprefix(PREFIX).split("_")
     try:
@@ -333,7 +337,7 @@ def _begun(name: str) -> float:
         return float("inf")
 
 
-def _declared(column: Column) -> str:
+def _staging_type(column: Column) -> str:
     """The type of a staging column: the target's own, but for numbers that the target makes."""
     if column.type.code in _SERIALS:
         return _SERIALS[TypeCode(column.type.code)]
@@ -347,23 +351,23 @@ def _declared(column: Column) -> str:
     return f"{text}{_NOT_NULL}" if column.type.not_null else text
 
 
-async def _drop(connection: AsyncStaging, names: Iterable[str]) -> None:
+async def _drop(connection: AsyncStagingConnection, names: Iterable[str]) -> None:
     for name in names:
         await connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 
-async def _taken(connection: AsyncStaging, id: str) -> bool:
+async def _is_committed(connection: AsyncStagingConnection, id: str) -> bool:
     async with await connection.execute(f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?", (id,)) as found:
         row = await found.fetchone()
     return bool(row and row[0])
 
 
-async def _there(connection: AsyncStaging, table: str) -> bool:
+async def _table_exists(connection: AsyncStagingConnection, table: str) -> bool:
     sql = "SELECT COUNT(*) FROM systables WHERE tabname = ?"
     async with await connection.execute(sql, (bare_name(table),)) as found:
         row = await found.fetchone()
     return bool(row and row[0])
 
 
-async def _columns(connection: AsyncStaging, table: str) -> Sequence[Column]:
+async def _columns(connection: AsyncStagingConnection, table: str) -> Sequence[Column]:
     return await connection._run(describe_table(connection._session, table))

@@ -52,6 +52,8 @@ class AsyncTransactionBlock(TransactionState, Generic[AsyncConnectionT]):
                 await connection._run(end_block(connection._session, block, keep=keep))
         except BaseException as failure:
             self._abandon()
-            if not isinstance(failure, OperationalError) or not self._passes_on(error, connection.closed):
+            if not isinstance(failure, OperationalError) or not self._keeps_own_error(
+                error, connection.closed
+            ):
                 raise
-        return self._swallows(error)
+        return self._suppresses(error)

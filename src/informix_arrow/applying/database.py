@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from ..copies.checks import Checks
+from ..copies.checks import ColumnChecksums
 from ..copies.engine import Engine, Session, StateTable
-from ..copies.state import Rows
+from ..copies.state import CopyRows
 from ..wire.errors import OperationalError
 from .errors import missing, overtaken
 from .matching import Counts
@@ -58,8 +58,8 @@ class Database:
                 quoted = session.quoted(table)
                 if net.emptied:
                     session.change(f"DELETE FROM {quoted}")
-                come = net.come
-                if net.gone.num_rows:
+                come = net.added
+                if net.removed.num_rows:
                     back = _take_out(session, table, quoted, net)
                     come = pa.concat_tables([come, back])
                 if come.num_rows:
@@ -75,7 +75,7 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
     ``OperationalError`` when a row is not there, or not as often.
     """
     lacking, back = 0, []
-    for rows, times in _parts(net.gone, net.times):
+    for rows, times in _parts(net.removed, net.times):
         session.stage(GONE, _as_rows(_staged(rows)))
         same = " AND ".join(_conditions(session, quoted, rows))
         found = np.zeros(rows.num_rows, np.int64)
@@ -102,7 +102,7 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
             back.append(rows.take(pa.array(staying)))
     if lacking:
         raise missing(table, int(net.times.sum()), lacking)
-    return pa.concat_tables(back) if back else net.gone.slice(0, 0)
+    return pa.concat_tables(back) if back else net.removed.slice(0, 0)
 
 
 def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
@@ -148,5 +148,5 @@ def _without_numbers(schema: pa.Schema) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _as_rows(rows: pa.Table) -> Rows:
-    return Rows(rows.schema, iter(rows.to_batches()), Checks(rows.schema))
+def _as_rows(rows: pa.Table) -> CopyRows:
+    return CopyRows(rows.schema, iter(rows.to_batches()), ColumnChecksums(rows.schema))

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, Transaction
 
-from ..copies.checks import Checks
+from ..copies.checks import ColumnChecksums
 from ..copies.delta import DeltaChange, DeltaFolder
-from ..copies.files import written
+from ..copies.files import write_files
 from ..copies.folders import write_whole
-from ..copies.state import Rows
+from ..copies.state import CopyRows
 from ..wire.errors import OperationalError
 from .errors import missing, overtaken
-from .matching import matched
+from .matching import match_rows
 from .net import NetChanges
 
 STATE = "_informix_arrow_changes.json"
@@ -90,12 +90,12 @@ class Delta:
         """Write the files that a table is to have."""
         change = self._folder.change(table, net.schema, whole=False)
         stored = change.schema
-        come, removing = net.come.cast(stored).to_batches(), list(change.files) if net.emptied else []
-        if net.gone.num_rows:
-            gone, left = net.gone.cast(stored), net.times.copy()
+        come, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
+        if net.removed.num_rows:
+            gone, left = net.removed.cast(stored), net.times.copy()
             for file in () if net.emptied else change.files:
                 rows = _rows(change, file, stored, table)
-                mask, found = matched(gone, left, rows)
+                mask, found = match_rows(gone, left, rows)
                 if mask.any():
                     left -= found
                     removing.append(file)
@@ -105,8 +105,8 @@ class Delta:
             if left.any():
                 raise missing(table, int(net.times.sum()), int(left.sum()))
         come = [batch for batch in come if batch.num_rows]
-        checks = Checks(stored)
-        adding = written(table, change, Rows(stored, _counted(come, checks), checks))
+        checks = ColumnChecksums(stored)
+        adding = write_files(table, change, CopyRows(stored, _counted(come, checks), checks))
         schema = base64.b64encode(net.schema.remove_metadata().serialize()).decode()
         return Step(table, schema, adding, removing)
 
@@ -189,7 +189,7 @@ def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.T
     return rows.cast(schema)
 
 
-def _counted(batches: list[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:
+def _counted(batches: list[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         checks.add(batch)
         yield batch

@@ -12,7 +12,7 @@ Counts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 Mask: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
 
-def counted(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
+def group_equal_rows(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
     """Rows that are alike together: the columns that pyarrow adds up, ``{name}_{how}``, for each kind of row."""
     names = [str(number) for number in range(rows.num_columns)]
     keyed = pa.Table.from_arrays([*map(_comparable, rows.columns), *columns.values()], [*names, *columns])
@@ -20,17 +20,19 @@ def counted(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
     return keyed.group_by(names).aggregate([(name, hows[name]) for name in columns])
 
 
-def matched(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Counts]:
+def match_rows(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Counts]:
     """Which rows of a file go, and how often each row of ``gone`` is among them: at most so many ``times``.
 
     The rows of ``gone`` are different from one another. NULLs are equal.
     """
     mask, found = np.zeros(rows.num_rows, bool), np.zeros(gone.num_rows, np.int64)
-    near = np.flatnonzero(_possible(gone, rows))
+    near = np.flatnonzero(_candidate_rows(gone, rows))
     if not len(near):
         return mask, found
     both = pa.concat_tables([gone, rows.take(pa.array(near))])
-    places = counted(both, {"places": pa.array(np.arange(both.num_rows))})["places_list"].combine_chunks()
+    places = group_equal_rows(both, {"places": pa.array(np.arange(both.num_rows))})[
+        "places_list"
+    ].combine_chunks()
     groups = np.repeat(np.arange(len(places)), np.diff(places.offsets.to_numpy()))
     numbers = places.flatten().to_numpy()
     order = np.lexsort((numbers, groups))
@@ -47,7 +49,7 @@ def matched(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Counts
     return mask, found
 
 
-def _possible(gone: pa.Table, rows: pa.Table) -> Mask:
+def _candidate_rows(gone: pa.Table, rows: pa.Table) -> Mask:
     """Rows that may be among those that go, by the column that tells most."""
     best, told = 0, -1
     for place, column in enumerate(gone.columns):
@@ -55,8 +57,8 @@ def _possible(gone: pa.Table, rows: pa.Table) -> Mask:
         if values > told:
             best, told = place, values
     values = _comparable(gone.column(best)).combine_chunks()
-    found: Mask = pc.is_in(_comparable(rows.column(best)), value_set=values).to_numpy()
-    return found
+    mask: Mask = pc.is_in(_comparable(rows.column(best)), value_set=values).to_numpy()
+    return mask
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:

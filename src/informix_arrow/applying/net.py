@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..changes.open_transaction import Change
 from ..wire.errors import OperationalError
-from .matching import Counts, counted
+from .matching import Counts, group_equal_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,21 @@ class NetChanges:
 
     emptied: bool
     schema: pa.Schema
-    gone: pa.Table
+    removed: pa.Table
     times: Counts
-    come: pa.Table
+    added: pa.Table
 
     @property
     def rows(self) -> int:
         """How many rows are to be taken out and put in."""
-        total: int = self.come.num_rows + int(self.times.sum())
+        total: int = self.added.num_rows + int(self.times.sum())
         return total
 
 
 def net_changes(changes: Sequence[Change]) -> NetChanges:
     """Take the changes of one table, in their order, together. What came before a truncate does not count."""
     schema = _columns(changes[0])
-    gone: list[pa.RecordBatch] = []
+    removed_batches: list[pa.RecordBatch] = []
     come: list[pa.RecordBatch] = []
     emptied = False
     for change in changes:
@@ -61,7 +61,7 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         operations = data.column("_op").cast(pa.string())
         emptying = np.flatnonzero(pc.equal(operations, "truncate").to_numpy(zero_copy_only=False))
         if len(emptying):  # anywhere: a batch of several transactions has their changes of a table in one
-            gone.clear()
+            removed_batches.clear()
             come.clear()
             emptied = True
             data = data.slice(int(emptying[-1]) + 1)
@@ -70,33 +70,33 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         deleted = pc.equal(operations, "delete")
         updated = pc.equal(operations, "update")
         before = pa.RecordBatch.from_struct_array(data.column("_before").filter(updated))
-        gone += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
+        removed_batches += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
         come.append(after.filter(pc.invert(deleted)))
-    removed, times, added = _added_up(
-        pa.Table.from_batches(gone, schema), pa.Table.from_batches(come, schema)
+    removed, times, added = _net_rows(
+        pa.Table.from_batches(removed_batches, schema), pa.Table.from_batches(come, schema)
     )
     return NetChanges(emptied, schema, removed, times, added)
 
 
-def _added_up(gone: pa.Table, come: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
+def _net_rows(gone: pa.Table, come: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
     """Rows that are gone on the whole, how often, and rows that have come."""
     if not gone.num_rows:
         return gone, np.zeros(0, np.int64), come
     rows = pa.concat_tables([gone, come])
     signs = np.ones(rows.num_rows, np.int64)
     signs[gone.num_rows :] = -1
-    counts = counted(rows, {"sum": pa.array(signs), "first": pa.array(np.arange(rows.num_rows))})
+    counts = group_equal_rows(rows, {"sum": pa.array(signs), "first": pa.array(np.arange(rows.num_rows))})
     sums, places = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
     order = np.argsort(places)
     sums, places = sums[order], places[order]
-    added = _chosen(rows, places[sums < 0])
+    added = _take_rows(rows, places[sums < 0])
     more = np.repeat(places[sums < -1], -sums[sums < -1] - 1)  # of rows that have come more than once
     if len(more):
         added = pa.concat_tables([added, rows.take(pa.array(more))])
-    return _chosen(rows, places[sums > 0]), sums[sums > 0], added
+    return _take_rows(rows, places[sums > 0]), sums[sums > 0], added
 
 
-def _chosen(rows: pa.Table, places: Counts) -> pa.Table:
+def _take_rows(rows: pa.Table, places: Counts) -> pa.Table:
     """The rows at these places, which rise."""
     mask = np.zeros(rows.num_rows, bool)
     mask[places] = True

@@ -17,7 +17,7 @@ TARGETS = (
 _DUCK = "informix_arrow.copies.duck"
 
 
-class Target(Protocol):
+class ChangeTarget(Protocol):
     """Tables that are kept equal to others."""
 
     def token(self, name: str) -> str | None:
@@ -36,7 +36,7 @@ class Target(Protocol):
         """Nothing more comes."""
 
 
-def open_target(target: Any) -> Target:
+def open_target(target: Any) -> ChangeTarget:
     """The target; ``InterfaceError`` for what is none, or lacks its package. A password is in no error."""
     if isinstance(target, os.PathLike):
         return _duck(os.fspath(target))
@@ -58,6 +58,6 @@ def open_target(target: Any) -> Target:
     raise InterfaceError(f"{shown(target)!r} is no target of changes: write {TARGETS}")
 
 
-def _duck(path: str) -> Target:
+def _duck(path: str) -> ChangeTarget:
     duck = load(_DUCK, "DuckDB", "duckdb")
     return Database(duck.Duck(duck.connected(path), path, own=True))

@@ -24,7 +24,7 @@ _LONG = (
 )
 
 
-def advice(error: Error) -> str:
+def hint_for(error: Error) -> str:
     """What to do about an error that ended a load; "" where its own text says it all."""
     if error.sqlcode == -458:
         return _LONG

@@ -13,15 +13,15 @@ from ..shaping import compute as pc
 from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError
 from .progress import Bar, ProgressCallback
-from .source import Source, open_source
+from .source import BatchSource, open_source
 from .target import check_table
-from .writer import MODES, Request, Write
+from .writer import MODES, TableWrite, WriteRequest
 
 if TYPE_CHECKING:
     from ..exchange.session import Session
 
 Mode: TypeAlias = Literal["append", "create", "replace", "create_append", "truncate", "upsert"]
-_KNOBS = ("group_bytes", "window_bytes", "window_rows", "piece_rows")
+_TUNING_OPTIONS = ("group_bytes", "window_bytes", "window_rows", "piece_rows")
 
 
 class WriteKeywords(TypedDict, total=False):
@@ -48,20 +48,20 @@ class WriteKeywords(TypedDict, total=False):
     piece_rows: int
 
 
-def plan(
+def plan_write(
     table: str, data: Any, delimident: bool, options: Mapping[str, Any], inexact: Inexact = "error"
-) -> tuple[Request, Source, ProgressCallback | Bar | None]:
+) -> tuple[WriteRequest, BatchSource, ProgressCallback | Bar | None]:
     """Check the arguments; nothing is sent. ``InterfaceError`` for a wrong one. ``inexact`` holds where the options say
     nothing of it."""
     unknown = sorted(options.keys() - WriteKeywords.__annotations__.keys())
     if unknown:
         raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}")
-    mode = _one_of("mode", options.get("mode", "append"), MODES)
-    collect = _one_of("on_error", options.get("on_error", "abort"), ("abort", "collect")) == "collect"
-    method = _one_of("method", options.get("method", "auto"), ("auto", "put", "pipeline"))
+    mode = _check_choice("mode", options.get("mode", "append"), MODES)
+    collect = _check_choice("on_error", options.get("on_error", "abort"), ("abort", "collect")) == "collect"
+    method = _check_choice("method", options.get("method", "auto"), ("auto", "put", "pipeline"))
     commit_every = options.get("commit_every")
     if commit_every is not None:
-        _at_least_one("commit_every", commit_every)
+        _check_positive("commit_every", commit_every)
     key = _names("key", options.get("key"))
     if (mode == "upsert") != bool(key):
         raise InterfaceError(
@@ -96,11 +96,11 @@ def plan(
             f"types must be declared types by column name, such as {{'name': 'VARCHAR(40)'}}, got {types!r}"
         )
     chosen = options.get("inexact")
-    knobs = {name: options[name] for name in _KNOBS if name in options}
+    knobs = {name: options[name] for name in _TUNING_OPTIONS if name in options}
     for name, value in knobs.items():
-        _at_least_one(name, value)
+        _check_positive(name, value)
     source = open_source(data)
-    request = Request(
+    request = WriteRequest(
         table=check_table(table),
         schema=source.schema,
         mode=mode,
@@ -133,12 +133,12 @@ def plan(
 
 
 @contextmanager
-def writing(
+def open_write(
     session: Session, table: str, data: Any, delimident: bool, options: Mapping[str, Any]
-) -> Iterator[Write]:
+) -> Iterator[TableWrite]:
     """Check the arguments and give the load of ``data`` into ``table``, to be run within the block."""
     began = time.monotonic()
-    request, source, progress = plan(table, data, delimident, options, session.inexact)
+    request, source, progress = plan_write(table, data, delimident, options, session.inexact)
     seen = (0, 0)
 
     def told(rows: int, size: int, seconds: float) -> None:
@@ -147,7 +147,7 @@ def writing(
         assert progress is not None
         progress(rows, size, seconds)
 
-    load = Write(session, request, source.batches, told if progress is not None else None)
+    load = TableWrite(session, request, source.batches, told if progress is not None else None)
     try:
         yield load
     finally:
@@ -167,7 +167,7 @@ def _are_texts(values: Sequence[object]) -> bool:
     return all(isinstance(each, str) for each in values)
 
 
-def _one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+def _check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
     return str(value)
@@ -182,7 +182,7 @@ def _check_zone(zone: object) -> None:
         ) from None
 
 
-def _at_least_one(name: str, value: object) -> None:
+def _check_positive(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InterfaceError(f"{name} must be a whole number of at least 1, got {value!r}")
 

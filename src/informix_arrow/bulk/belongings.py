@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from ..exchange.database import plain_rows
+from ..exchange.database import query_rows
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..wire.describe import Column
@@ -33,10 +33,10 @@ def _same_type(ct: ColumnType, text: str, arrow: pa.DataType | None) -> bool:
         return True
     if arrow is None or ct.is_large_object or ct.is_complex:
         return False
-    return bool(_plain(arrow_type(ct)) == _plain(arrow))
+    return bool(_canonical_type(arrow_type(ct)) == _canonical_type(arrow))
 
 
-def _plain(arrow: pa.DataType) -> pa.DataType:
+def _canonical_type(arrow: pa.DataType) -> pa.DataType:
     """One type for all layouts of text and all units of time."""
     while pa.types.is_dictionary(arrow):
         arrow = arrow.value_type
@@ -47,9 +47,9 @@ def _plain(arrow: pa.DataType) -> pa.DataType:
     return arrow
 
 
-def referring(session: Session, table: str) -> Exchange[list[str]]:
+def referring_foreign_keys(session: Session, table: str) -> Exchange[list[str]]:
     """Foreign keys of other tables that refer to a table: ``constraint of table``."""
-    catalog, where = _place(table)
+    catalog, where = _catalog_location(table)
     rows = yield from _rows(
         session,
         f"SELECT c.constrname, o.tabname FROM {catalog}systables t, {catalog}sysreferences r, "
@@ -59,10 +59,10 @@ def referring(session: Session, table: str) -> Exchange[list[str]]:
     return [f"{_text(name)} of {_text(other)}" for name, other in rows]
 
 
-def of_table(session: Session, table: str, columns: Sequence[Column]) -> Exchange[list[str]]:
+def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> Exchange[list[str]]:
     """Keys, indexes, defaults, grants and triggers of a table, each as a text; NOT NULL is a column's own."""
-    catalog, where = _place(table)
-    found: list[str] = []
+    catalog, where = _catalog_location(table)
+    dependencies: list[str] = []
     parts = ", ".join(f"i.part{number}" for number in range(1, 17))
     rows = yield from _rows(
         session,
@@ -70,7 +70,9 @@ def of_table(session: Session, table: str, columns: Sequence[Column]) -> Exchang
         f"WHERE {where} AND c.tabid = t.tabid",
     )
     own = {_text(index) for _, _, index in rows}  # their indexes need no mention
-    found += [f"{_KINDS[_text(kind)]} {_text(name)}" for kind, name, _ in rows if _text(kind) in _KINDS]
+    dependencies += [
+        f"{_KINDS[_text(kind)]} {_text(name)}" for kind, name, _ in rows if _text(kind) in _KINDS
+    ]
     rows = yield from _rows(
         session,
         f"SELECT i.idxname, {parts} FROM {catalog}systables t, {catalog}sysindexes i WHERE {where} "
@@ -79,18 +81,20 @@ def of_table(session: Session, table: str, columns: Sequence[Column]) -> Exchang
     for name, *numbers in rows:
         names = [_column(columns, number) for number in numbers if isinstance(number, int) and number]
         if _text(name) not in own:
-            found.append(f"index {_text(name)} ({', '.join(names)})")
+            dependencies.append(f"index {_text(name)} ({', '.join(names)})")
     rows = yield from _rows(
         session,
         f"SELECT d.colno, d.type FROM {catalog}systables t, {catalog}sysdefaults d WHERE {where} AND d.tabid = t.tabid",
     )
-    found += [f"default of {_column(columns, number)}" for number, _ in rows if isinstance(number, int)]
+    dependencies += [
+        f"default of {_column(columns, number)}" for number, _ in rows if isinstance(number, int)
+    ]
     rows = yield from _rows(
         session,
         f"SELECT a.grantee, a.tabauth, t.owner FROM {catalog}systables t, {catalog}systabauth a WHERE {where} "
         "AND a.tabid = t.tabid",
     )
-    found += [
+    dependencies += [
         f"grant to {_text(who)} ({_text(what)})" for who, what, owner in rows if _text(who) != _text(owner)
     ]
     rows = yield from _rows(
@@ -98,13 +102,15 @@ def of_table(session: Session, table: str, columns: Sequence[Column]) -> Exchang
         f"SELECT g.event, g.trigname FROM {catalog}systables t, {catalog}systriggers g WHERE {where} "
         "AND g.tabid = t.tabid",
     )
-    found += [f"trigger {_text(name)} ({_EVENTS.get(_text(event).upper(), 'event')})" for event, name in rows]
-    return found
+    dependencies += [
+        f"trigger {_text(name)} ({_EVENTS.get(_text(event).upper(), 'event')})" for event, name in rows
+    ]
+    return dependencies
 
 
 def views_and_synonyms(session: Session, table: str) -> Exchange[set[str]]:
     """All those of a table's database: what a DROP TABLE took along is missing afterwards."""
-    catalog, _ = _place(table)
+    catalog, _ = _catalog_location(table)
     rows = yield from _rows(
         session,
         f"SELECT tabtype, owner, tabname FROM {catalog}systables WHERE tabid >= 100 AND tabtype IN ('V', 'S', 'P')",
@@ -118,14 +124,14 @@ def views_and_synonyms(session: Session, table: str) -> Exchange[set[str]]:
 def _rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
     """What a query of the catalog tells; nothing where the server has no such catalog table."""
     try:
-        return list((yield from plain_rows(session, sql)))
+        return list((yield from query_rows(session, sql)))
     except Error as error:
         if error.sqlcode not in (-206, -217) or not session.usable_after(error):
             raise
         return []
 
 
-def _place(table: str) -> tuple[str, str]:
+def _catalog_location(table: str) -> tuple[str, str]:
     """The prefix of the catalog that knows a table, and the condition that finds it there as ``t``."""
     database, owner = split_table(table)
     owned = f" AND t.owner = '{owner}'" if owner else ""

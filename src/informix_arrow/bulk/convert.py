@@ -30,10 +30,10 @@ from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 
 Step = Callable[[pa.Array], pa.Array]
 
-_LOST = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
+_ROUNDING_FLAGS = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
 _VIEWS = {pa.string_view(): pa.utf8(), pa.binary_view(): pa.binary()}
 
-_FEW = 64  # values of which finding the equal ones gains nothing
+_SMALL_ARRAY = 64  # values of which finding the equal ones gains nothing
 
 #: What a conversion raises for a value that cannot be converted.
 UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
@@ -67,18 +67,20 @@ class Converter:
 
     def bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
         """The rows that cannot be converted, in order, and why. Text that repeats itself is tried once."""
-        if len(array) > _FEW and (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        if len(array) > _SMALL_ARRAY and (
+            pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        ):
             values = array.dictionary_encode()
             if len(values.dictionary) <= len(array) // 2:
-                bad = dict(self._halved(values.dictionary))
+                bad = dict(self._find_bad_rows(values.dictionary))
                 places = pc.indices_nonzero(pc.is_in(values.indices, pa.array(list(bad), pa.int32())))
                 numbers = values.indices.take(places).to_pylist()
                 for place, number in zip(places.to_pylist(), numbers, strict=True):
                     yield place, bad[number]
                 return
-        yield from self._halved(array)
+        yield from self._find_bad_rows(array)
 
-    def _halved(self, array: pa.Array) -> Iterator[tuple[int, str]]:
+    def _find_bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
         """The values that cannot be converted, found by halving, so few are found fast."""
         pending = [(0, len(array))]
         while pending:
@@ -112,7 +114,7 @@ def converter(
     """
     ct = column.type
     if ct.is_blob or ct.is_clob:
-        return _content(column, name, source, encoding)
+        return _content_converter(column, name, source, encoding)
     steps: list[Step] = []
     plain = _plain_layout(source, steps)
     if time_zone is not None and pa.types.is_timestamp(plain) and plain.tz is not None:
@@ -132,19 +134,19 @@ def converter(
         plain = pa.binary()
         op = plan_op(ct, _options(ct, plain), column=column.name)
     elif _is_text(plain):
-        steps.append(_checked)
+        steps.append(_check_utf8)
     if not _native(op, plain):
         step = _cast(op, ct, plain, inexact)
         if step is None:
-            raise ProgrammingError(_no_way(op, column, name, source), column=column.name)
+            raise ProgrammingError(_unsupported_conversion(op, column, name, source), column=column.name)
         steps.append(step)
     if ct.code in SERIALS:
         steps.append(_next_serial)
-    op = replace(op, flags=op.flags | _LOST[inexact])
+    op = replace(op, flags=op.flags | _ROUNDING_FLAGS[inexact])
     return Converter(column, name, op, tuple(steps), source)
 
 
-def _content(column: Column, name: str, source: pa.DataType, encoding: str) -> Converter:
+def _content_converter(column: Column, name: str, source: pa.DataType, encoding: str) -> Converter:
     """The way of data into a BLOB or CLOB: the bytes of its contents, which the server asks for."""
     steps: list[Step] = []
     plain = _plain_layout(source, steps)
@@ -152,7 +154,7 @@ def _content(column: Column, name: str, source: pa.DataType, encoding: str) -> C
     if _is_text(plain) and column.type.is_clob:
         steps.append(lambda array: array.cast(pa.large_utf8()))
         if codecs.lookup(encoding).name == "utf-8":
-            steps.append(_checked)
+            steps.append(_check_utf8)
         else:
             steps.append(lambda array: _in_code_set(array, encoding))
     elif not (_is_bytes(plain) or pa.types.is_fixed_size_binary(plain) or pa.types.is_null(plain)):
@@ -225,7 +227,7 @@ def _native(op: PlanOp, source: pa.DataType) -> bool:
     return True
 
 
-def _no_way(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
+def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
     """Why there is no conversion, in the encoder's words where it has some."""
     said = ""
     try:
@@ -319,7 +321,7 @@ def _finite(array: pa.Array) -> pa.Array:
     return made
 
 
-def _checked(array: pa.Array) -> pa.Array:
+def _check_utf8(array: pa.Array) -> pa.Array:
     """Text as it is; ``ArrowInvalid`` where it is no UTF-8, which not every producer makes sure of."""
     array.validate(full=True)
     return array

@@ -62,7 +62,7 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
     not_null = not field.nullable or metadata.get(b"informix.not_null") == b"true"
     stored = metadata.get(b"informix.type")
     if stored is not None and not _lost_digits(field.type, stored.decode()):
-        return _checked(field.name, stored.decode(), b"informix.source_type" in metadata), not_null
+        return _check_type_text(field.name, stored.decode(), b"informix.source_type" in metadata), not_null
     t = field.type
     while isinstance(t, pa.BaseExtensionType):
         t = t.storage_type
@@ -104,7 +104,7 @@ def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
     return ct.code == TypeCode.DECIMAL and ct.scale is None
 
 
-def _checked(name: str, text: str, distinct: bool) -> str:
+def _check_type_text(name: str, text: str, distinct: bool) -> str:
     """A type's text that may go into a statement."""
     balanced = text.count("(") == text.count(")") and not re.search(r"^[^(]*\)", text)
     if not _HARMLESS.fullmatch(text) or not balanced:
@@ -173,21 +173,21 @@ def new_columns(
         )
     columns = []
     if serial is not None and serial.lower() not in present:
-        columns.append((serial, _checked(serial, given.get(serial.lower(), "SERIAL"), False), True))
+        columns.append((serial, _check_type_text(serial, given.get(serial.lower(), "SERIAL"), False), True))
     for each in schema:
         name = each.name.lower()
-        text, not_null = _given(each.name, given[name]) if name in given else declared_type(each)
+        text, not_null = _check_given_type(each.name, given[name]) if name in given else declared_type(each)
         if serial is not None and name == serial.lower():
             text, not_null = _serial(each.name, text), True
         columns.append((each.name, text, not_null or name in keys))
     return columns
 
 
-def _given(name: str, text: object) -> tuple[str, bool]:
+def _check_given_type(name: str, text: object) -> tuple[str, bool]:
     if not isinstance(text, str):
         raise InterfaceError(f"types[{name!r}] must be the text of an Informix type, got {text!r}")
     body = re.sub(r"\s+NOT\s+NULL\s*$", "", text, flags=re.IGNORECASE)
-    return _checked(name, body, False), body != text
+    return _check_type_text(name, body, False), body != text
 
 
 def _serial(name: str, text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..exchange.database import plain_rows
+from ..exchange.database import query_rows
 from ..exchange.session import Session
 from ..exchange.statement import prepare, release_after, release_all, release_statement
 from ..exchange.steps import Exchange
-from ..exchange.turns import ask
+from ..exchange.turns import request
 from ..wire import messages as m
 from ..wire.describe import Column
 from ..wire.errors import Error, IntegrityError, InternalError, ProgrammingError
@@ -52,7 +52,7 @@ def merge(
     same = " AND ".join(f"t.{name} = s.{name}" for name in key)
     count = f"SELECT COUNT(*) FROM {staging} s WHERE EXISTS (SELECT {key[0]} FROM {table} t WHERE {same})"
     try:
-        found = yield from plain_rows(session, count)
+        found = yield from query_rows(session, count)
         rows = yield from execute(session, sql)
     except Error as error:
         if session.usable_after(error):
@@ -69,7 +69,7 @@ def merge(
     return rows, min(int(str(found[0][0])), rows) if updates else 0
 
 
-def refuse_twice(session: Session, staging: str, key: Sequence[str], number: str) -> Exchange[None]:
+def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], number: str) -> Exchange[None]:
     """``IntegrityError`` when staged rows have the same key: the first row of the data whose key came before.
 
     ``number`` is the column with the rows' numbers in the data.
@@ -79,14 +79,14 @@ def refuse_twice(session: Session, staging: str, key: Sequence[str], number: str
         f"SELECT {listed}, MIN({number}) AS first_row FROM {staging} a GROUP BY {listed} HAVING COUNT(*) > 1"
     )
     same = " AND ".join(f"s.{name} = d.{name}" for name in key)
-    found = yield from plain_rows(
+    found = yield from query_rows(
         session,
         f"SELECT MIN(s.{number}) FROM {staging} s, ({groups}) d WHERE {same} AND s.{number} > d.first_row",
     )
     if not found or found[0][0] is None:
         return
     row = int(str(found[0][0]))
-    (values,) = yield from plain_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
+    (values,) = yield from query_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
     told = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
     raise IntegrityError(
         f"row {row} ({told}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: duplicate "
@@ -101,11 +101,11 @@ def execute(session: Session, sql: str) -> Exchange[int]:
     """Run a statement; the rows it touched."""
     describe = yield from prepare(session, sql, 0)
     try:
-        reply = yield from ask(session, (m.Id(describe.statement_id), m.Execute()))
+        reply = yield from request(session, (m.Id(describe.statement_id), m.Execute()))
         reply.check(sql)
     except Error as error:
         yield from release_after(session, describe.statement_id, error)
         raise
     yield from release_statement(session, describe.statement_id)
-    yield from release_all(session, session.statements.after(describe.statement_type))
+    yield from release_all(session, session.statements.invalidate_after(describe.statement_type))
     return reply.done.rows if reply.done else 0

@@ -96,28 +96,28 @@ class WriteReport:
         return f"{self.rows:,} rows into {self.table} by {self.method} in {self.seconds:.2f} s{rate}{refused}{pending}"
 
 
-class Rejects:
+class RejectedRows:
     """Collects refused rows. Their values are copied out, so that no batch is kept for the sake of one row."""
 
     def __init__(self, schema: pa.Schema) -> None:
         names = [_data_name(name) for name in schema.names]
         own = [each.with_name(name).with_nullable(True) for each, name in zip(schema, names, strict=True)]
         self.schema = pa.schema([*REJECT_FIELDS, *own])
-        self._told: list[tuple[int, str | None, int | None, int | None, str]] = []
-        self._places: list[int] = []  # in self._source, for the last of self._told
+        self._pending_rows: list[tuple[int, str | None, int | None, int | None, str]] = []
+        self._pending_indexes: list[int] = []  # in self._source, for the last of self._told
         self._source: pa.RecordBatch | None = None
         self._tables: list[pa.Table] = []
 
     def __len__(self) -> int:
-        return len(self._told) + sum([int(table.num_rows) for table in self._tables])
+        return len(self._pending_rows) + sum([int(table.num_rows) for table in self._tables])
 
     def add(self, source: pa.RecordBatch, place: int, row: int, error: Error) -> None:
         """Note row ``row`` of the load, which is row ``place`` of ``source``."""
         if source is not self._source:
             self._flush()
             self._source = source
-        self._told.append((row, error.column, error.sqlcode, error.isamcode or None, str(error)))
-        self._places.append(place)
+        self._pending_rows.append((row, error.column, error.sqlcode, error.isamcode or None, str(error)))
+        self._pending_indexes.append(place)
 
     def table(self) -> pa.Table:
         """All of them, in the order of the data."""
@@ -134,13 +134,13 @@ class Rejects:
             return pa.concat_tables([whole.slice(place, 1) for place in order.to_pylist()])
 
     def _flush(self) -> None:
-        if self._source is None or not self._told:
+        if self._source is None or not self._pending_rows:
             return
-        columns = zip(*self._told, strict=True)
+        columns = zip(*self._pending_rows, strict=True)
         told = [pa.array(column, each.type) for column, each in zip(columns, REJECT_FIELDS, strict=True)]
-        values = [taken(column, self._places) for column in self._source.columns]
+        values = [take_values(column, self._pending_indexes) for column in self._source.columns]
         self._tables.append(pa.Table.from_arrays([*told, *values], schema=self.schema))
-        self._told, self._places = [], []
+        self._pending_rows, self._pending_indexes = [], []
 
 
 def _data_name(name: str) -> str:
@@ -150,7 +150,7 @@ def _data_name(name: str) -> str:
     return f"data_{name}" if any(bare == each.name for each in REJECT_FIELDS) else name
 
 
-def taken(column: pa.Array, places: Sequence[int]) -> pa.Array:
+def take_values(column: pa.Array, places: Sequence[int]) -> pa.Array:
     """Copies of some of a column's values, whatever its type."""
     try:
         return column.take(pa.array(places, pa.int64()))

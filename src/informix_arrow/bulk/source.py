@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from ..wire.errors import InterfaceError
 
-ENOUGH = 4096  # rows of small batches that are awaited together
+MIN_READY_ROWS = 4096  # rows of small batches that are awaited together
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BatchSource:
     """The data of one load: read once, batch by batch."""
 
     schema: pa.Schema
@@ -25,13 +25,13 @@ class Source:
     total: int | None  # rows, None when nobody knows beforehand
 
 
-class Interrupted(Exception):
+class SourceInterrupted(Exception):
     """A task was cancelled while its data was awaited; the cause is the ``CancelledError``."""
 
 
-class Arriving(Iterator[pa.RecordBatch]):
+class AsyncBatchSource(Iterator[pa.RecordBatch]):
     """Record batches of an async iterable. Iterating gives those that have arrived, and ends when there is none;
-    :meth:`more` waits for others. Made by :meth:`open`.
+    :meth:`wait_for_batches` waits for others. Made by :meth:`open`.
     """
 
     def __init__(self, items: AsyncIterator[object]) -> None:
@@ -43,14 +43,14 @@ class Arriving(Iterator[pa.RecordBatch]):
         self._failure: Exception | None = None
 
     @classmethod
-    async def open(cls, data: AsyncIterable[object], schema: pa.Schema | None = None) -> Arriving:
+    async def open(cls, data: AsyncIterable[object], schema: pa.Schema | None = None) -> AsyncBatchSource:
         """Wait for the first batch, unless the schema is known. ``InterfaceError`` when there is none."""
         arriving = cls(aiter(data))
         if schema is None:
             first = await anext(arriving._items, None)
             if first is None:
                 raise _empty()
-            batch = _one(first)
+            batch = _to_batch(first)
             schema = batch.schema
             arriving._ready.append(batch)
             arriving._number = 1
@@ -58,23 +58,23 @@ class Arriving(Iterator[pa.RecordBatch]):
         return arriving
 
     @property
-    def dry(self) -> bool:
+    def is_starved(self) -> bool:
         """Whether nothing is here and something may still come."""
         return not self._ready and not self._ended
 
-    async def more(self) -> None:
+    async def wait_for_batches(self) -> None:
         """Wait until batches with ``ENOUGH`` rows are here, or all. What goes wrong is raised by the iteration."""
         rows = 0
         try:
-            while rows < ENOUGH:
-                batch = _like(await anext(self._items), self._number, self.schema)
+            while rows < MIN_READY_ROWS:
+                batch = _check_batch(await anext(self._items), self._number, self.schema)
                 self._number += 1
                 self._ready.append(batch)
                 rows += batch.num_rows
         except StopAsyncIteration:
             self._ended = True
         except asyncio.CancelledError as error:
-            self._fail(Interrupted())
+            self._fail(SourceInterrupted())
             assert self._failure is not None
             self._failure.__cause__ = error
         except Exception as error:  # noqa: BLE001 - raised by __next__
@@ -91,32 +91,32 @@ class Arriving(Iterator[pa.RecordBatch]):
         raise StopIteration
 
 
-class Dealt(Iterator[pa.RecordBatch]):
+class SharedBatchSource(Iterator[pa.RecordBatch]):
     """What one of several loaders gets of the data: batches with rows in between that others get.
 
-    As of :class:`Arriving` where :attr:`dry` may be true: then iterating ends when nothing is here, and :meth:`more`
+    As of :class:`AsyncBatchSource` where :attr:`is_starved` may be true: then iterating ends when nothing is here, and :meth:`wait_for_batches`
     waits.
     """
 
     schema: pa.Schema
-    first: int  # number in the whole data of the first row of the last batch
-    dry: bool
+    first_row: int  # number in the whole data of the first row of the last batch
+    is_starved: bool
 
-    async def more(self) -> None:
+    async def wait_for_batches(self) -> None:
         """Wait for more, or the end. What goes wrong is raised by the iteration."""
         raise NotImplementedError
 
 
-def open_source(data: Any) -> Source:
+def open_source(data: Any) -> BatchSource:
     """Open ``data``: ``__arrow_c_stream__``, ``__arrow_c_array__``, or an iterable of record batches.
 
     Raises ``InterfaceError`` for what is none of these, and for an iterable without any batch, which has no
     schema.
     """
-    if isinstance(data, Arriving | Dealt):
-        return Source(data.schema, data, None)
+    if isinstance(data, AsyncBatchSource | SharedBatchSource):
+        return BatchSource(data.schema, data, None)
     _refuse_objects(data)
-    source = _opened(_with_index(data))
+    source = _open_data(_with_index(data))
     for each in source.schema:
         kind = getattr(each.type, "extension_name", None) or (each.metadata or {}).get(
             b"ARROW:extension:name"
@@ -159,20 +159,20 @@ def _refuse_objects(data: Any) -> None:
             )
 
 
-def _opened(data: Any) -> Source:
+def _open_data(data: Any) -> BatchSource:
     if isinstance(data, pa.Table):
-        return Source(data.schema, iter(data.to_batches()), data.num_rows)
+        return BatchSource(data.schema, iter(data.to_batches()), data.num_rows)
     if isinstance(data, pa.RecordBatch):
-        return Source(data.schema, iter((data,)), data.num_rows)
+        return BatchSource(data.schema, iter((data,)), data.num_rows)
     if not isinstance(data, pa.RecordBatchReader):
         if hasattr(data, "__arrow_c_stream__"):
             data = _reader(data)
         elif hasattr(data, "__arrow_c_array__"):
             batch = _batch(data)
-            return Source(batch.schema, iter((batch,)), batch.num_rows)
+            return BatchSource(batch.schema, iter((batch,)), batch.num_rows)
         else:
             return _from_iterable(data)
-    return Source(data.schema, iter(data), None)
+    return BatchSource(data.schema, iter(data), None)
 
 
 def _reader(data: Any) -> pa.RecordBatchReader:
@@ -192,7 +192,7 @@ def _batch(data: Any) -> pa.RecordBatch:
         raise InterfaceError(f"{type(data).__name__} is no record batch: {error}") from None
 
 
-def _from_iterable(data: object) -> Source:
+def _from_iterable(data: object) -> BatchSource:
     if isinstance(data, dict):
         raise InterfaceError(
             "a dict cannot be written: make a table of it, by pyarrow.table(data) for instance"
@@ -206,11 +206,11 @@ def _from_iterable(data: object) -> Source:
     first = next(items, None)
     if first is None:
         raise _empty()
-    batch = _one(first)
-    return Source(batch.schema, _alike(itertools.chain((batch,), items), batch.schema), None)
+    batch = _to_batch(first)
+    return BatchSource(batch.schema, _checked_batches(itertools.chain((batch,), items), batch.schema), None)
 
 
-def _one(item: object) -> pa.RecordBatch:
+def _to_batch(item: object) -> pa.RecordBatch:
     if isinstance(item, pa.RecordBatch):
         return item
     if hasattr(item, "__arrow_c_array__"):
@@ -218,13 +218,13 @@ def _one(item: object) -> pa.RecordBatch:
     raise InterfaceError(f"the iterable must give record batches, it gave a {type(item).__name__}")
 
 
-def _alike(items: Iterator[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _checked_batches(items: Iterator[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for number, item in enumerate(items):
-        yield _like(item, number, schema)
+        yield _check_batch(item, number, schema)
 
 
-def _like(item: object, number: int, schema: pa.Schema) -> pa.RecordBatch:
-    batch = _one(item)
+def _check_batch(item: object, number: int, schema: pa.Schema) -> pa.RecordBatch:
+    batch = _to_batch(item)
     if not batch.schema.equals(schema):
         raise InterfaceError(f"record batch {number} has other columns or types than the first one")
     return batch

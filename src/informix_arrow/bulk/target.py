@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ..exchange.database import plain_rows
+from ..exchange.database import query_rows
 from ..exchange.session import Session
 from ..exchange.statement import prepare, release_statement
 from ..exchange.steps import Exchange
-from ..identifiers import WORD, is_plain
+from ..identifiers import WORD, needs_no_quotes
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, ProgrammingError
 
@@ -55,7 +55,7 @@ def quote(name: str, delimident: bool) -> str:
     express it."""
     if delimident:  # whatever it is: a reserved word, or one with capitals
         return '"' + name.replace('"', '""') + '"'
-    if is_plain(name):
+    if needs_no_quotes(name):
         return name
     raise ProgrammingError(
         f"the column name {name!r} is no plain identifier: rename it, or connect with env={{'DELIMIDENT': 'y'}}",
@@ -106,7 +106,7 @@ def key_columns(
         "AND i.tabid = t.tabid AND i.idxname = c.idxname"
     )
     try:
-        rows = yield from plain_rows(session, sql)
+        rows = yield from query_rows(session, sql)
     except Error as error:
         if not session.usable_after(error):
             raise
@@ -152,7 +152,7 @@ def conflict(
         ),
     ):
         try:
-            rows = yield from plain_rows(session, sql)
+            rows = yield from query_rows(session, sql)
         except Error as error:
             if not session.usable_after(error):
                 raise

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from ..exchange.load import Job, Loader, LoadOutcome, lost
+from ..exchange.load import Loader, LoadOutcome, LoadSpec, is_connection_lost
 from ..exchange.object_load import ObjectLoader
-from ..exchange.object_pipeline import ObjectPipeline, specifications
-from ..exchange.observed import tell, tell_rows
-from ..exchange.scope import Scope, ScopeKind
-from ..exchange.seen import Seen
-from ..exchange.session import Session, Transaction
-from ..exchange.statement import acquire, hand_back, release_after, release_statement
-from ..exchange.statement_cache import Prepared
+from ..exchange.object_pipeline import ObjectPipeline, object_specifications
+from ..exchange.observed import report, report_rows
+from ..exchange.scope import LoadTransaction, LoadTransactionKind
+from ..exchange.seen import ReplayableIterator
+from ..exchange.session import Session, TransactionStatus
+from ..exchange.statement import acquire, release_after, release_statement, return_statement
+from ..exchange.statement_cache import PreparedStatement
 from ..exchange.steps import Exchange
-from ..exchange.turns import settle
+from ..exchange.turns import drain_pending_replies
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.describe import Column
@@ -31,18 +31,18 @@ from ..wire.errors import (
 )
 from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 from . import belongings, ddl, merging, target
-from .advice import advice
+from .advice import hint_for
 from .convert import Converter, converter
-from .feed import PIECE_ROWS, RowFeed
-from .report import Rejects, WriteReport, add_text
-from .source import Arriving, Dealt
+from .feed import CHUNK_ROWS, ArrowRowSource
+from .report import RejectedRows, WriteReport, add_text
+from .source import AsyncBatchSource, SharedBatchSource
 
-_MAKING = ("create", "replace", "create_append")
+_CREATING_MODES = ("create", "replace", "create_append")
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WriteRequest:
     """What :meth:`Connection.write_arrow` was asked for, checked."""
 
     table: str
@@ -65,7 +65,7 @@ class Request:
     window_bytes: int = 512 << 10
     window_rows: int = 4096
     object_bytes: int | None = None  # of contents sent ahead, where that is less than the connection says
-    piece_rows: int = PIECE_ROWS
+    piece_rows: int = CHUNK_ROWS
 
 
 class _OutOfDate(Error):
@@ -73,18 +73,18 @@ class _OutOfDate(Error):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedTable:
     """What an earlier load has found out, for :class:`informix_arrow.exchange.load.Known`."""
 
     session: Session
     table: str
     columns: tuple[Column, ...]  # of the table
     mapped: list[tuple[str, Column]]
-    prepared: Prepared  # the INSERT; it is this load's alone
-    rejects: Rejects
+    prepared: PreparedStatement  # the INSERT; it is this load's alone
+    rejects: RejectedRows
 
     @property
-    def doubtful(self) -> bool:
+    def had_rejections(self) -> bool:
         """Whether rows were refused."""
         return len(self.rejects) > 0
 
@@ -95,23 +95,25 @@ class _Known:
             raise _OutOfDate
 
 
-class Write:
+class TableWrite:
     """Runs a request. ``progress`` is called with rows answered, bytes sent and seconds gone by."""
 
     def __init__(
         self,
         session: Session,
-        request: Request,
+        request: WriteRequest,
         batches: Iterator[pa.RecordBatch],
         progress: Callable[[int, int, float], object] | None = None,
     ) -> None:
         self._session, self._request, self._batches = session, request, batches
-        self._seen: Seen[pa.RecordBatch] | None = None  # the batches, as long as they may be needed once more
+        self._replayable_batches: ReplayableIterator[pa.RecordBatch] | None = (
+            None  # the batches, as long as they may be needed once more
+        )
         self._progress = progress
         self._began = time.monotonic()
-        self._rejects = Rejects(request.schema)
+        self._rejects = RejectedRows(request.schema)
         self._loader: Loader | None = None
-        self._feed: RowFeed | None = None
+        self._feed: ArrowRowSource | None = None
         self._target: tuple[Column, ...] = ()
         self._staging = ""  # temporary table to be dropped
         self._created = False
@@ -125,36 +127,36 @@ class Write:
         Into a table that was loaded before, rows go by what is known of it. Where that is out of date, or may be,
         because a row was refused by it, the rows sent so far are undone and everything is asked for anew.
         """
-        tell(self._session, "load", self._request.table)
-        known = self._known()
+        report(self._session, "load", self._request.table)
+        known = self._find_cached_table()
         if known is not None:
-            self._batches = self._seen = Seen(self._batches)
+            self._batches = self._replayable_batches = ReplayableIterator(self._batches)
             try:
                 return (yield from self._run(known))
             except _OutOfDate:
-                self._batches, self._seen = self._seen.again(), None
-                self._rejects, self._loader, self._feed = Rejects(self._request.schema), None, None
+                self._batches, self._replayable_batches = self._replayable_batches.replay(), None
+                self._rejects, self._loader, self._feed = RejectedRows(self._request.schema), None, None
         return (yield from self._run(None))
 
-    def _run(self, known: _Known | None) -> Exchange[WriteReport]:
+    def _run(self, known: _CachedTable | None) -> Exchange[WriteReport]:
         session = self._session
         try:
-            scope = yield from self._enter(known)
+            scope = yield from self._begin_transaction(known)
         except Error as error:
-            if lost(error):
+            if is_connection_lost(error):
                 add_text(error, "Nothing of this load was sent.")
             raise
         try:
             rows = yield from self._write(scope, known)
-            yield from scope.keep()
+            yield from scope.complete()
         except Exception as error:
-            if known is not None and self._out_of_date(error) and (yield from scope.undo()):
+            if known is not None and self._out_of_date(error) and (yield from scope.rollback()):
                 raise _OutOfDate from error
             yield from self._undo(scope, error)
             raise
         assert self._loader is not None
         done = self._loader.outcome
-        tell_rows(session, rows)
+        report_rows(session, rows)
         return WriteReport(
             table=self._request.table,
             mode=self._request.mode,
@@ -172,16 +174,18 @@ class Write:
             dropped=self._dropped,
         )
 
-    def _known(self) -> _Known | None:
+    def _find_cached_table(self) -> _CachedTable | None:
         """What the last load into this table has left, if this one may go by it."""
         session, request = self._session, self._request
         columns = session.statements.tables.get(request.table)
         if (
             columns is None
             or request.mode != "append"
-            or isinstance(self._batches, Arriving | Dealt)  # which nobody can have once more
+            or isinstance(
+                self._batches, AsyncBatchSource | SharedBatchSource
+            )  # which nobody can have once more
             or not session.logged
-            or session.transaction not in (Transaction.NONE, Transaction.OPEN)
+            or session.transaction not in (TransactionStatus.NONE, TransactionStatus.OPEN)
         ):
             return None
         try:
@@ -192,20 +196,20 @@ class Write:
             return None
         if any(_is_smart(column.type) for _, column in mapped):
             return None
-        prepared = session.statements.take(sql)
+        prepared = session.statements.pop(sql)
         if prepared is None:
             return None
-        return _Known(session, request.table, columns, mapped, prepared, self._rejects)
+        return _CachedTable(session, request.table, columns, mapped, prepared, self._rejects)
 
-    def _enter(self, known: _Known | None) -> Exchange[Scope]:
+    def _begin_transaction(self, known: _CachedTable | None) -> Exchange[LoadTransaction]:
         session, commit_every = self._session, self._request.commit_every
         if known is None:
-            yield from settle(session)
-            return (yield from Scope.enter(session, commit_every))
+            yield from drain_pending_replies(session)
+            return (yield from LoadTransaction.begin(session, commit_every))
         try:
-            if any(reply.bulky for reply in session.owed):
-                yield from settle(session)
-            return Scope.enter_ahead(session, commit_every)
+            if any(reply.bulky for reply in session.pending_replies):
+                yield from drain_pending_replies(session)
+            return LoadTransaction.begin_deferred(session, commit_every)
         except Exception as error:
             yield from release_after(session, known.prepared.statement_id, error)
             raise
@@ -216,14 +220,14 @@ class Write:
         loader = self._loader
         return (
             isinstance(error, Error)
-            and error is not self._session.passed_on
-            and (self._feed is None or error is not self._feed.foreign)
+            and error is not self._session.caller_error
+            and (self._feed is None or error is not self._feed.source_error)
             and error.sqlcode != INTERRUPTED
             and self._session.usable_after(error)
             and (
                 loader is None
-                or not loader.accepted
-                or (not loader.trusted and error.sqlcode is None and not loader.outcome.commits)
+                or not loader.first_rows_accepted
+                or (not loader.metadata_verified and error.sqlcode is None and not loader.outcome.commits)
             )
         )
 
@@ -234,12 +238,12 @@ class Write:
 
     # ---- the load ------------------------------------------------------------------------------------------
 
-    def _write(self, scope: Scope, known: _Known | None) -> Exchange[int]:
+    def _write(self, scope: LoadTransaction, known: _CachedTable | None) -> Exchange[int]:
         request = self._request
         if known is not None:
             self._target = known.columns
             return (yield from self._load(scope, request.table, known.mapped, known))
-        if request.mode in _MAKING:
+        if request.mode in _CREATING_MODES:
             yield from self._make_table(scope)
         self._target = yield from target.describe_table(self._session, request.table)
         mapped = target.map_columns(request.schema, self._target, request.columns, request.table)
@@ -265,7 +269,7 @@ class Write:
 
     def _check(self, mapped: Sequence[tuple[str, Column]]) -> None:
         """Refuse types that do not fit, before anything is dropped, emptied or written."""
-        _method(self._request.method, [self._converter(name, column) for name, column in mapped])
+        _choose_method(self._request.method, [self._converter(name, column) for name, column in mapped])
 
     def _converter(self, name: str, column: Column) -> Converter:
         request = self._request
@@ -278,7 +282,7 @@ class Write:
             time_zone=request.time_zone,
         )
 
-    def _make_table(self, scope: Scope) -> Exchange[None]:
+    def _make_table(self, scope: LoadTransaction) -> Exchange[None]:
         """Make the table, in the place of an old one if the mode says so."""
         request = self._request
         exists = False
@@ -304,11 +308,11 @@ class Write:
         yield from self._execute(sql)
         self._created = True
 
-    def _clear_old_table(self, scope: Scope, schema: pa.Schema) -> Exchange[bool]:
+    def _clear_old_table(self, scope: LoadTransaction, schema: pa.Schema) -> Exchange[bool]:
         """Empty the table that is to be replaced where it has the same columns (True), else drop it."""
         session, request = self._session, self._request
         columns = yield from target.describe_table(session, request.table)
-        refers = yield from belongings.referring(session, request.table)
+        refers = yield from belongings.referring_foreign_keys(session, request.table)
         if refers and not request.cascade:
             raise IntegrityError(
                 f"foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing it would drop "
@@ -322,7 +326,7 @@ class Write:
         if same and not refers and not request.temporary:
             yield from self._empty_table(scope)
             return True
-        dropped = yield from belongings.of_table(session, request.table, columns)
+        dropped = yield from belongings.dependencies_of(session, request.table, columns)
         others = yield from belongings.views_and_synonyms(session, request.table)
         yield from self._execute(f"DROP TABLE {request.table}")
         others -= yield from belongings.views_and_synonyms(session, request.table)
@@ -372,14 +376,14 @@ class Write:
             found.append((source, Column(field_.name, ct)))
         return found
 
-    def _empty_table(self, scope: Scope) -> Exchange[None]:
+    def _empty_table(self, scope: LoadTransaction) -> Exchange[None]:
         # TRUNCATE cannot be followed by anything but COMMIT or ROLLBACK; DELETE can, and is undone.
         table = self._request.table
-        if scope.kind is not ScopeKind.NONE and self._request.commit_every is None:
+        if scope.kind is not LoadTransactionKind.NONE and self._request.commit_every is None:
             yield from self._execute(f"DELETE FROM {table}")
             return
         yield from self._execute(f"TRUNCATE TABLE {table}")
-        if scope.kind is ScopeKind.OWN:
+        if scope.kind is LoadTransactionKind.OWN_TRANSACTION:
             yield from scope.commit()
         self._emptied = True
 
@@ -410,10 +414,10 @@ class Write:
 
     def _load(
         self,
-        scope: Scope,
+        scope: LoadTransaction,
         table: str,
         mapped: Sequence[tuple[str, Column]],
-        known: _Known | None = None,
+        known: _CachedTable | None = None,
     ) -> Exchange[int]:
         session, request = self._session, self._request
         mapped, sql = self._insert(table, mapped)
@@ -430,44 +434,50 @@ class Write:
                 ]
             framing = session.framing
             converters = [self._converter(name, column) for name, column in mapped]
-            self._feed = RowFeed(
+            self._feed = ArrowRowSource(
                 self._batches,
                 converters,
                 framing.encoding,
-                *self._around(describe.statement_id, converters),
+                *self._row_frame(describe.statement_id, converters),
                 self._rejects if request.collect else None,
                 piece_rows=request.piece_rows,
             )
-            job = Job(
+            job = LoadSpec(
                 describe.statement_id,
                 sql,
                 describe.statement_type,
                 tuple(column.type for _, column in mapped),
-                _method(request.method, converters, prepared.loaded),
+                _choose_method(request.method, converters, prepared.load_method),
                 request.collect,
                 request.commit_every,
                 request.group_bytes,
                 request.window_bytes,
                 request.window_rows,
-                known=known,
+                cached_metadata=known,
             )
             if any(each.content for each in converters):
                 self._loader = yield from self._object_loader(scope, table, job, self._feed)
             else:
-                self._loader = Loader(session, job, self._feed, scope, self._told)
+                self._loader = Loader(session, job, self._feed, scope, self._report_progress)
             yield from self._loader.run()
         except Exception as error:
             yield from release_after(session, describe.statement_id, error)
             raise
-        if request.mode != "append" or scope.kind is ScopeKind.NONE or isinstance(self._loader, ObjectLoader):
+        if (
+            request.mode != "append"
+            or scope.kind is LoadTransactionKind.NONE
+            or isinstance(self._loader, ObjectLoader)
+        ):
             yield from release_statement(session, describe.statement_id)
         else:
-            prepared.loaded = self._loader.outcome.method
-            session.statements.keep_table(table, self._target)
-            yield from hand_back(session, prepared)
+            prepared.load_method = self._loader.outcome.method
+            session.statements.store_table(table, self._target)
+            yield from return_statement(session, prepared)
         return self._loader.outcome.rows
 
-    def _object_loader(self, scope: Scope, table: str, job: Job, feed: RowFeed) -> Exchange[ObjectLoader]:
+    def _object_loader(
+        self, scope: LoadTransaction, table: str, job: LoadSpec, feed: ArrowRowSource
+    ) -> Exchange[ObjectLoader]:
         """The loader for rows with BLOB and CLOB values: ahead of the answers where a failure can be undone, or ends
         nothing, and the server says how its objects are made."""
         session, request = self._session, self._request
@@ -479,12 +489,14 @@ class Write:
         window = min(session.lob_window, request.object_bytes or session.lob_window)
         in_front = [number for number, _ in objects] == list(range(len(objects)))
         if window and in_front and (scope.can_undo or job.collect):
-            made_as = yield from specifications(session, table, names[: len(objects)])
+            made_as = yield from object_specifications(session, table, names[: len(objects)])
             if made_as is not None:
-                return ObjectPipeline(session, job, feed, scope, self._told, objects, made_as, window)
-        return ObjectLoader(session, job, feed, scope, self._told, objects)
+                return ObjectPipeline(
+                    session, job, feed, scope, self._report_progress, objects, made_as, window
+                )
+        return ObjectLoader(session, job, feed, scope, self._report_progress, objects)
 
-    def _around(self, statement_id: int, converters: Sequence[Converter]) -> tuple[bytes, bytes]:
+    def _row_frame(self, statement_id: int, converters: Sequence[Converter]) -> tuple[bytes, bytes]:
         """What stands before and behind a row in BIND form: nothing where each finds a statement of its own."""
         framing = self._session.framing
         if any(each.content for each in converters):
@@ -493,9 +505,13 @@ class Write:
             message.encode(framing) for message in (m.Execute(), m.EndOfTurn())
         )
 
-    def _told(self, outcome: LoadOutcome) -> None:
-        if self._seen is not None and self._loader is not None and self._loader.trusted:
-            self._seen.accepted()
+    def _report_progress(self, outcome: LoadOutcome) -> None:
+        if (
+            self._replayable_batches is not None
+            and self._loader is not None
+            and self._loader.metadata_verified
+        ):
+            self._replayable_batches.commit()
         if self._progress is not None:
             self._progress(outcome.answered, outcome.bytes, time.monotonic() - self._began)
 
@@ -505,26 +521,26 @@ class Write:
 
     # ---- when it fails -------------------------------------------------------------------------------------
 
-    def _undo(self, scope: Scope, error: Exception) -> Exchange[None]:
+    def _undo(self, scope: LoadTransaction, error: Exception) -> Exchange[None]:
         """Undo what can be undone, and say in the error what is left of the load."""
         session = self._session
         if not session.usable_after(error):
-            if lost(error):
-                add_text(error, self._when_lost(scope))
+            if is_connection_lost(error):
+                add_text(error, self._connection_lost_message(scope))
             return
         try:
-            undone = yield from scope.undo()
+            undone = yield from scope.rollback()
             if self._staging:
                 yield from self._drop_staging()
             yield from self._name_row(error)
         except Error as another:  # the connection broke over it
-            if lost(another):
-                add_text(another, self._when_lost(scope))
+            if is_connection_lost(another):
+                add_text(another, self._connection_lost_message(scope))
             raise another from error
-        if isinstance(error, Error) and error is not session.passed_on:
-            add_text(error, advice(error))
+        if isinstance(error, Error) and error is not session.caller_error:
+            add_text(error, hint_for(error))
         if self._loader is not None or self._emptied:
-            add_text(error, self._what_is_left(scope, undone))
+            add_text(error, self._remaining_effect(scope, undone))
 
     def _drop_staging(self) -> Exchange[None]:
         try:
@@ -535,14 +551,14 @@ class Write:
 
     def _name_row(self, error: Exception) -> Exchange[None]:
         """Put number and key of the row that ended the load into its error."""
-        if self._feed is None or self._feed.culprit is None or self._feed.culprit[2] is not error:
+        if self._feed is None or self._feed.failed_row is None or self._feed.failed_row[2] is not error:
             return
         request = self._request
         key = request.key or request.primary_key
         if not key:
-            near = self._feed.culprit[2].near or ""
+            near = self._feed.failed_row[2].near or ""
             key = yield from target.key_columns(self._session, request.table, self._target, near)
-        self._feed.name_culprit(self._data_names(key))
+        self._feed.describe_failed_row(self._data_names(key))
 
     def _data_names(self, key: Sequence[str]) -> tuple[str, ...]:
         """Names in the data of some of the table's columns."""
@@ -550,10 +566,10 @@ class Write:
         names = {each.column.name.lower(): each.source for each in self._feed.converters}
         return tuple(names[name.lower()] for name in key if name.lower() in names)
 
-    def _what_is_left(self, scope: Scope, undone: bool) -> str:
+    def _remaining_effect(self, scope: LoadTransaction, undone: bool) -> str:
         outcome = self.outcome
         before = "\nThe rows that it had before are gone: TRUNCATE cannot be undone." if self._emptied else ""
-        if scope.kind is ScopeKind.NONE:
+        if scope.kind is LoadTransactionKind.NONE:
             rows = 0 if self._request.mode == "upsert" else outcome.rows
             return (
                 f"The database is unlogged, so nothing can be undone: {rows:,} rows of this load are in the table "
@@ -561,31 +577,31 @@ class Write:
             )
         if not undone:
             return "The server refused to undo the load: roll the transaction back before you go on."
-        if scope.ended:
-            stay = f" {self._commits()} stay." if outcome.commits else ""
+        if scope.ended_by_server:
+            stay = f" {self._commit_summary()} stay." if outcome.commits else ""
             return (
                 "The server had ended the load's transaction by itself. What was in it is undone; rows that were on "
                 f"their way after that may be in the table {self._request.table}: look before you load them again."
                 f"{stay}{before}"
             )
         if outcome.commits:
-            return f"What was not committed is undone; {self._commits()}, in the order of the data, stay.{before}"
-        if scope.kind is ScopeKind.SAVEPOINT:
+            return f"What was not committed is undone; {self._commit_summary()}, in the order of the data, stay.{before}"
+        if scope.kind is LoadTransactionKind.SAVEPOINT:
             return "Nothing of this load is in the table; the transaction is open as it was before."
         return f"The load was rolled back: nothing of it is in the table.{before}"
 
-    def _commits(self) -> str:
+    def _commit_summary(self) -> str:
         outcome = self.outcome
         return (
             f"{outcome.commits} commits of {self._request.commit_every or 0:,} rows each ({outcome.committed:,} rows "
             "went in)"
         )
 
-    def _when_lost(self, scope: Scope) -> str:
+    def _connection_lost_message(self, scope: LoadTransaction) -> str:
         outcome = self.outcome
-        if scope.kind is ScopeKind.NONE:
+        if scope.kind is LoadTransactionKind.NONE:
             return f"The database is unlogged: at least {outcome.rows:,} rows are in the table, perhaps more."
-        stand = f"{self._commits()} stand" if outcome.commits else ""
+        stand = f"{self._commit_summary()} stand" if outcome.commits else ""
         if scope.in_doubt:
             before = f"{stand}, and the" if stand else "The"
             return f"{before} answer to COMMIT was lost: look whether the rows are there before loading them again."
@@ -600,7 +616,7 @@ def _without_zone(field_: pa.Field) -> pa.Field:
     return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
 
 
-def _method(wanted: str, converters: Sequence[Converter], known: str = "") -> str:
+def _choose_method(wanted: str, converters: Sequence[Converter], known: str = "") -> str:
     """The way to take: an insert cursor takes no large objects, collections, rows or opaque types. ``known`` is the way
     that the last load took."""
     odd = next((each for each in converters if not _can_be_put(each)), None)

@@ -19,7 +19,7 @@ from ..wire import changes as records
 from ..wire.errors import OperationalError, ProtocolError
 from ..wire.plan_ops import TypeOptions
 from .batches import Sizes, TableBatches
-from .open_transaction import OpenTransaction, Pieces
+from .open_transaction import ChangeList, OpenTransaction
 from .token import Token, lsn_text
 
 OnTruncate = Literal["deliver", "ignore", "error"]
@@ -47,7 +47,7 @@ class Transaction:
         Where a capture goes on behind it.
     """
 
-    batches: Pieces
+    batches: ChangeList
     commit_lsn: int
     begin_lsn: int
     commit_time: dt.datetime
@@ -101,19 +101,21 @@ class Assembler:
     options: TypeOptions
     encoding: str
     start: Token | None = None
-    begun: int | None = None
+    start_lsn: int | None = None
     transaction_bytes: int = 256 << 20
     on_truncate: OnTruncate = "deliver"
     sizes: Sizes = field(default_factory=Sizes)
     position: int = 0  # the greatest LSN heard of
     idle: bool = False  # the last record said that there is nothing more
     quiet_at: int | None = None  # how far the log was read when there was nothing more
-    seen: int = 0  # records read so far, rows among them
+    records_read: int = 0  # records read so far, rows among them
     missed: int = 0  # transactions that had begun before the capture did
     _buffer: bytearray = field(default_factory=bytearray)
     _at: int = 0
     _open: dict[int, OpenTransaction] = field(default_factory=dict)
-    _strangers: set[int] = field(default_factory=set)  # transactions with changes whose BEGINTX never came
+    _unseen_transactions: set[int] = field(
+        default_factory=set
+    )  # transactions with changes whose BEGINTX never came
     _token: Token | None = None
     _labels: dict[int, CapturedTable] = field(default_factory=dict)
     _warnings: list[str] = field(default_factory=list)
@@ -121,8 +123,8 @@ class Assembler:
     def __post_init__(self) -> None:
         self._labels = {table.label: table for table in self.tables}
         self._token = self.start
-        if self.start is None and self.begun is not None:
-            self._token = Token(self.begun, 0)
+        if self.start is None and self.start_lsn is not None:
+            self._token = Token(self.start_lsn, 0)
 
     @property
     def token(self) -> Token | None:
@@ -148,7 +150,7 @@ class Assembler:
     def close(self) -> None:
         """Drop what is open, and its files."""
         for transaction in self._open.values():
-            transaction.pieces.close()
+            transaction.changes.close()
         self._open.clear()
         self._buffer.clear()
         self._at = 0
@@ -174,63 +176,63 @@ class Assembler:
                 return None
             record, behind = found
             self.idle = False
-            if isinstance(record, records.Row):
+            if isinstance(record, records.RowRecord):
                 self._at = self._rows(record, behind)
                 continue
             self._at = behind
-            self.seen += 1
-            if isinstance(record, records.Commit):
+            self.records_read += 1
+            if isinstance(record, records.CommitRecord):
                 done = self._commit(record)
                 if done is not None:
                     return done
             elif record is not None:
-                self._take(record)
+                self._handle_record(record)
 
-    def _take(self, record: records.Record) -> None:
-        if isinstance(record, records.Begin):
+    def _handle_record(self, record: records.Record) -> None:
+        if isinstance(record, records.BeginRecord):
             if record.transaction in self._open:
                 raise ProtocolError(
                     f"the transaction {record.transaction} begins at {lsn_text(record.lsn)} while another of that "
                     "number is open"
                 )
-            self._strangers.discard(record.transaction)
+            self._unseen_transactions.discard(record.transaction)
             self._open[record.transaction] = OpenTransaction(
                 record.transaction, record.lsn, record.time, record.user
             )
-            self._heard(record.lsn)
-        elif isinstance(record, records.Rollback):
-            self._strangers.discard(record.transaction)
+            self._advance_position(record.lsn)
+        elif isinstance(record, records.RollbackRecord):
+            self._unseen_transactions.discard(record.transaction)
             undone = self._open.pop(record.transaction, None)
             if undone is not None:
                 undone.drop()
-            self._heard(record.lsn)
-        elif isinstance(record, records.Discard):
+            self._advance_position(record.lsn)
+        elif isinstance(record, records.DiscardRecord):
             transaction = self._open.get(record.transaction)
             if transaction is not None:
                 transaction.discard(record.lsn)
-        elif isinstance(record, records.Truncate):
+        elif isinstance(record, records.TruncateRecord):
             self._truncate(record)
-        elif isinstance(record, records.TableSchema):
-            self._described(record)
-        elif isinstance(record, records.Timeout):
-            self._heard(record.lsn)
+        elif isinstance(record, records.TableSchemaRecord):
+            self._set_table_schema(record)
+        elif isinstance(record, records.TimeoutRecord):
+            self._advance_position(record.lsn)
             self.idle, self.quiet_at = True, record.lsn
             if not self._open and self._token is not None:
                 self._token = Token(max(self._token.restart, record.lsn), self._token.commit)
-            elif not self._open and not self._strangers:
+            elif not self._open and not self._unseen_transactions:
                 self._token = Token(record.lsn, 0)
         elif isinstance(record, records.ErrorRecord):
             self._error(record)
 
-    def _heard(self, lsn: int) -> None:
+    def _advance_position(self, lsn: int) -> None:
         self.position = max(self.position, lsn)
 
-    def _rows(self, row: records.Row, behind: int) -> int:
+    def _rows(self, row: records.RowRecord, behind: int) -> int:
         """Decode the row images of one table in one transaction; where they end."""
         transaction = self._open.get(row.transaction)
         if transaction is None:
-            self._strangers.add(row.transaction)
-            self.seen += 1
+            self._unseen_transactions.add(row.transaction)
+            self.records_read += 1
             return behind
         table = self._table(row.label)
         if table.batches is None:
@@ -240,18 +242,18 @@ class Assembler:
         decoder = transaction.decoder_for(table.batches)
         held = decoder.rows
         at, status = decoder.feed(self._buffer, self._at, len(self._buffer))
-        self.seen += decoder.rows - held
+        self.records_read += decoder.rows - held
         if status == FULL:
-            transaction.take()
+            transaction.flush_rows()
             self._keep_within_memory()
         elif at == self._at:
             raise ProtocolError(f"a change of {table.name} at {lsn_text(row.lsn)} cannot be read")
         return at
 
-    def _truncate(self, record: records.Truncate) -> None:
+    def _truncate(self, record: records.TruncateRecord) -> None:
         transaction = self._open.get(record.transaction)
         if transaction is None:
-            self._strangers.add(record.transaction)
+            self._unseen_transactions.add(record.transaction)
             return
         table = self._table(record.label)
         if self.on_truncate == "ignore":
@@ -262,9 +264,9 @@ class Assembler:
             transaction.truncated = table.name
         transaction.truncate(table.batches, record.lsn)
 
-    def _described(self, record: records.TableSchema) -> None:
+    def _set_table_schema(self, record: records.TableSchemaRecord) -> None:
         table = self._table(record.label)
-        if table.batches is not None and table.batches.described == record:
+        if table.batches is not None and table.batches.table_schema == record:
             return
         if table.batches is not None:
             for transaction in self._open.values():
@@ -290,30 +292,30 @@ class Assembler:
             )
         self._warnings.append(f"{text} and goes on: changes may be missing, compare the tables")
 
-    def _commit(self, record: records.Commit) -> Transaction | None:
-        self._heard(record.lsn)
+    def _commit(self, record: records.CommitRecord) -> Transaction | None:
+        self._advance_position(record.lsn)
         transaction = self._open.pop(record.transaction, None)
         skip = self.start.commit if self.start is not None else 0
         if transaction is None:
-            if record.transaction in self._strangers and record.lsn > skip:
-                self._stranger(record)
-            self._strangers.discard(record.transaction)
+            if record.transaction in self._unseen_transactions and record.lsn > skip:
+                self._report_unseen(record)
+            self._unseen_transactions.discard(record.transaction)
             return None
         transaction.end_run()
         if record.lsn <= skip:  # it was handed out before this capture began
             transaction.drop()
             return None
-        if transaction.truncated and len(transaction.pieces):
+        if transaction.truncated and len(transaction.changes):
             raise OperationalError(
                 f"{transaction.truncated} was emptied by TRUNCATE in the transaction committed at "
                 f"{lsn_text(record.lsn)} (on_truncate='error')"
             )
         restart = min((other.begin_lsn for other in self._open.values()), default=record.lsn)
         self._token = Token(restart, record.lsn)
-        if not len(transaction.pieces):
+        if not len(transaction.changes):
             return None
         return Transaction(
-            transaction.pieces,
+            transaction.changes,
             record.lsn,
             transaction.begin_lsn,
             dt.datetime.fromtimestamp(record.time, dt.timezone.utc),
@@ -323,7 +325,7 @@ class Assembler:
             str(self._token),
         )
 
-    def _stranger(self, record: records.Commit) -> None:
+    def _report_unseen(self, record: records.CommitRecord) -> None:
         """A transaction with changes, of which the beginning was not seen, has been committed: it was open already when
         the capture first began, as a token covers all that were seen to begin."""
         self.missed += 1
@@ -338,8 +340,8 @@ class Assembler:
         for transaction in sorted(self._open.values(), key=lambda one: one.bytes, reverse=True):
             before = transaction.bytes
             if transaction.decoder is not None and not transaction.decoder.owed:
-                transaction.take()
-            transaction.pieces.spill()
+                transaction.flush_rows()
+            transaction.changes.spill()
             held -= before - transaction.bytes
             if held <= self.transaction_bytes // 2:
                 return

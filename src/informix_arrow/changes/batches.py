@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._changes import ImageDecoder
-from ..shaping.finish import Finisher
+from ..shaping.finish import BatchPostprocessor
 from ..wire import changes as records
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
@@ -64,13 +64,13 @@ class TableBatches:
         self,
         table: str,
         label: int,
-        described: records.TableSchema,
+        described: records.TableSchemaRecord,
         order: Sequence[str],
         options: TypeOptions,
         encoding: str,
         sizes: Sizes,
     ) -> None:
-        self.table, self.label, self.described = table, label, described
+        self.table, self.label, self.table_schema = table, label, described
         columns = described.columns
         names = [column.name for column in columns]
         for name in names:
@@ -82,7 +82,7 @@ class TableBatches:
                 )
         raw = is_multibyte(encoding) and encoding not in ("utf-8", "utf8")
         self._plan = records.image_plan(columns, options, raw_text=raw)
-        self._finisher = Finisher(columns, self._plan.plan, options, encoding)
+        self._postprocessor = BatchPostprocessor(columns, self._plan.plan, options, encoding)
         self._codepage = None if is_multibyte(encoding) else decoder_table(encoding)
         self._sizes = sizes
         self._idle: list[ImageDecoder] = []
@@ -93,12 +93,12 @@ class TableBatches:
         }
         self.warnings: list[str] = []  # to be given by whoever hands the batches out
         wanted = list(order) if sorted(order) == sorted(names) else names
-        self._places = [names.index(name) for name in wanted]
-        self.schema = _schema([self._plan.plan.schema.field(place) for place in self._places])
+        self._column_indexes = [names.index(name) for name in wanted]
+        self.schema = _schema([self._plan.plan.schema.field(place) for place in self._column_indexes])
         self._before: pa.DataType = self.schema.field("_before").type
 
     def decoder(self, transaction: int) -> ImageDecoder:
-        """A decoder for rows of this transaction; give it back with :meth:`take`."""
+        """A decoder for rows of this transaction; give it back with :meth:`build_batch`."""
         if self._idle:
             decoder = self._idle.pop()
         else:
@@ -107,7 +107,7 @@ class TableBatches:
                 self.label,
                 self._plan.ops,
                 self._plan.names,
-                variable=self.described.variable,
+                variable=self.table_schema.variable,
                 batch_rows=self._sizes.rows,
                 batch_bytes=self._sizes.bytes,
                 max_image=self._plan.max_image,
@@ -116,18 +116,18 @@ class TableBatches:
         decoder.begin(transaction)
         return decoder
 
-    def give_back(self, decoder: ImageDecoder) -> None:
+    def return_decoder(self, decoder: ImageDecoder) -> None:
         """Keep a decoder, whose rows were all taken, for another transaction."""
         if len(self._idle) < 8:
             self._idle.append(decoder)
 
-    def take(self, decoder: ImageDecoder, *, undone: bool = False) -> pa.RecordBatch:
+    def build_batch(self, decoder: ImageDecoder, *, undone: bool = False) -> pa.RecordBatch:
         """The batch that the decoder holds. ``undone``: an update whose second image is still to come is dropped."""
         if self._floating:
             self._note_lost_digits(decoder)
         after_capsule, before_capsule = decoder.take()
-        after = self._imported(after_capsule)
-        before = None if before_capsule is None else self._imported(before_capsule)
+        after = self._import_batch(after_capsule)
+        before = None if before_capsule is None else self._import_batch(before_capsule)
         numbers = after.column(0).to_numpy(zero_copy_only=False)
         updates = int(np.count_nonzero(numbers == records.UPDATE_AFTER))
         images = 0 if before is None else before.num_rows
@@ -140,7 +140,8 @@ class TableBatches:
         rows = self._final(after)
         operations = pa.DictionaryArray.from_arrays(pa.array(_OP_OF_RECORD[numbers]), _op_names())
         return pa.RecordBatch.from_arrays(
-            [operations, after.column(1), *rows, self._befores(numbers, updates, before)], schema=self.schema
+            [operations, after.column(1), *rows, self._before_column(numbers, updates, before)],
+            schema=self.schema,
         )
 
     def _note_lost_digits(self, decoder: ImageDecoder) -> None:
@@ -161,22 +162,22 @@ class TableBatches:
             [operation, pa.array([lsn], pa.int64()), *nulls], schema=self.schema
         )
 
-    def _imported(self, capsule: Any) -> pa.RecordBatch:
+    def _import_batch(self, capsule: Any) -> pa.RecordBatch:
         schema = self._plan.decoded
         return pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
 
     def _final(self, decoded: pa.RecordBatch) -> list[pa.Array]:
         """The table's columns of a decoded batch in their order."""
         columns = decoded.columns[2:]
-        if not self._finisher.untouched:
-            plain = pa.RecordBatch.from_arrays(columns, schema=self._finisher.decoded)
+        if not self._postprocessor.is_identity:
+            plain = pa.RecordBatch.from_arrays(columns, schema=self._postprocessor.decoded_schema)
             try:
-                columns = self._finisher.finish(plain, 0).columns
+                columns = self._postprocessor.process(plain, 0).columns
             except DataError as error:
                 raise DataError(f"a change of {self.table}: {error}", column=error.column) from error
-        return [columns[place] for place in self._places]
+        return [columns[place] for place in self._column_indexes]
 
-    def _befores(self, numbers: Any, updates: int, before: pa.RecordBatch | None) -> pa.Array:
+    def _before_column(self, numbers: Any, updates: int, before: pa.RecordBatch | None) -> pa.Array:
         if before is None or not updates:
             return nulls(self._before, len(numbers))
         found = pa.StructArray.from_arrays(self._final(before), fields=list(self._before))

@@ -44,7 +44,7 @@ class ChangeBatch:
         return sum(change.data.num_rows for change in self.batches)
 
 
-def merged(transactions: Sequence[Transaction]) -> ChangeBatch:
+def merge_transactions(transactions: Sequence[Transaction]) -> ChangeBatch:
     """Take transactions, at least one, together."""
     runs: list[tuple[str, list[pa.RecordBatch]]] = []
     for transaction in transactions:
@@ -53,14 +53,14 @@ def merged(transactions: Sequence[Transaction]) -> ChangeBatch:
                 runs[-1][1].append(change.data)
             else:
                 runs.append((change.table, [change.data]))
-    changes = [Change(table, batch) for table, batches in runs for batch in _joined(batches)]
+    changes = [Change(table, batch) for table, batches in runs for batch in _concat_batches(batches)]
     last = transactions[-1]
     return ChangeBatch(
         changes, len(transactions), last.commit_lsn, last.commit_time, last.token, transactions[0].commit_lsn
     )
 
 
-def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+def _concat_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """One batch of several, or more where one cannot hold them."""
     if len(batches) == 1:
         return batches

@@ -37,7 +37,7 @@ class Change:
 
 
 @dataclass(slots=True)
-class _Piece:
+class _StoredChange:
     """Changes of one table: here, or so many bytes of the file."""
 
     table: str
@@ -49,18 +49,18 @@ class _Piece:
     size: int = 0
 
 
-class Pieces(Sequence[Change]):
+class ChangeList(Sequence[Change]):
     """The changes of one transaction in their order; those that lie in a file are read when they are asked for."""
 
     def __init__(self) -> None:
-        self._pieces: list[_Piece] = []
+        self._stored: list[_StoredChange] = []
         self._file: IO[bytes] | None = None
         self.bytes = 0  # in memory
 
     @property
     def rows(self) -> int:
         """How many changes there are."""
-        return sum(piece.rows for piece in self._pieces)
+        return sum(piece.rows for piece in self._stored)
 
     @property
     def spilled(self) -> bool:
@@ -70,14 +70,14 @@ class Pieces(Sequence[Change]):
     def append(self, table: str, batch: pa.RecordBatch) -> None:
         """Add changes behind those that are there."""
         lsns = batch.column(1)
-        piece = _Piece(table, batch, batch.num_rows, lsns[0].as_py(), lsns[-1].as_py())
-        self._pieces.append(piece)
+        piece = _StoredChange(table, batch, batch.num_rows, lsns[0].as_py(), lsns[-1].as_py())
+        self._stored.append(piece)
         self.bytes += batch.nbytes
 
     def cut(self, lsn: int) -> None:
         """Drop the changes from this LSN on."""
-        while self._pieces and self._pieces[-1].last >= lsn:
-            piece = self._pieces.pop()
+        while self._stored and self._stored[-1].last >= lsn:
+            piece = self._stored.pop()
             batch = self._batch(piece)
             self.bytes -= piece.batch.nbytes if piece.batch is not None else 0
             kept = int(np.searchsorted(batch.column(1).to_numpy(), lsn))
@@ -90,7 +90,7 @@ class Pieces(Sequence[Change]):
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="informix-arrow-changes-")  # noqa: SIM115 - see close()
-            for piece in self._pieces:
+            for piece in self._stored:
                 if piece.batch is None:
                     continue
                 sink = pa.BufferOutputStream()
@@ -109,14 +109,14 @@ class Pieces(Sequence[Change]):
 
     def close(self) -> None:
         """Drop everything, and the file with it."""
-        self._pieces.clear()
+        self._stored.clear()
         self.bytes = 0
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._stored)
 
     @overload
     def __getitem__(self, index: int) -> Change: ...
@@ -126,11 +126,11 @@ class Pieces(Sequence[Change]):
 
     def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
         if isinstance(index, slice):
-            return [self._change(piece) for piece in self._pieces[index]]
-        return self._change(self._pieces[index])
+            return [self._change(piece) for piece in self._stored[index]]
+        return self._change(self._stored[index])
 
     def __iter__(self) -> Iterator[Change]:
-        for piece in list(self._pieces):
+        for piece in list(self._stored):
             yield self._change(piece)
 
     def __repr__(self) -> str:
@@ -139,10 +139,10 @@ class Pieces(Sequence[Change]):
     def __del__(self) -> None:
         self.close()
 
-    def _change(self, piece: _Piece) -> Change:
+    def _change(self, piece: _StoredChange) -> Change:
         return Change(piece.table, self._batch(piece))
 
-    def _batch(self, piece: _Piece) -> pa.RecordBatch:
+    def _batch(self, piece: _StoredChange) -> pa.RecordBatch:
         if piece.batch is not None:
             return piece.batch
         if self._file is None:
@@ -156,7 +156,7 @@ class OpenTransaction:
 
     def __init__(self, number: int, begin_lsn: int, begin_time: int, user: int) -> None:
         self.number, self.begin_lsn, self.begin_time, self.user = number, begin_lsn, begin_time, user
-        self.pieces = Pieces()
+        self.changes = ChangeList()
         self.truncated = ""  # a table that it emptied
         self.table: TableBatches | None = None  # whose rows come now
         self.decoder: ImageDecoder | None = None
@@ -164,7 +164,7 @@ class OpenTransaction:
     @property
     def bytes(self) -> int:
         """What it holds in memory, about."""
-        return self.pieces.bytes + (self.decoder.bytes if self.decoder is not None else 0)
+        return self.changes.bytes + (self.decoder.bytes if self.decoder is not None else 0)
 
     def decoder_for(self, table: TableBatches) -> ImageDecoder:
         """What decodes the table's next rows; the run of another table ends."""
@@ -173,38 +173,38 @@ class OpenTransaction:
             self.table, self.decoder = table, table.decoder(self.number)
         return self.decoder
 
-    def take(self, *, undone: bool = False) -> None:
+    def flush_rows(self, *, undone: bool = False) -> None:
         """Make a batch of the rows decoded so far."""
         table, decoder = self.table, self.decoder
         if table is None or decoder is None or not decoder.rows:
             return
-        batch = table.take(decoder, undone=undone)
+        batch = table.build_batch(decoder, undone=undone)
         if batch.num_rows:
-            self.pieces.append(table.table, batch)
+            self.changes.append(table.table, batch)
 
     def end_run(self, *, undone: bool = False) -> None:
         """What comes next are no rows of this table. ``ProtocolError`` when an update is not whole."""
         table, decoder = self.table, self.decoder
         if table is None or decoder is None:
             return
-        self.take(undone=undone)
-        table.give_back(decoder)
+        self.flush_rows(undone=undone)
+        table.return_decoder(decoder)
         self.table = self.decoder = None
 
     def truncate(self, table: TableBatches, lsn: int) -> None:
         """The table was emptied."""
         self.end_run()
-        self.pieces.append(table.table, table.truncated(lsn))
+        self.changes.append(table.table, table.truncated(lsn))
 
     def discard(self, lsn: int) -> None:
         """Undo what has this LSN or a greater one (a rollback to a savepoint)."""
         self.end_run(undone=True)
-        self.pieces.cut(lsn)
+        self.changes.cut(lsn)
 
     def drop(self) -> None:
         """It was rolled back: nothing of it counts."""
         if self.decoder is not None and self.table is not None:
             self.decoder.take()
-            self.table.give_back(self.decoder)
+            self.table.return_decoder(self.decoder)
             self.table = self.decoder = None
-        self.pieces.close()
+        self.changes.close()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..bulk.target import bare_name, check_table, describe_table, split_table
-from ..exchange.database import plain_rows
+from ..exchange.database import query_rows
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..wire import changes as records
@@ -27,32 +27,32 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedTable:
     """A table as a user has asked for it: ``database`` and ``owner`` are "" where that is left open."""
 
     name: str
     database: str
     owner: str
-    bare: str
+    table_name: str
     columns: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CaptureTable:
     """A table that can be captured.
 
     ``full_name`` is ``database:owner.table`` as the routines of ``syscdcv1`` want it; ``columns`` are those to be
     captured, in the order in which users get them.
     """
 
-    wanted: Wanted
+    request: RequestedTable
     full_name: str
     columns: tuple[Column, ...]
 
 
-def wanted_tables(
+def requested_tables(
     tables: Tables, columns: Mapping[str, Sequence[str]] | None, default_database: str
-) -> list[Wanted]:
+) -> list[RequestedTable]:
     """What the arguments of ``capture()`` ask for. ``InterfaceError`` for what cannot be."""
     if isinstance(tables, str) or not isinstance(tables, Sequence | Mapping):
         raise InterfaceError(
@@ -67,10 +67,10 @@ def wanted_tables(
         if name not in chosen:
             raise InterfaceError(f"columns names the table {name!r}, which is not among the tables")
         chosen[name] = names
-    return [_wanted(name, names, default_database) for name, names in chosen.items()]
+    return [_parse_request(name, names, default_database) for name, names in chosen.items()]
 
 
-def _wanted(name: str, columns: Sequence[str] | None, default_database: str) -> Wanted:
+def _parse_request(name: str, columns: Sequence[str] | None, default_database: str) -> RequestedTable:
     check_table(name)
     database, owner = split_table(name)
     if "@" in database:
@@ -87,10 +87,12 @@ def _wanted(name: str, columns: Sequence[str] | None, default_database: str) -> 
         if not columns or len(set(columns)) < len(columns):
             raise InterfaceError(f"the columns of {name!r} are none, or name one twice: {list(columns)!r}")
     chosen = None if columns is None else tuple(columns)
-    return Wanted(name, (database or default_database).lower(), owner, bare_name(name), chosen)
+    return RequestedTable(name, (database or default_database).lower(), owner, bare_name(name), chosen)
 
 
-def find_table(session: Session, wanted: Wanted, *, check_columns: bool = True) -> Exchange[Found]:
+def find_table(
+    session: Session, wanted: RequestedTable, *, check_columns: bool = True
+) -> Exchange[CaptureTable]:
     """Look a table up in its database, which is open. ``check_columns`` False: only whether it is there.
 
     Raises
@@ -102,9 +104,9 @@ def find_table(session: Session, wanted: Wanted, *, check_columns: bool = True) 
     """
     if not session.logged:
         raise database_error(NO_LOG, near=wanted.database)
-    quoted = wanted.bare.replace("'", "''")
+    quoted = wanted.table_name.replace("'", "''")
     owned = f" AND owner = '{wanted.owner}'" if wanted.owner else ""
-    rows = yield from plain_rows(
+    rows = yield from query_rows(
         session, f"SELECT tabname, owner, tabtype FROM systables WHERE tabname = '{quoted}'{owned}"
     )
     if not rows:
@@ -112,16 +114,16 @@ def find_table(session: Session, wanted: Wanted, *, check_columns: bool = True) 
     if len(rows) > 1:
         owners = ", ".join(sorted(str(row[1]).strip() for row in rows))
         raise ProgrammingError(
-            f"there are tables {wanted.bare} of several owners ({owners}): write owner.table"
+            f"there are tables {wanted.table_name} of several owners ({owners}): write owner.table"
         )
     owner, kind = str(rows[0][1]).strip(), str(rows[0][2]).strip()
     if kind != "T":
         what = _KINDS.get(kind, "no table")
         raise database_error(NO_PLAIN_TABLE, near=f"{wanted.name}, which is {what}")
-    full_name = f"{wanted.database}:{owner}.{wanted.bare}"
+    full_name = f"{wanted.database}:{owner}.{wanted.table_name}"
     if not check_columns:
-        return Found(wanted, full_name, ())
-    every = yield from describe_table(session, f"'{owner}'.{wanted.bare}")
+        return CaptureTable(wanted, full_name, ())
+    every = yield from describe_table(session, f"'{owner}'.{wanted.table_name}")
     by_name = {column.name: column for column in every}
     if wanted.columns is None:
         columns = every
@@ -140,4 +142,4 @@ def find_table(session: Session, wanted: Wanted, *, check_columns: bool = True) 
             column=bad[0].name,
             sqlcode=NO_COLUMN,
         )
-    return Found(wanted, full_name, columns)
+    return CaptureTable(wanted, full_name, columns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..wire.errors import InterfaceError
 
 _FORM = re.compile(r"1-([0-9a-f]{1,16})-([0-9a-f]{1,16})")
-_MOST = 1 << 63
+_LSN_LIMIT = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Token:
         found = _FORM.fullmatch(text) if isinstance(text, str) else None
         if found is not None:
             restart, commit = int(found[1], 16), int(found[2], 16)
-            if restart < _MOST and commit < _MOST:
+            if restart < _LSN_LIMIT and commit < _LSN_LIMIT:
                 return cls(restart, commit)
         raise InterfaceError(
             "start must be a token of an earlier capture (changes.token), such as '1-4500001000-4500001100', "

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 
-from .exits import PROGRAM, guarded, interrupted, open_streams, say
+from .exits import PROGRAM, open_streams, print_error, report_interrupt, run_guarded
 from .helping import COMMANDS
 from .interrupts import terminable
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             open_streams()
             return _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt as interrupt:  # before the command has begun: imports take their time
-        return interrupted(interrupt)
+        return report_interrupt(interrupt)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -36,7 +36,7 @@ def _run(words: Sequence[str]) -> int:
     run: Callable[[argparse.Namespace], int] = options.run
     with warnings.catch_warnings():
         warnings.showwarning = _warn
-        return guarded(functools.partial(run, options), verbose=options.verbose)
+        return run_guarded(functools.partial(run, options), verbose=options.verbose)
 
 
 def parser(whole: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -69,4 +69,4 @@ def _version() -> str:
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
-    say(f"warning: {' '.join(str(message).split())}")
+    print_error(f"warning: {' '.join(str(message).split())}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import connecting
-from .exits import DONE, Failure, UsageError, say
+from .exits import DONE, Failure, UsageError, print_error
 from .files import STDIO
 from .helping import Commands, command, whole_number
 from .interrupts import Interrupts
@@ -27,7 +27,7 @@ EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb"""
 
 FORMATS = ("jsonl", "debezium-json", "parquet")
-QUIET = 60.0  # seconds after which a target without news is told how far the log was read
+IDLE_SECONDS = 60.0  # seconds after which a target without news is told how far the log was read
 _LETTERS = {"insert": "c", "update": "u", "delete": "d", "truncate": "t"}
 
 
@@ -90,18 +90,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("Parquet goes into a directory: give -o DIR")
     if options.output != STDIO:
         Path(options.output).mkdir(parents=True, exist_ok=True)
-    start = _state(options.state)
-    with connecting.connected(url, options) as connection:
+    start = _read_token(options.state)
+    with connecting.connect_from_options(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
     with changes:
-        _keep(
+        _write_token(
             options.state, changes.token
         )  # else who is stopped before the first transaction would begin anew
         if options.format == "parquet":
             _to_parquet(changes, options)
         else:
-            _to_lines(changes, options, plain if options.format == "jsonl" else debezium)
-        _keep(options.state, changes.token)
+            _to_lines(changes, options, plain_lines if options.format == "jsonl" else debezium_lines)
+        _write_token(options.state, changes.token)
     return DONE
 
 
@@ -117,7 +117,7 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
             )
     start = applied_token(options.apply)
     seconds = 1.0 if options.max_seconds is None else options.max_seconds
-    with connecting.connected(url, options) as connection:
+    with connecting.connect_from_options(url, options) as connection:
         if start is None:
             with capture(connection, tables, idle=0, timeout=1) as begun:
                 for _ in begun:
@@ -126,8 +126,8 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
             if start is None:
                 raise Failure("the server does not say how far its log goes: try again")
             keep_token(options.apply, start)
-            say("the copy has had no changes yet: it gets those from now on")
-        idle = QUIET if options.idle is None else options.idle
+            print_error("the copy has had no changes yet: it gets those from now on")
+        idle = IDLE_SECONDS if options.idle is None else options.idle
         changes = capture(connection, tables, start=start, idle=idle, floating_decimals="string")
     with changes:
         while True:
@@ -137,7 +137,7 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
             if changes.token is not None:
                 keep_token(options.apply, changes.token)
             if options.idle is not None:
-                say(f"{done.transactions:,} transactions with {done.rows:,} changes applied")
+                print_error(f"{done.transactions:,} transactions with {done.rows:,} changes applied")
                 return DONE
 
 
@@ -149,21 +149,21 @@ def _to_lines(changes: Changes, options: argparse.Namespace, make: Lines) -> Non
             with Interrupts() as interrupts:
                 interrupts.wait()
                 for change in transaction.batches:
-                    file = _file_of(change.table, options.output, files)
+                    file = _open_table_file(change.table, options.output, files)
                     for line in make(change.table, change.data, transaction):
                         file.write(line.encode() + b"\n")
                 for file in files.values():
                     file.flush()
                     if options.output != STDIO:
                         os.fsync(file.fileno())
-                _keep(options.state, transaction.token)
+                _write_token(options.state, transaction.token)
     finally:
         if options.output != STDIO:
             for file in files.values():
                 file.close()
 
 
-def _file_of(table: str, output: str, files: dict[str, Any]) -> Any:
+def _open_table_file(table: str, output: str, files: dict[str, Any]) -> Any:
     if output == STDIO:
         return files.setdefault("", sys.stdout.buffer)
     if table not in files:
@@ -188,7 +188,7 @@ def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
                 part = path.with_name(path.name + ".part")
                 pq.write_table(pa.Table.from_batches(found), part)
                 os.replace(part, path)
-            _keep(options.state, batch.token)
+            _write_token(options.state, batch.token)
 
 
 def _plain_name(table: str) -> str:
@@ -201,23 +201,23 @@ def _plain_name(table: str) -> str:
 Lines = Callable[[str, Any, "Transaction"], Iterable[str]]
 
 
-def plain(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
+def plain_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
     """Changes as lines of our own."""
     head = f'{{"table": {_json(table)}, "op": "'
     middle = (
         f', "commit_lsn": {transaction.commit_lsn}, "commit_time": "{transaction.commit_time.isoformat()}", '
         f'"transaction": {transaction.transaction}, "data": '
     )
-    for operation, lsn, row, before in _parts(data):
+    for operation, lsn, row, before in _change_rows(data):
         yield f'{head}{operation}", "lsn": {lsn}{middle}{row}, "before": {before}}}'
 
 
-def debezium(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
+def debezium_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
     """Changes in Debezium's envelope, without its schemas; values as in lines of our own."""
     database, _, name = table.rpartition(":")
     owner, _, name = name.rpartition(".")
     moment = int(transaction.commit_time.timestamp() * 1000)
-    for operation, lsn, row, before in _parts(data):
+    for operation, lsn, row, before in _change_rows(data):
         source = (
             f'{{"connector": "informix", "ts_ms": {moment}, "db": {_json(database)}, "schema": {_json(owner)}, '
             f'"table": {_json(name)}, "txId": "{transaction.transaction}", "change_lsn": "{lsn}", '
@@ -232,7 +232,7 @@ def debezium(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
         )
 
 
-def _parts(data: Any) -> Iterable[tuple[str, int, str, str]]:
+def _change_rows(data: Any) -> Iterable[tuple[str, int, str, str]]:
     """Operation, LSN, the row and the row before, as JSON."""
     operations = data.column(0).to_pylist()
     before = data.column(data.num_columns - 1)
@@ -252,11 +252,11 @@ def _objects(fields: list[Any], columns: list[Any]) -> list[str]:
 
     from .formats.json_text import json_texts
 
-    parts: list[Any] = []
+    pieces_of_json: list[Any] = []
     for number, (field, column) in enumerate(zip(fields, columns, strict=True)):
-        parts += [pa.scalar(("{" if number == 0 else ", ") + _json(field.name) + ": ")]
-        parts += [pc.fill_null(json_texts(column, field), "null")]
-    lines: list[str] = pc.binary_join_element_wise(*parts, pa.scalar("}"), "").to_pylist()
+        pieces_of_json += [pa.scalar(("{" if number == 0 else ", ") + _json(field.name) + ": ")]
+        pieces_of_json += [pc.fill_null(json_texts(column, field), "null")]
+    lines: list[str] = pc.binary_join_element_wise(*pieces_of_json, pa.scalar("}"), "").to_pylist()
     return lines
 
 
@@ -267,14 +267,14 @@ def _json(text: str) -> str:
 # ---- state ---------------------------------------------------------------------------------------------------------
 
 
-def _state(path: str | None) -> str | None:
+def _read_token(path: str | None) -> str | None:
     """The token that was kept."""
     if path is None:
         return None
     try:
         text = Path(path).read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        say(f"{path} is not there yet: changes from now on")
+        print_error(f"{path} is not there yet: changes from now on")
         return None
     except (OSError, ValueError) as error:
         raise Failure(f"{path} cannot be read: {error}") from error
@@ -283,7 +283,7 @@ def _state(path: str | None) -> str | None:
     return text
 
 
-def _keep(path: str | None, token: str | None) -> None:
+def _write_token(path: str | None, token: str | None) -> None:
     """Keep the token: the old one or the new one is there, never a part."""
     if path is None or token is None:
         return

@@ -24,7 +24,7 @@ _NO_SUCH_TABLE = -206
 
 
 @dataclass
-class Progress:
+class LoadPosition:
     """How far a load is.
 
     Attributes
@@ -68,7 +68,7 @@ class Checkpoint:
         self._key = _hash([table.lower(), *absolute])
         self._fingerprint = _hash([how, *map(_state, paths)])
 
-    def find(self) -> Progress:
+    def find(self) -> LoadPosition:
         """Where to go on: at the beginning, if there is nothing. ``Failure`` when the files are not what they were."""
         sql = (
             "SELECT fingerprint, rows_read, rows_loaded, rows_rejected, reject_bytes, log_bytes "
@@ -86,15 +86,15 @@ class Checkpoint:
             self._connection.execute(
                 f"INSERT INTO {TABLE} VALUES (?, ?, 0, 0, 0, 0, 0)", (self._key, self._fingerprint)
             )
-            return Progress()
+            return LoadPosition()
         if row[0] != self._fingerprint:
             raise Failure(
                 "the files or the options are not those of the load that was begun: load the rest by itself, then "
                 f"DELETE FROM {TABLE} WHERE load_key = '{self._key}'"
             )
-        return Progress(*map(int, row[1:]))
+        return LoadPosition(*map(int, row[1:]))
 
-    def put(self, at: Progress) -> None:
+    def put(self, at: LoadPosition) -> None:
         """Note how far the load is, in the transaction that is open."""
         self._connection.execute(
             f"UPDATE {TABLE} SET rows_read = ?, rows_loaded = ?, rows_rejected = ?, reject_bytes = ?, log_bytes = ? "

@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
                 print(f"{name}: only in {'A' if name in a else 'B'}")
                 same = False
                 continue
-            with progress.Progress(options.progress) as told:
+            with progress.ProgressReporter(options.progress) as told:
                 result = compare_tables(a[name], b[name], key=key, limit=options.limit, progress=told)
             same &= result.same
-            _tell(name, result)
+            _print_result(name, result)
     return SAME if same else DIFFERENT
 
 
@@ -79,7 +79,7 @@ def _side(words: str, options: argparse.Namespace, stack: contextlib.ExitStack) 
     from ..comparison import DatabaseSide, DirectorySide, FileSide
 
     if connecting.looks_like_url(words):
-        return DatabaseSide(stack.enter_context(connecting.connected(words, options)))
+        return DatabaseSide(stack.enter_context(connecting.connect_from_options(words, options)))
     if os.path.isdir(words):
         return DirectorySide(words)
     if not os.path.exists(words):
@@ -88,7 +88,7 @@ def _side(words: str, options: argparse.Namespace, stack: contextlib.ExitStack) 
     return FileSide(words, plain)
 
 
-def _tell(name: str, result: TableResult) -> None:
+def _print_result(name: str, result: TableResult) -> None:
     for side, columns in (("A", result.only_a), ("B", result.only_b)):
         if columns:
             print(f"{name}: columns only in {side}: {', '.join(columns)}")
@@ -99,14 +99,14 @@ def _tell(name: str, result: TableResult) -> None:
     many = f"{'' if result.complete else 'at least '}{len(result.differences)}"
     print(f"{name}: {many} rows differ (A has {result.rows_a} rows, B {result.rows_b})")
     for each in result.differences:
-        key = ", ".join(f"{column}={_shown(value)}" for column, value in each.key.items())
+        key = ", ".join(f"{column}={_format_value(value)}" for column, value in each.key.items())
         if each.kind != "changed":
             print(f"  {key}: {each.kind}")
         for column, in_a, in_b in each.columns:
-            print(f"  {key}: {column}: A {_shown(in_a)} B {_shown(in_b)}")
+            print(f"  {key}: {column}: A {_format_value(in_a)} B {_format_value(in_b)}")
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if value is None:
         return "NULL"
     text = repr(value) if isinstance(value, str | bytes) else str(value)

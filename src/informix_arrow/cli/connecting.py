@@ -15,7 +15,7 @@ from typing import Any
 from ..connection import Connection, open_connection
 from ..dsn import Parameters, resolve
 from ..wire.errors import Error, OperationalError
-from .exits import Failure, UsageError, noted, say
+from .exits import Failure, UsageError, add_note, print_error
 
 URL_VARIABLE = "INFORMIX_ARROW_URL"
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
@@ -82,45 +82,45 @@ def take_url(
     return found
 
 
-def parameters_of(url: str, options: argparse.Namespace, **keywords: Any) -> Parameters:
+def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -> Parameters:
     """What to connect with: the URL, the options, and the password from wherever it is.
 
     In this order: the URL (with a warning, when it came by the command line), ``--password-file``,
     INFORMIX_ARROW_PASSWORD, the keyring, a prompt on a terminal.
     """
-    given: dict[str, Any] = {
+    keyword_values: dict[str, Any] = {
         name: value
         for name in ("user", "isolation", "lock_wait")
         if (value := getattr(options, name, None)) is not None
     }
-    parameters = resolve(url, **{**given, **keywords})
+    parameters = resolve(url, **{**keyword_values, **keywords})
     if parameters.password:
         if url != os.environ.get(URL_VARIABLE):
-            say(
+            print_error(
                 "a password on the command line can be seen by everybody on this machine: use --password-file or "
                 f"{PASSWORD_VARIABLE}"
             )
         return parameters
     password = _password(parameters, options, os.environ)
-    return resolve(url, **{**given, **keywords, "password": password}) if password else parameters
+    return resolve(url, **{**keyword_values, **keywords, "password": password}) if password else parameters
 
 
-def connected(url: str, options: argparse.Namespace, **keywords: Any) -> Connection:
+def connect_from_options(url: str, options: argparse.Namespace, **keywords: Any) -> Connection:
     """An open connection; ``keywords`` are those of ``connect()``. Autocommit, unless they say otherwise."""
-    return opened(parameters_of(url, options, **{"autocommit": True, **keywords}))
+    return open_from_parameters(resolve_parameters(url, options, **{"autocommit": True, **keywords}))
 
 
-def opened(parameters: Parameters) -> Connection:
-    """An open connection to what :func:`parameters_of` made."""
+def open_from_parameters(parameters: Parameters) -> Connection:
+    """An open connection to what :func:`resolve_parameters` made."""
     try:
         return open_connection(parameters)
     except Error as error:
         if error.sqlcode == _REFUSED and not parameters.password:
-            noted(error, f"No password was given: say --password-file, or set {PASSWORD_VARIABLE}.")
+            add_note(error, f"No password was given: say --password-file, or set {PASSWORD_VARIABLE}.")
         raise
 
 
-def name_of(parameters: Parameters) -> str:
+def display_name(parameters: Parameters) -> str:
     """Whom and what is talked to, without the password."""
     return f"{parameters.user}@{parameters.host}:{parameters.port}/{parameters.database}"
 

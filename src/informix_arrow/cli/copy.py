@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import connecting, progress
-from .exits import DONE, FAILED, noted, one_line, say
+from .exits import DONE, FAILED, add_note, one_line, print_error
 from .helping import Commands, command, whole_number
 
 if TYPE_CHECKING:
@@ -93,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
     lock = threading.Lock()
     whole = 0
     log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
-    with connecting.connected(url, options) as connection, progress.Progress(options.progress) as bar:
+    with (
+        connecting.connect_from_options(url, options) as connection,
+        progress.ProgressReporter(options.progress) as bar,
+    ):
 
         def more(rows: int, size: int) -> None:
             with lock:
@@ -127,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
         except CopyFailed as failed:
             copies = failed.copies
         except KeyboardInterrupt as interrupt:
-            noted(
+            add_note(
                 interrupt,
                 f"{whole} tables were copied; each other one is as it was, or was copied as a whole.",
             )
@@ -140,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None
-        say(each.told(one_line(each.error)))
+        print_error(each.told(one_line(each.error)))
     return FAILED if failures else DONE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .exits import FAILED, say
+from .exits import FAILED, print_error
 from .helping import Commands, command
 
 
@@ -21,6 +21,6 @@ def run(_: argparse.Namespace) -> int:
     try:
         from .. import server  # noqa: F401 (whether it can run here; the demo starts it in a process of its own)
     except ImportError as missing:
-        say(str(missing))
+        print_error(str(missing))
         return FAILED
     return demo.run()

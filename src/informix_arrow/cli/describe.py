@@ -8,7 +8,7 @@ from . import connecting, output
 from .helping import Commands, command
 
 _COLUMNS = ("column_name", "data_type", "is_nullable", "column_default", "arrow_type")
-_PARTS = (
+_DETAIL_COLUMNS = (
     "index_name",
     "constraint_name",
     "column_name",
@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show the columns, and for people what belongs to the table besides."""
     url, table = connecting.take_url(options.words, ("TABLE",))
-    with connecting.connected(url, options) as connection:
+    with connecting.connect_from_options(url, options) as connection:
         columns = connection.columns(table)
         parts = {
             "primary key": connection.primary_key(table),
@@ -44,5 +44,5 @@ def run(options: argparse.Namespace) -> int:
         for name, part in parts.items():
             if part.num_rows:
                 print(f"\n{name}")
-                output.show(part, options, [each for each in _PARTS if each in part.schema.names])
+                output.show(part, options, [each for each in _DETAIL_COLUMNS if each in part.schema.names])
     return 0

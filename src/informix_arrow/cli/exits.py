@@ -27,12 +27,12 @@ class UsageError(Failure):
     code = USAGE
 
 
-def say(text: str) -> None:
+def print_error(text: str) -> None:
     """A line on stderr, with the program's name before it."""
     print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
 
 
-def noted(error: BaseException, text: str) -> None:
+def add_note(error: BaseException, text: str) -> None:
     """Add to an error what is in effect in spite of it."""
     notes = [*getattr(error, "__notes__", ()), text]
     error.__dict__["__notes__"] = notes  # as add_note() does from Python 3.11 on
@@ -58,7 +58,7 @@ def _notes(error: BaseException) -> list[str]:
     return [str(note) for note in getattr(error, "__notes__", ())]
 
 
-def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
+def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
     """Run a command: its exit code, or that of the error that ended it, which is told on stderr.
 
     Errors of this package, of Arrow, of files and of a user's wrong values are told; any other is a fault of the
@@ -69,19 +69,19 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         _flush_output()
         return code
     except KeyboardInterrupt as interrupt:
-        return interrupted(interrupt)
+        return report_interrupt(interrupt)
     except BrokenPipeError:
         _forget_output()  # whoever read it went away (``| head``)
         return FAILED
     except Failure as failure:
-        say(str(failure) if verbose else one_line(failure))
+        print_error(str(failure) if verbose else one_line(failure))
         return failure.code
     except Exception as error:
         from pyarrow import ArrowException  # costly to import, and needed only now
 
         if not isinstance(error, (Error, ArrowException, OSError, UnicodeError)):
             raise
-        say(str(error) if verbose else one_line(error))
+        print_error(str(error) if verbose else one_line(error))
         if isinstance(error, OSError):
             try:
                 sys.stdout.flush()
@@ -90,7 +90,7 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         return USAGE if isinstance(error, InterfaceError) else FAILED
 
 
-def interrupted(interrupt: KeyboardInterrupt) -> int:
+def report_interrupt(interrupt: KeyboardInterrupt) -> int:
     """Tell what ended a command, and what is in effect: its exit code."""
     code, word = (
         (TERMINATED, "terminated") if isinstance(interrupt, Terminated) else (INTERRUPTED, "interrupted")
@@ -98,7 +98,7 @@ def interrupted(interrupt: KeyboardInterrupt) -> int:
     # The error that ended the statement on the server is its cause, and says what is in effect.
     cause = [] if interrupt.__cause__ is None else [one_line(interrupt.__cause__)]
     told = [*cause, *_notes(interrupt)]
-    say(" ".join([f"{word}:" if told else word, *told]))
+    print_error(" ".join([f"{word}:" if told else word, *told]))
     return code
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from . import connecting, progress
-from .exits import say
+from .exits import print_error
 from .helping import Commands, command
 
 EXAMPLE = "  informix-arrow export informix://user@host:9088/stores backup --format unl"
@@ -38,11 +38,14 @@ def run(options: argparse.Namespace) -> int:
     from ..transfer import export_database
 
     url, directory = connecting.take_url(options.words, ("DIR",))
-    with connecting.connected(url, options) as connection, progress.Progress(options.progress) as told:
+    with (
+        connecting.connect_from_options(url, options) as connection,
+        progress.ProgressReporter(options.progress) as told,
+    ):
         report = export_database(
             connection, directory, format=options.format, lock=options.lock, progress=told
         )
     for each in report.omitted:
-        say(f"not carried over: {each}")
+        print_error(f"not carried over: {each}")
     print(f"{len(report.tables)} tables, {sum(report.tables.values())} rows: {report.directory}")
     return 0

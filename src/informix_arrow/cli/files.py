@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from ..disk import naming
+from ..disk import name_file_in_errors
 from .exits import Failure, UsageError
 
 STDIO = "-"
-PART = ".part"
+PART_SUFFIX = ".part"
 _REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://")
 
 
@@ -95,14 +95,14 @@ def new_file(path: str, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
     ``UsageError`` when there is one of this name already, unless ``overwrite``; ``-`` is standard output.
     """
     if path == STDIO:
-        with naming("standard output"):
+        with name_file_in_errors("standard output"):
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         return
     refuse_existing(path, overwrite=overwrite)
-    part = path + PART
+    part = path + PART_SUFFIX
     try:
-        with naming(path), _open_output(part) as file:
+        with name_file_in_errors(path), _open_output(part) as file:
             yield file
             if not is_remote(path):
                 file.flush()
@@ -126,23 +126,25 @@ def refuse_existing(path: str, *, overwrite: bool = False) -> None:
         raise UsageError(f"{path} exists already: choose another name, or say --overwrite")
 
 
-def expanded(paths: Sequence[str]) -> list[str]:
+def expand_paths(paths: Sequence[str]) -> list[str]:
     """The files that a list of paths and patterns stands for, in order. ``UsageError`` for what stands for none."""
-    found: list[str] = []
+    matches: list[str] = []
     for path in paths:
         if path == STDIO:
-            found.append(path)
+            matches.append(path)
         elif is_remote(path):
             system, name = file_system(path)
             if glob.has_magic(name):
-                found += [system.unstrip_protocol(each) for each in sorted(system.glob(name))] or _none(path)
+                matches += [system.unstrip_protocol(each) for each in sorted(system.glob(name))] or _none(
+                    path
+                )
             else:
-                found.append(path)
+                matches.append(path)
         elif glob.has_magic(path) and not os.path.lexists(path):
-            found += sorted(glob.glob(path, recursive=True)) or _none(path)
+            matches += sorted(glob.glob(path, recursive=True)) or _none(path)
         else:
-            found.append(path)
-    return found
+            matches.append(path)
+    return matches
 
 
 def _none(path: str) -> list[str]:

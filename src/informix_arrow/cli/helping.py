@@ -6,7 +6,7 @@ import argparse
 from typing import NamedTuple, TypeAlias
 
 
-class Listed(NamedTuple):
+class CommandInfo(NamedTuple):
     """A command: the module that declares and runs it, and its line in ``--help``."""
 
     module: str
@@ -14,21 +14,21 @@ class Listed(NamedTuple):
 
 
 COMMANDS = {
-    "query": Listed("query", "run SQL and show, pipe or store its rows"),
-    "load": Listed("load", "load files into a table"),
-    "unload": Listed("unload", "write the rows of a table or a query into files"),
-    "copy": Listed("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
-    "capture": Listed("capture", "the committed changes of tables, as they are made"),
-    "export": Listed("exporting", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"),
-    "import": Listed("importing", "an export, or what dbexport wrote, into a new or empty database"),
-    "compare": Listed("compare", "whether tables of two databases, exports or files are the same"),
-    "tables": Listed("tables", "list tables, views and synonyms"),
-    "describe": Listed("describe", "the columns, keys and indexes of a table"),
-    "ping": Listed("ping", "log in and ask the server for a sign of life"),
-    "doctor": Listed("doctor", "say line by line what works against a server"),
-    "serve": Listed("serve", "run the embedded SQLI server until SIGTERM or SIGINT"),
-    "demo": Listed("demo", "load real data into an embedded server and read it into Polars"),
-    "completion": Listed("completion", "print what makes a shell complete commands and options"),
+    "query": CommandInfo("query", "run SQL and show, pipe or store its rows"),
+    "load": CommandInfo("load", "load files into a table"),
+    "unload": CommandInfo("unload", "write the rows of a table or a query into files"),
+    "copy": CommandInfo("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
+    "capture": CommandInfo("capture", "the committed changes of tables, as they are made"),
+    "export": CommandInfo("exporting", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"),
+    "import": CommandInfo("importing", "an export, or what dbexport wrote, into a new or empty database"),
+    "compare": CommandInfo("compare", "whether tables of two databases, exports or files are the same"),
+    "tables": CommandInfo("tables", "list tables, views and synonyms"),
+    "describe": CommandInfo("describe", "the columns, keys and indexes of a table"),
+    "ping": CommandInfo("ping", "log in and ask the server for a sign of life"),
+    "doctor": CommandInfo("doctor", "say line by line what works against a server"),
+    "serve": CommandInfo("serve", "run the embedded SQLI server until SIGTERM or SIGINT"),
+    "demo": CommandInfo("demo", "load real data into an embedded server and read it into Polars"),
+    "completion": CommandInfo("completion", "print what makes a shell complete commands and options"),
 }
 
 #: What ``add_subparsers`` gives, to which each command adds itself.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..connection import Connection
 from . import connecting, progress
-from .exits import DONE, FAILED, UsageError, say
+from .exits import DONE, FAILED, UsageError, print_error
 from .helping import Commands, command
 
 _NEW_LOCALE = "en_US.utf8"
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     url, *more = connecting.take_url(rest, ())
     if more:
         raise UsageError(f"too many words, from {more[0]!r} on: give DIR URL")
-    parameters = connecting.parameters_of(url, options, autocommit=True)
+    parameters = connecting.resolve_parameters(url, options, autocommit=True)
     if not parameters.database:
         raise UsageError("the URL names no database: say into which, it is made when there is none")
 
@@ -53,11 +53,13 @@ def run(options: argparse.Namespace) -> int:
         # CREATE DATABASE gives the new database the locale of the session.
         env = {"DB_LOCALE": parameters.db_locale or _NEW_LOCALE, **parameters.env}
         there = replace(parameters, database=name)
-        return connecting.opened(there if name == parameters.database else replace(there, env=env))
+        return connecting.open_from_parameters(
+            there if name == parameters.database else replace(there, env=env)
+        )
 
     with (
         open_or_create(connect, parameters.database) as made,
-        progress.Progress(options.progress) as told,
+        progress.ProgressReporter(options.progress) as told,
     ):
         report = import_database(
             directory,
@@ -69,11 +71,11 @@ def run(options: argparse.Namespace) -> int:
             progress=told,
         )
     for statement, reason in report.refused:
-        say(f"refused: {' '.join(statement.split())}: {reason}")
+        print_error(f"refused: {' '.join(statement.split())}: {reason}")
     rows = sum(report.tables.values())
     print(f"{len(report.tables)} tables, {rows} rows, {report.statements} keys, indexes, views and others")
     if report.refused:
-        say(
+        print_error(
             f"{len(report.refused)} statements were refused: tables and rows are complete, what those make is not there"
         )
         return FAILED

@@ -20,15 +20,15 @@ from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError
 from ..wire.types import ColumnType
 from . import connecting, output, progress
-from .checkpoint import Checkpoint, Progress
-from .exits import DONE, REJECTS, Failure, UsageError, noted, one_line, say
-from .files import PART, STDIO, expanded
+from .checkpoint import Checkpoint, LoadPosition
+from .exits import DONE, REJECTS, Failure, UsageError, add_note, one_line, print_error
+from .files import PART_SUFFIX, STDIO, expand_paths
 from .formats import READABLE, Options, format_of
 from .helping import Commands, command, whole_number
 from .interrupts import Interrupts
-from .load_source import Source
-from .pieces import Pieces
-from .rejects import Reject, Rejects, in_order, of_server, of_source
+from .load_source import LoadFiles
+from .pieces import BatchSlicer
+from .rejects import Reject, RejectFiles, from_report, from_source, in_order
 
 EXAMPLE = """\
   informix-arrow load stores@ol_shop orders orders.csv --rejects refused.csv --max-errors 100
@@ -113,20 +113,20 @@ def run(options: argparse.Namespace) -> int:
     """Load the files."""
     url, table, *patterns = connecting.take_url(options.words, ("TABLE", "FILE"), more=True)
     _check(options, table)
-    paths = expanded(patterns)
+    paths = expand_paths(patterns)
     kind = format_of(paths[0], options.format, READABLE, "csv" if paths[0] == STDIO else None)
-    with connecting.connected(url, options) as connection:
+    with connecting.connect_from_options(url, options) as connection:
         target = _target(connection, table, options.mode)
         wishes = Options(
             delimiter=options.delimiter,
             null=options.null,
             encoding=options.encoding,
             collect=options.collect,
-            nested={} if target is None else _nested(target.schema),
+            nested={} if target is None else _nested_types(target.schema),
             types=_unl_types(target, options) if kind == "unl" else None,
             date_format=options.date_format,
         )
-        source = Source(paths, kind, wishes)
+        source = LoadFiles(paths, kind, wishes)
         try:
             plan = _plan(source, target, table, options)
             if options.dry_run:
@@ -216,19 +216,19 @@ def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema
     return pa.schema([known[name.lower()] for name in wanted])
 
 
-def _nested(schema: pa.Schema) -> dict[str, pa.DataType]:
+def _nested_types(schema: pa.Schema) -> dict[str, pa.DataType]:
     return {each.name.lower(): each.type for each in schema if pa.types.is_nested(each.type)}
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _LoadPlan:
     """Which column of the files goes into which column of the table, and the types of a table that is made."""
 
     columns: Mapping[str, str]  # by the file's names
     types: Mapping[str, str]  # of the table's columns, as far as they are said
     declared: Mapping[str, str]  # of the table's columns, as they are or will be
 
-    def shown(self, source: Source) -> pa.Table:
+    def shown(self, source: LoadFiles) -> pa.Table:
         names = list(source.schema.names)
         return pa.table(
             {
@@ -242,7 +242,7 @@ class _Plan:
         )
 
 
-def _plan(source: Source, target: _Target | None, table: str, options: argparse.Namespace) -> _Plan:
+def _plan(source: LoadFiles, target: _Target | None, table: str, options: argparse.Namespace) -> _LoadPlan:
     wanted = None if source.kind == "unl" else _columns(options.columns)
     said = _types(options.types)
     if target is not None and options.mode not in ("create",):
@@ -259,7 +259,9 @@ def _plan(source: Source, target: _Target | None, table: str, options: argparse.
     else:
         columns = _new_names(source.schema, wanted)
         missing = [
-            into for name, into in columns.items() if into not in said and _untyped(source.schema.field(name))
+            into
+            for name, into in columns.items()
+            if into not in said and _is_untyped(source.schema.field(name))
         ]
         if missing:
             raise UsageError(
@@ -269,16 +271,16 @@ def _plan(source: Source, target: _Target | None, table: str, options: argparse.
         schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
         types = said
         declared = {name: text for name, text, _ in ddl.new_columns(schema, types=said)}
-        targets = _parsed(columns, declared)
+        targets = _parse_types(columns, declared)
     source.convert(targets, options.date_format)
-    return _Plan(columns, types, declared)
+    return _LoadPlan(columns, types, declared)
 
 
-def _untyped(field: pa.Field) -> bool:
+def _is_untyped(field: pa.Field) -> bool:
     return bool(pa.types.is_string(field.type) and b"informix.type" not in (field.metadata or {}))
 
 
-def _parsed(columns: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, ColumnType]:
+def _parse_types(columns: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, ColumnType]:
     found = {}
     for name, into in columns.items():
         try:
@@ -327,18 +329,23 @@ class _Load:
     """The load itself: whole, or in chunks where errors are counted on the way or its place is kept."""
 
     def __init__(
-        self, connection: Connection, source: Source, plan: _Plan, table: str, options: argparse.Namespace
+        self,
+        connection: Connection,
+        source: LoadFiles,
+        plan: _LoadPlan,
+        table: str,
+        options: argparse.Namespace,
     ) -> None:
         self._connection = connection
         self._source = source
         self._plan = plan
         self._table = table
         self._options = options
-        self._rejects: Rejects
-        self._told = 0  # of source.refused
-        self._at = Progress()
+        self._rejects: RejectFiles
+        self._reported_refused = 0  # of source.refused
+        self._position = LoadPosition()
         self._committed = 0  # rows, where there are commits on the way
-        self._bar: progress.Progress
+        self._bar: progress.ProgressReporter
         counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
         self._stepwise = counted and options.mode == "append"
 
@@ -348,22 +355,22 @@ class _Load:
             raise UsageError(f"--rejects with --resume: a file of {self._source.kind} cannot be gone on with")
         checkpoint = None
         if options.resume:
-            checkpoint = Checkpoint(self._connection, self._table, self._source.paths, self._how())
-            self._at = checkpoint.find()
-            self._committed = self._at.loaded
-        sizes = (self._at.reject_bytes, self._at.log_bytes)
-        self._rejects = Rejects(options.rejects, self._source, overwrite=options.overwrite, sizes=sizes)
-        self._rejects.count = self._at.rejected
+            checkpoint = Checkpoint(self._connection, self._table, self._source.paths, self._options_text())
+            self._position = checkpoint.find()
+            self._committed = self._position.loaded
+        sizes = (self._position.reject_bytes, self._position.log_bytes)
+        self._rejects = RejectFiles(options.rejects, self._source, overwrite=options.overwrite, sizes=sizes)
+        self._rejects.count = self._position.rejected
         try:
-            with progress.Progress(options.progress, self._source.total) as self._bar:
+            with progress.ProgressReporter(options.progress, self._source.total) as self._bar:
                 if checkpoint is not None or self._stepwise:
                     self._in_chunks(checkpoint)
                 else:
-                    self._whole()
+                    self._load_at_once()
         except BaseException as error:
-            self._ended(error, checkpoint)
+            self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
-                place = self._source.place(self._offset + error.row)
+                place = self._source.origin_of(self._offset + error.row)
                 told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # it counts what was sent
                 told = told.replace("on_error='collect'", "--on-error collect")
                 raise Failure(f"{place}: {told}" if place else told) from error
@@ -371,50 +378,51 @@ class _Load:
         self._rejects.end()
         if checkpoint is not None:
             checkpoint.done()
-        return self._told_result()
+        return self._print_result()
 
-    def _ended(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
+    def _describe_outcome(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
         """Say in the error what is in effect; the files of refused rows stay where something was loaded."""
         if checkpoint is not None:
-            self._rejects.keep()
-            noted(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
+            self._rejects.suspend()
+            add_note(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
             return
         if isinstance(error, _TooMany):  # says it all
             self._rejects.end()
             return
         if self._stepwise and self._options.commit_every is not None:
-            noted(error, f"{self._committed:,} rows are committed, and stay.")
-        elif isinstance(error, OSError) and self._at.loaded:  # no room for the refused rows
+            add_note(error, f"{self._committed:,} rows are committed, and stay.")
+        elif isinstance(error, OSError) and self._position.loaded:  # no room for the refused rows
             undone = self._connection.logged and self._options.commit_every is None
-            noted(
-                error, "Nothing was loaded." if undone else f"{self._at.loaded:,} rows are loaded, and stay."
+            add_note(
+                error,
+                "Nothing was loaded." if undone else f"{self._position.loaded:,} rows are loaded, and stay.",
             )
         elif isinstance(error, KeyboardInterrupt) and error.__cause__ is None:
             whole = self._connection.logged and self._options.commit_every is None
-            noted(error, "Nothing was loaded." if whole else "What was committed before stays.")
+            add_note(error, "Nothing was loaded." if whole else "What was committed before stays.")
         if not self._committed:
             self._rejects.drop()
             return
         try:
             self._rejects.end()
         except OSError as full:
-            noted(
+            add_note(
                 error,
-                f"The refused rows are in {self._rejects.path}{PART}, as far as they are ({one_line(full)}).",
+                f"The refused rows are in {self._rejects.path}{PART_SUFFIX}, as far as they are ({one_line(full)}).",
             )
 
-    def _told_result(self) -> int:
+    def _print_result(self) -> int:
         rejected = self._rejects.count
         refused = f", {rejected:,} refused" if rejected else ""
-        print(f"{self._at.loaded:,} rows into {self._table}{refused}")
+        print(f"{self._position.loaded:,} rows into {self._table}{refused}")
         if not rejected:
             return DONE
         first = self._rejects.first
         if self._rejects.path is None and first is not None:
-            say(f"{_told(first)} (--rejects FILE keeps all refused rows)")
+            print_error(f"{_reject_line(first)} (--rejects FILE keeps all refused rows)")
         return REJECTS
 
-    def _how(self) -> str:
+    def _options_text(self) -> str:
         options = self._options
         return repr(
             [
@@ -432,15 +440,15 @@ class _Load:
 
     _offset = 0  # rows that went on before the call that runs
 
-    def _whole(self) -> None:
+    def _load_at_once(self) -> None:
         options = self._options
         undone = options.max_errors is not None or (options.rejects and options.commit_every is None)
         if not undone or not self._connection.logged:
-            self._account(self._write(self._source.batches(), options.commit_every))
+            self._record_report(self._write(self._source.batches(), options.commit_every))
             self._count_errors("The database has no log: they stay in the table.")
             return
         with self._connection.transaction():
-            self._account(self._write(self._source.batches(), None))
+            self._record_report(self._write(self._source.batches(), None))
             self._count_errors("Nothing was loaded.")
 
     def _write(self, batches: Iterator[pa.RecordBatch], commit_every: int | None) -> WriteReport:
@@ -465,21 +473,21 @@ class _Load:
             **more,
         )
 
-    def _account(self, report: WriteReport, until: int | None = None) -> None:
+    def _record_report(self, report: WriteReport, until: int | None = None) -> None:
         """Note what came of rows: those in the table, and those that were refused, up to the row ``until``."""
-        new = self._source.refused[self._told :]
+        new = self._source.refused[self._reported_refused :]
         if until is not None:
             new = [each for each in new if each.position < until]
-        self._told += len(new)
-        self._at.loaded += report.rows
-        found: list[Reject] = of_server(report.rejected, self._source) + of_source(new, self._source)
-        self._rejects.add(in_order(found, self._source))
+        self._reported_refused += len(new)
+        self._position.loaded += report.rows
+        rejects: list[Reject] = from_report(report.rejected, self._source) + from_source(new, self._source)
+        self._rejects.add(in_order(rejects, self._source))
 
     def _count_errors(self, effect: str) -> None:
         most = self._options.max_errors
         if most is not None and self._rejects.count > most:
             first = self._rejects.first
-            why = "" if first is None else f" The first: {_told(first)}"
+            why = "" if first is None else f" The first: {_reject_line(first)}"
             raise _TooMany(
                 f"{self._rejects.count:,} rows were refused, more than --max-errors {most:,}. {effect}{why}"
             )
@@ -488,7 +496,7 @@ class _Load:
 
     def _in_chunks(self, checkpoint: Checkpoint | None) -> None:
         options = self._options
-        batches = Pieces(self._source.batches())
+        batches = BatchSlicer(self._source.batches())
         self._skip(batches)
         if options.commit_every is None and self._connection.logged:
             with self._connection.transaction():
@@ -496,56 +504,56 @@ class _Load:
             return
         self._chunks(batches, checkpoint, "")
 
-    def _chunks(self, batches: Pieces, checkpoint: Checkpoint | None, effect: str) -> None:
+    def _chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
         options = self._options
         own = self._connection.logged and options.commit_every is not None
         size = options.commit_every or _CHUNK_ROWS
         while True:
-            more = batches.more()
-            until = self._at.read + size if more else None
+            more = batches.has_rows()
+            until = self._position.read + size if more else None
             if own:
                 stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
                 with Interrupts() as interrupts:
                     with self._connection.transaction():
                         self._chunk(batches, size, until, effect or stay)
                         if checkpoint is not None:
-                            checkpoint.put(self._at)
+                            checkpoint.put(self._position)
                         interrupts.wait()
-                    self._committed = self._at.loaded
+                    self._committed = self._position.loaded
             else:
                 self._chunk(batches, size, until, effect or "The database has no log: what was loaded stays.")
             if not more:
                 return
 
-    def _chunk(self, batches: Pieces, size: int, until: int | None, effect: str) -> None:
-        self._offset = self._at.read
+    def _chunk(self, batches: BatchSlicer, size: int, until: int | None, effect: str) -> None:
+        self._offset = self._position.read
         seen = 0
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal seen
-            for batch in batches.take(size):
+            for batch in batches.slice_rows(size):
                 seen += batch.num_rows
                 yield batch
 
         report = self._write(counted(), None)
-        self._account(report, until)
-        self._at.read += seen
-        self._at.rejected = self._rejects.count
-        self._at.reject_bytes, self._at.log_bytes = self._rejects.sizes
+        self._record_report(report, until)
+        self._position.read += seen
+        self._position.rejected = self._rejects.count
+        self._position.reject_bytes, self._position.log_bytes = self._rejects.sizes
         self._count_errors(effect)
 
-    def _skip(self, batches: Pieces) -> None:
+    def _skip(self, batches: BatchSlicer) -> None:
         """Pass over the rows that are done with, and what was refused among them."""
-        for _ in batches.take(self._at.read) if self._at.read else ():
+        for _ in batches.slice_rows(self._position.read) if self._position.read else ():
             pass
-        self._told = sum(each.position < self._at.read for each in self._source.refused)
+        self._reported_refused = sum(each.position < self._position.read for each in self._source.refused)
 
 
 class _TooMany(Failure):
     """More refused rows than were allowed."""
 
 
-def _told(entry: Mapping[str, Any]) -> str:
+def _reject_line(entry: Mapping[str, Any]) -> str:
     """A refused row: its place and what is the matter."""
     place = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
     return f"{entry['file']}, {place}: {entry['text']}"

@@ -20,18 +20,18 @@ import pyarrow.compute as pc
 from ..wire.types import ColumnType, TypeCode
 from .exits import Failure
 from .files import STDIO
-from .formats import Options, Rows, opened
+from .formats import FileRows, Options, open_file
 from .formats.rows import LINE, TEXT, Numbers
 
 FILE, ROW = "informix-arrow file", "informix-arrow row"
-_MADE = "{}, read as {}"  # a column made of the file's one, as errors name it
+_CONVERTED_NAME = "{}, read as {}"  # a column made of the file's one, as errors name it
 
 #: Values made of texts, and the places of those that nothing can be made of.
 Conversion = Callable[[pa.Array], tuple[pa.Array, Numbers]]
 
 
 @dataclass
-class Refused:
+class RefusedInput:
     """Something in a file that no row can be made of."""
 
     file: int
@@ -44,7 +44,7 @@ class Refused:
     values: pa.RecordBatch | None = None  # the file's columns
 
 
-class Source:
+class LoadFiles:
     """Rows of several files, one after the other.
 
     Parameters
@@ -56,14 +56,14 @@ class Source:
     def __init__(self, paths: Sequence[str], kind: str, options: Options) -> None:
         self.paths, self.kind = paths, kind
         self.options = options
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedInput] = []
         self._stack = contextlib.ExitStack()
-        self._first = self._stack.enter_context(opened(paths[0], kind, options))
+        self._first = self._stack.enter_context(open_file(paths[0], kind, options))
         self.schema = self._first.schema
         self.total = self._first.total if len(paths) == 1 else None  # rows, where that is known
         self._conversions: dict[str, Conversion] = {}
-        self._made: dict[str, str] = {}
-        self._places: list[tuple[int, int, Numbers]] = []  # position, file and lines or rows of each batch
+        self._converted_names: dict[str, str] = {}
+        self._origins: list[tuple[int, int, Numbers]] = []  # position, file and lines or rows of each batch
         self.position = 0  # rows that went on
 
     def close(self) -> None:
@@ -85,25 +85,28 @@ class Source:
                 continue
             if target.code == TypeCode.BYTE or target.is_blob:
                 self._conversions[name] = _from_hexadecimal
-                self._made[name] = _MADE.format(name, "bytes")
+                self._converted_names[name] = _CONVERTED_NAME.format(name, "bytes")
             elif date_format and target.code == TypeCode.DATE:
                 self._conversions[name] = _dates(date_format)
-                self._made[name] = _MADE.format(name, "date")
+                self._converted_names[name] = _CONVERTED_NAME.format(name, "date")
 
     def name_of(self, column: str) -> str:
         """What the values for the table are called in the batches."""
-        return self._made.get(column, column)
+        return self._converted_names.get(column, column)
 
     def column_of(self, name: str) -> str:
         """The file's column that values in the batches were made of."""
-        return next((column for column, made in self._made.items() if made == name), name)
+        return next((column for column, made in self._converted_names.items() if made == name), name)
 
     @property
     def batch_schema(self) -> pa.Schema:
         """Of the batches: the file's columns, what was made of them, and the places."""
         made = [
-            pa.field(self._made[name], pa.binary() if "bytes" in self._made[name] else pa.date32())
-            for name in self._made
+            pa.field(
+                self._converted_names[name],
+                pa.binary() if "bytes" in self._converted_names[name] else pa.date32(),
+            )
+            for name in self._converted_names
         ]
         places = [
             pa.field(FILE, pa.int32()),
@@ -117,23 +120,23 @@ class Source:
         """Rows that can go on, in order."""
         for number, path in enumerate(self.paths):
             if number == 0:
-                yield from self._of_file(0, self._first)
+                yield from self._file_batches(0, self._first)
                 continue
-            with opened(path, self.kind, self.options) as rows:
+            with open_file(path, self.kind, self.options) as rows:
                 self._require_same(path, rows.schema)
-                yield from self._of_file(number, rows)
+                yield from self._file_batches(number, rows)
 
-    def place(self, position: int) -> str:
+    def origin_of(self, position: int) -> str:
         """Where in the files the row stands that went on as number ``position``, for an error."""
-        found = bisect_right([first for first, _, _ in self._places], position) - 1
+        found = bisect_right([first for first, _, _ in self._origins], position) - 1
         if found < 0:
             return ""
-        first, file, numbers = self._places[found]
+        first, file, numbers = self._origins[found]
         if position - first >= len(numbers):
             return ""
-        return self.where(file, int(numbers[position - first]))
+        return self.format_location(file, int(numbers[position - first]))
 
-    def where(self, file: int, number: int) -> str:
+    def format_location(self, file: int, number: int) -> str:
         """A place as text."""
         path = "standard input" if self.paths[file] == STDIO else self.paths[file]
         return f"{path}, {'line' if self._has_lines else 'row'} {number}"
@@ -156,39 +159,41 @@ class Source:
                     f"{each.type}: load it by itself"
                 )
 
-    def _of_file(self, number: int, rows: Rows) -> Iterator[pa.RecordBatch]:
+    def _file_batches(self, number: int, rows: FileRows) -> Iterator[pa.RecordBatch]:
         seen = told = 0
         for batch in rows.batches:
-            told = self._take_broken(
+            told = self._record_broken(
                 number, rows, told, int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None
             )
-            made = self._prepared(number, batch, seen)
+            made = self._convert_batch(number, batch, seen)
             seen += batch.num_rows
             if made.num_rows:
                 yield made
                 self.position += made.num_rows
-        self._take_broken(number, rows, told, None)
+        self._record_broken(number, rows, told, None)
 
-    def _take_broken(self, file: int, rows: Rows, told: int, until: int | None) -> int:
+    def _record_broken(self, file: int, rows: FileRows, told: int, until: int | None) -> int:
         """Note lines that are no rows, as far as they stand before line ``until``; how many of them are noted."""
         for each in rows.broken[told:]:
             if until is not None and each.line > until:
                 break
-            self.refused.append(Refused(file, each.line, None, None, each.problem, self.position, each.text))
+            self.refused.append(
+                RefusedInput(file, each.line, None, None, each.problem, self.position, each.text)
+            )
             told += 1
         return told
 
-    def _prepared(self, file: int, batch: pa.RecordBatch, seen: int) -> pa.RecordBatch:
+    def _convert_batch(self, file: int, batch: pa.RecordBatch, seen: int) -> pa.RecordBatch:
         count = batch.num_rows
         columns = {name: batch.column(batch.schema.get_field_index(name)) for name in self.schema.names}
         lined = LINE in batch.schema.names
         numbers = batch.column(LINE).to_numpy() if lined else np.arange(seen, seen + count, dtype=np.int64)
         texts = batch.column(TEXT) if TEXT in batch.schema.names else pa.nulls(count, pa.utf8())
-        made: list[pa.Array] = []
+        converted: list[pa.Array] = []
         bad: dict[int, str] = {}
         for name, convert in self._conversions.items():
             values, places = convert(columns[name])
-            made.append(values)
+            converted.append(values)
             for place in places.tolist():
                 bad.setdefault(place, name)
         empty = pa.nulls(count, pa.int64())
@@ -198,21 +203,23 @@ class Source:
             empty if lined else pa.array(numbers),
             texts,
         ]
-        whole = pa.RecordBatch.from_arrays([*columns.values(), *made, *places_], schema=self.batch_schema)
+        whole = pa.RecordBatch.from_arrays(
+            [*columns.values(), *converted, *places_], schema=self.batch_schema
+        )
         before = self.position
         for index, place in enumerate(sorted(bad)):
             name = bad[place]
             value = columns[name][place].as_py()
-            what = "no hexadecimal digits" if "bytes" in self._made[name] else "no such date"
+            what = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
             number = int(numbers[place])
             problem = f"column {name!r}: {value!r} is {what}"
             if not self.options.collect:
-                raise Failure(f"{self.where(file, number)}: {problem}")
+                raise Failure(f"{self.format_location(file, number)}: {problem}")
             values = pa.RecordBatch.from_arrays(
                 [column.slice(place, 1) for column in columns.values()], schema=self.schema
             )
             self.refused.append(
-                Refused(
+                RefusedInput(
                     file,
                     number if lined else None,
                     None if lined else number,
@@ -227,18 +234,18 @@ class Source:
             keep = np.ones(count, bool)
             keep[list(bad)] = False
             whole, numbers = whole.filter(pa.array(keep)), numbers[keep]
-        self._places.append((self.position, file, _lean(numbers)))
+        self._origins.append((self.position, file, _compact_numbers(numbers)))
         return whole
 
 
-def _lean(numbers: Numbers) -> Numbers:
+def _compact_numbers(numbers: Numbers) -> Numbers:
     """The same numbers; a run of successive ones takes no memory."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return _Run(int(numbers[0]), len(numbers))  # type: ignore[return-value]
+        return _NumberRun(int(numbers[0]), len(numbers))  # type: ignore[return-value]
     return numbers
 
 
-class _Run:
+class _NumberRun:
     def __init__(self, first: int, count: int) -> None:
         self._first, self._count = first, count
 
@@ -250,15 +257,15 @@ class _Run:
 
 
 def _from_hexadecimal(column: pa.Array) -> tuple[pa.Array, Numbers]:
-    made: list[bytes | None] = []
+    decoded: list[bytes | None] = []
     bad: list[int] = []
     for place, text in enumerate(column.to_pylist()):
         try:
-            made.append(None if text is None else bytes.fromhex(text))
+            decoded.append(None if text is None else bytes.fromhex(text))
         except ValueError:
-            made.append(None)
+            decoded.append(None)
             bad.append(place)
-    return pa.array(made, pa.binary()), np.array(bad, np.int64)
+    return pa.array(decoded, pa.binary()), np.array(bad, np.int64)
 
 
 def _dates(date_format: str) -> Conversion:
@@ -267,14 +274,14 @@ def _dates(date_format: str) -> Conversion:
 
     def convert(column: pa.Array) -> tuple[pa.Array, Numbers]:
         encoded = column.dictionary_encode()
-        found: list[dt.date | None] = []
+        dates: list[dt.date | None] = []
         for text in encoded.dictionary.to_pylist():
             try:
                 moment = dt.datetime.strptime(text, date_format)
-                found.append(moment.date() if moment.time() == dt.time() else None)
+                dates.append(moment.date() if moment.time() == dt.time() else None)
             except ValueError:
-                found.append(None)
-        made = pa.array(found, pa.date32()).take(encoded.indices)
+                dates.append(None)
+        made = pa.array(dates, pa.date32()).take(encoded.indices)
         bad = pc.and_(pc.is_null(made), pc.is_valid(column)).to_numpy(zero_copy_only=False)
         return made, np.flatnonzero(bad)
 

@@ -17,7 +17,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestFile:
     """A file that is whole. ``first`` and ``last`` are the keys of its first and last row, as texts; None without a key
     and for no rows. ``condition`` is what its rows have in common, where it is one of several parts."""
 
@@ -54,11 +54,11 @@ class Manifest:
     statement: str
     format: str
     key: Sequence[str]
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    partitions: list[dict[str, Any]] = field(default_factory=list)
+    entries: list[ManifestFile] = field(default_factory=list)
     done: bool = False
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ManifestFile) -> None:
         """A file has become whole. With the first one the manifest itself is written, in place of what was there."""
         if not self.entries:
             with new_file(self.path, overwrite=True) as file:
@@ -83,7 +83,7 @@ class Manifest:
             "statement_sha256": hashlib.sha256(self.statement.encode()).hexdigest(),
             "format": self.format,
             "key": list(self.key),
-            "parts": self.parts,
+            "parts": self.partitions,
         }
 
     def _append(self, entry: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ def read(path: str) -> Manifest:
             if entry.get("done"):
                 made.done = True
             else:
-                made.entries.append(Entry(**entry))
+                made.entries.append(ManifestFile(**entry))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
     if lines[-1] and not is_remote(path):
@@ -125,7 +125,7 @@ def read(path: str) -> Manifest:
     return made
 
 
-def resumed(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
+def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
     """The manifest to go on with; None where nothing was begun. ``UsageError`` where it is one of something else."""
     if not exists(path):
         return None
@@ -136,7 +136,7 @@ def resumed(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifes
         )
     if found.format != kind:
         raise UsageError(f"{path}: the files there are {found.format}: say --format {found.format}")
-    if not found.done and not found.key and not found.parts:
+    if not found.done and not found.key and not found.partitions:
         raise UsageError(
             f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
         )

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 
-class Pieces:
+class BatchSlicer:
     """Batches, to be taken by so many rows at a time."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
         self._next: pa.RecordBatch | None = None
 
-    def more(self) -> bool:
+    def has_rows(self) -> bool:
         """Whether there are any rows left."""
         while self._next is None or not self._next.num_rows:
             self._next = next(self._batches, None)
@@ -23,10 +23,10 @@ class Pieces:
                 return False
         return True
 
-    def take(self, rows: int | None) -> Iterator[pa.RecordBatch]:
+    def slice_rows(self, rows: int | None) -> Iterator[pa.RecordBatch]:
         """The next rows, so many or all."""
         left = sys.maxsize if rows is None else rows
-        while left and self.more():
+        while left and self.has_rows():
             assert self._next is not None
             piece, self._next = self._next.slice(0, left), self._next.slice(left)
             left -= piece.num_rows

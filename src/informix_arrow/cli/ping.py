@@ -22,15 +22,15 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Log in, ask, and say who answered how fast."""
     (url,) = connecting.take_url(options.words, ())
-    parameters = connecting.parameters_of(url, options)
+    parameters = connecting.resolve_parameters(url, options)
     began = time.monotonic()
-    with connecting.opened(parameters) as connection:
+    with connecting.open_from_parameters(parameters) as connection:
         there = time.monotonic()
         connection.ping()
         answered = time.monotonic()
         version = connection.adbc_get_info()["vendor_version"]
         print(
-            f"{connecting.name_of(parameters)}: {connection.server_name}, {version}; "
+            f"{connecting.display_name(parameters)}: {connection.server_name}, {version}; "
             f"login {(there - began) * 1e3:.1f} ms, ping {(answered - there) * 1e3:.1f} ms"
         )
     return 0

@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class Progress:
+class ProgressReporter:
     """How many rows and bytes are through. To be used as a context manager around the work::
 
         with Progress(options.progress, total=rows) as progress:
@@ -46,7 +46,7 @@ class Progress:
         self.rows = self.bytes = 0
         self._total = total
         self._began = time.monotonic()
-        self._told = self._began
+        self._last_report = self._began
         self._show: _Json | _Rich | Bar | None = None
         if mode == "json":
             self._show = _Json(total)
@@ -76,11 +76,11 @@ class Progress:
 class _Json:
     def __init__(self, total: int | None) -> None:
         self._total = total
-        self._told = 0.0
+        self._last_report = 0.0
 
     def __call__(self, rows: int, size: int, seconds: float) -> None:
-        if seconds - self._told >= _EVERY:
-            self._told = seconds
+        if seconds - self._last_report >= _EVERY:
+            self._last_report = seconds
             self._line(rows, size, seconds, False)
 
     def finish(self, rows: int, size: int, seconds: float) -> None:

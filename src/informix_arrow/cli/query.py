@@ -16,7 +16,7 @@ from . import connecting, output, progress
 from .exits import DONE, Failure, UsageError
 from .files import STDIO, open_input, refuse_existing
 from .formats import BatchWriter, Options, write_file
-from .formats.behind import behind
+from .formats.behind import write_behind
 from .helping import Commands, command
 
 EXAMPLE = """\
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
     kind = output.chosen(options)
     if options.output != STDIO:
         refuse_existing(options.output, overwrite=options.overwrite)
-    with connecting.connected(url, options) as connection, contextlib.ExitStack() as stack:
-        shown = _Shown(options, kind, stack)
+    with connecting.connect_from_options(url, options) as connection, contextlib.ExitStack() as stack:
+        shown = _ResultOutput(options, kind, stack)
         for statement in statements:
             try:
                 _run_one(connection, statement, options.param, shown)
@@ -92,7 +92,9 @@ def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
     return url, statements
 
 
-def _run_one(connection: Connection, statement: Statement, values: Sequence[str], shown: _Shown) -> None:
+def _run_one(
+    connection: Connection, statement: Statement, values: Sequence[str], shown: _ResultOutput
+) -> None:
     nested: Literal["arrow", "text"] = "arrow" if shown.kind in output.NESTED else "text"
     try:
         result = connection.query(
@@ -103,13 +105,13 @@ def _run_one(connection: Connection, statement: Statement, values: Sequence[str]
             raise
         with connection.cursor() as cursor:
             cursor.execute(statement.text, values)
-            shown.did(cursor.rowcount)
+            shown.show_count(cursor.rowcount)
         return
     with result:
         shown.rows(result)
 
 
-class _Shown:
+class _ResultOutput:
     """Where the rows of the statements go."""
 
     def __init__(self, options: argparse.Namespace, kind: str, stack: contextlib.ExitStack) -> None:
@@ -138,12 +140,12 @@ class _Shown:
 
     def _copy(self, result: Result, writer: BatchWriter) -> None:
         told = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
-        with progress.Progress(told) as bar, behind(writer) as writing:
+        with progress.ProgressReporter(told) as bar, write_behind(writer) as writing:
             for batch in result.batches():
                 writing.write(batch)
                 bar.add(batch.num_rows, batch.nbytes)
 
-    def did(self, rows: int) -> None:
+    def show_count(self, rows: int) -> None:
         """What a statement without rows did, for people."""
         if self.kind == "table" and self._options.output == STDIO:
             print(f"({rows:,} row{'s' if rows != 1 else ''} changed)" if rows >= 0 else "(done)", flush=True)

@@ -15,13 +15,13 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 
-from ..disk import naming
+from ..disk import name_file_in_errors
 from .exits import UsageError
-from .files import PART, STDIO, is_remote, refuse_existing, remove, rename
+from .files import PART_SUFFIX, STDIO, is_remote, refuse_existing, remove, rename
 from .formats import BatchWriter, Options, open_writer
 from .formats.decoded import as_text
 from .formats.rows import LINE, TEXT
-from .load_source import FILE, ROW, Refused, Source
+from .load_source import FILE, ROW, LoadFiles, RefusedInput
 
 LOG_SUFFIX = ".jsonl"
 
@@ -35,7 +35,7 @@ class Reject:
     values: pa.RecordBatch
 
 
-def of_server(table: pa.Table, source: Source) -> list[Reject]:
+def from_report(table: pa.Table, source: LoadFiles) -> list[Reject]:
     """The rows that a load has refused, ``report.rejected``."""
     found = []
     width = len(source.schema)
@@ -60,7 +60,7 @@ def of_server(table: pa.Table, source: Source) -> list[Reject]:
     return found
 
 
-def of_source(refused: Sequence[Refused], source: Source) -> list[Reject]:
+def from_source(refused: Sequence[RefusedInput], source: LoadFiles) -> list[Reject]:
     """What the files' readers have refused."""
     empty = pa.RecordBatch.from_pylist([], schema=source.schema)
     return [
@@ -74,7 +74,7 @@ def of_source(refused: Sequence[Refused], source: Source) -> list[Reject]:
 
 
 def _entry(
-    source: Source,
+    source: LoadFiles,
     file: int,
     line: int | None,
     row: int | None,
@@ -94,7 +94,7 @@ def _entry(
     }
 
 
-def in_order(found: list[Reject], source: Source) -> list[Reject]:
+def in_order(found: list[Reject], source: LoadFiles) -> list[Reject]:
     """As they stand in the files."""
     files = {path: number for number, path in enumerate(source.paths)}
     return sorted(
@@ -102,14 +102,14 @@ def in_order(found: list[Reject], source: Source) -> list[Reject]:
     )
 
 
-class Rejects:
+class RejectFiles:
     """The two files. They are there when the first row is refused, under their names when the load has ended.
 
     ``sizes`` are those of the files when the load that is gone on with was committed the last time.
     """
 
     def __init__(
-        self, path: str | None, source: Source, *, overwrite: bool, sizes: tuple[int, int] | None = None
+        self, path: str | None, source: LoadFiles, *, overwrite: bool, sizes: tuple[int, int] | None = None
     ) -> None:
         self.count = 0
         self.path = path
@@ -120,7 +120,7 @@ class Rejects:
         self._writer: BatchWriter | None = None
         # One for the whole file: a mark of byte order stands at its beginning, and nowhere else.
         self._encoder = codecs.getincrementalencoder(source.options.encoding)("surrogateescape")
-        self._any = False
+        self._has_rows = False
         if path is None:
             if sizes is not None and any(sizes):
                 raise UsageError(
@@ -143,7 +143,7 @@ class Rejects:
 
     def _refuse_input(self, path: str) -> None:
         """``UsageError`` where the rows that are good would be lost with the file that they are in."""
-        for name in (path, path + PART):
+        for name in (path, path + PART_SUFFIX):
             for each in self._source.paths:
                 there = os.path.exists(name) and not is_remote(each) and os.path.exists(each)
                 if there and os.path.samefile(name, each):
@@ -155,24 +155,24 @@ class Rejects:
         """``UsageError`` where the files do not have the rows that were refused before."""
         assert self.path is not None
         for name, size in zip((self.path, self.path + LOG_SUFFIX), sizes, strict=True):
-            found = os.path.getsize(name + PART) if os.path.exists(name + PART) else -1
+            found = os.path.getsize(name + PART_SUFFIX) if os.path.exists(name + PART_SUFFIX) else -1
             if found < size:
                 what = "is missing" if found < 0 else f"has {found:,} bytes instead of {size:,}"
                 raise UsageError(
-                    f"{name}{PART} {what}: the load that was begun has its refused rows in a file of this kind; give "
+                    f"{name}{PART_SUFFIX} {what}: the load that was begun has its refused rows in a file of this kind; give "
                     "the same --rejects as then, or bring the file back"
                 )
 
     def _open(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
         assert self.path is not None
-        return open(self.path + PART, mode), open(self.path + LOG_SUFFIX + PART, mode)
+        return open(self.path + PART_SUFFIX, mode), open(self.path + LOG_SUFFIX + PART_SUFFIX, mode)
 
     def add(self, found: Sequence[Reject]) -> None:
         """Write refused rows; they are on the disk when this returns."""
         if self.path is not None and found:
             before = self.sizes
             try:
-                with naming(self.path):
+                with name_file_in_errors(self.path):
                     self._put(found)
             except OSError:
                 self._back_to(before)
@@ -186,7 +186,7 @@ class Rejects:
             self._file, self._log = self._open("wb")
             self._begin()
         for each in found:
-            self._one(each)
+            self._write_reject(each)
             self._log.write(
                 json.dumps(each.entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
             )
@@ -196,7 +196,7 @@ class Rejects:
 
     def _back_to(self, sizes: tuple[int, int]) -> None:
         """The files as they were before rows for which the disk had no room."""
-        self.keep()
+        self.suspend()
         if not any(sizes):
             self._remove()
             self._file = self._log = self._writer = None
@@ -216,7 +216,7 @@ class Rejects:
         """Give the files their names."""
         if self._file is None or self._log is None or self.path is None:
             return
-        with naming(self.path):
+        with name_file_in_errors(self.path):
             if self._writer is not None:
                 self._writer.close()
             elif self._source.kind == "json":
@@ -224,9 +224,9 @@ class Rejects:
             self._file.close()
             self._log.close()
         for name in (self.path, self.path + LOG_SUFFIX):
-            rename(name + PART, name)
+            rename(name + PART_SUFFIX, name)
 
-    def keep(self) -> None:
+    def suspend(self) -> None:
         """Close the files as they are, for a load that goes on later."""
         for file in (self._file, self._log):
             if file is not None:
@@ -240,14 +240,14 @@ class Rejects:
         if self._writer is not None:
             with contextlib.suppress(Exception):
                 self._writer.close()
-        self.keep()
+        self.suspend()
         if self._file is not None:
             self._remove()
 
     def _remove(self) -> None:
         if self.path is not None:
             for name in (self.path, self.path + LOG_SUFFIX):
-                remove(name + PART)
+                remove(name + PART_SUFFIX)
 
     def _begin(self) -> None:
         assert self._file is not None
@@ -259,16 +259,16 @@ class Rejects:
         elif self._source.kind == "json":
             self._text("[\n")
 
-    def _one(self, each: Reject) -> None:
+    def _write_reject(self, each: Reject) -> None:
         if self._writer is not None:
             self._writer.write(each.values)
         elif self._source.kind == "csv":
             self._text(self._csv([each.values], header=False) if each.text is None else f"{each.text}\n")
         elif each.text is not None:
             in_array = self._source.kind == "json"
-            before, after = (",\n" * self._any, "") if in_array else ("", "\n")
+            before, after = (",\n" * self._has_rows, "") if in_array else ("", "\n")
             self._text(f"{before}{each.text}{after}")
-        self._any = True
+        self._has_rows = True
 
     def _text(self, text: str) -> None:
         assert self._file is not None

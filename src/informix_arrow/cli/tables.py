@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """List them."""
     url, *rest = connecting.take_url(options.words, ("PATTERN",), optional=1)
-    with connecting.connected(url, options) as connection:
+    with connecting.connect_from_options(url, options) as connection:
         found = connection.tables(rest[0] if rest else None, owner=options.owner)
         if options.system:
             system = connection.tables(

@@ -18,15 +18,15 @@ from ..dsn import Parameters
 from ..result import Result
 from ..wire.errors import InterfaceError
 from . import connecting, manifest, progress
-from .exits import DONE, Failure, UsageError, noted
+from .exits import DONE, Failure, UsageError, add_note
 from .files import STDIO, exists, new_file, refuse_existing, remove
-from .formats import Options, format_of, writing
-from .formats.behind import behind
+from .formats import Options, format_of, open_stream_writer
+from .formats.behind import write_behind
 from .helping import Commands, command, whole_number
-from .manifest import Entry, Manifest
-from .pieces import Pieces
-from .unload_file import Hashed, numbered, read, sha256_of
-from .unload_parts import Parts, planned
+from .manifest import Manifest, ManifestFile
+from .pieces import BatchSlicer
+from .unload_file import HashingFile, numbered_path, read, sha256_of
+from .unload_parts import PartitionedUnload, plan_parts
 
 EXAMPLE = """\
   informix-arrow unload stores@ol_shop orders -o orders.parquet
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("say by -o where the rows shall go: -o orders.parquet, or -o - for standard output")
     if options.query is None:
         url, table = connecting.take_url(options.words, ("TABLE",))
-        statement = _SINGLE.format(_checked(table))
+        statement = _SINGLE.format(_check_table(table))
     else:
         (url,) = connecting.take_url(options.words, ())
         table, statement = "", options.query.strip().rstrip(";")
@@ -96,12 +96,12 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.partitions is not None and (options.rows_per_file is not None or options.key is not None):
         raise UsageError("--partitions makes a file of each part: leave --rows-per-file and --key out")
-    parameters = connecting.parameters_of(url, options, autocommit=True)
-    with connecting.opened(parameters) as connection:
+    parameters = connecting.resolve_parameters(url, options, autocommit=True)
+    with connecting.open_from_parameters(parameters) as connection:
         return _Unload(connection, parameters, options, table, statement, kind).run()
 
 
-def _checked(table: str) -> str:
+def _check_table(table: str) -> str:
     try:
         return check_table(table)
     except InterfaceError as error:
@@ -126,7 +126,7 @@ class _Unload:
         self._table = table
         self._statement = statement
         self._kind = kind
-        self._wishes = Options(delimiter=options.delimiter, compression=options.compression)
+        self._format_options = Options(delimiter=options.delimiter, compression=options.compression)
         self._key = [name.strip().lower() for name in (options.key or "").split(",") if name.strip()]
 
     def run(self) -> int:
@@ -135,7 +135,7 @@ class _Unload:
             return self._to_stdout()
         path = options.output + manifest.SUFFIX
         before: set[str] = set()
-        found = manifest.resumed(path, self._statement, self._kind, self._key) if options.resume else None
+        found = manifest.resume(path, self._statement, self._kind, self._key) if options.resume else None
         if found is not None and found.done:
             self._check(found)
             return DONE
@@ -148,22 +148,24 @@ class _Unload:
             found = Manifest(path, self._statement, self._kind, self._key)
             if options.partitions is not None:
                 what = self._table or self._statement
-                found.parts = planned(self._connection, what, options.partition_on, options.partitions)
+                found.partitions = plan_parts(
+                    self._connection, what, options.partition_on, options.partitions
+                )
         else:
             self._key = list(found.key)
             self._check(found)
         try:
-            with progress.Progress(options.progress, self._total()) as bar:
+            with progress.ProgressReporter(options.progress, self._total()) as bar:
                 bar.add(found.rows, 0)
-                if found.parts:
-                    self._parts(found, bar)
+                if found.partitions:
+                    self._unload_parts(found, bar)
                 else:
                     self._files(found, bar)
         except BaseException as error:
-            more = "; --resume goes on with the rest" if found.parts else ""
+            more = "; --resume goes on with the rest" if found.partitions else ""
             if self._key and options.rows_per_file:
                 more = "; --resume goes on behind them"
-            noted(error, f"{len(found.entries)} files with {found.rows:,} rows are whole{more}.")
+            add_note(error, f"{len(found.entries)} files with {found.rows:,} rows are whole{more}.")
             raise
         found.end()
         for name in before - {each.file for each in found.entries}:
@@ -183,9 +185,9 @@ class _Unload:
                 raise UsageError(f"--{name.replace('_', '-')} goes with files, not with standard output")
         sql, values = self._query(None)
         with (
-            self._opened(sql, values) as result,
+            self._open_result(sql, values) as result,
             new_file(STDIO) as file,
-            writing(file, STDIO, self._kind, result.schema, self._wishes) as writer,
+            open_stream_writer(file, STDIO, self._kind, result.schema, self._format_options) as writer,
         ):
             for batch in result.batches():
                 writer.write(batch)
@@ -193,7 +195,7 @@ class _Unload:
 
     # ---- the query -------------------------------------------------------------------------------------------
 
-    def _opened(self, sql: str, values: Sequence[object]) -> Result:
+    def _open_result(self, sql: str, values: Sequence[object]) -> Result:
         return read(self._connection, sql, values, self._kind)
 
     def _query(self, last: Sequence[object] | None) -> tuple[str, list[object]]:
@@ -240,13 +242,13 @@ class _Unload:
     def _name(self, number: int) -> str:
         """The name of a file."""
         several = self._options.rows_per_file is not None or self._options.partitions is not None
-        return numbered(self._options.output, number) if several else self._options.output
+        return numbered_path(self._options.output, number) if several else self._options.output
 
-    def _files(self, found: Manifest, bar: progress.Progress) -> None:
+    def _files(self, found: Manifest, bar: progress.ProgressReporter) -> None:
         behind = found.entries[-1].last if found.entries else None
         sql, values = self._query(None)
         if behind is not None:
-            with self._opened(sql, values) as result:  # for the types of the key alone
+            with self._open_result(sql, values) as result:  # for the types of the key alone
                 schema = result.schema
             sql, values = self._query(
                 [
@@ -254,32 +256,36 @@ class _Unload:
                     for text, name in zip(behind, self._key, strict=True)
                 ]
             )
-        with self._opened(sql, values) as result:
-            batches = Pieces(result.batches())
-            while batches.more() or not found.entries:
+        with self._open_result(sql, values) as result:
+            batches = BatchSlicer(result.batches())
+            while batches.has_rows() or not found.entries:
                 self._file(found, result.schema, batches, bar)
 
-    def _parts(self, found: Manifest, bar: progress.Progress) -> None:
+    def _unload_parts(self, found: Manifest, bar: progress.ProgressReporter) -> None:
         overwrite = self._options.overwrite or self._options.resume
-        Parts(self._parameters, self._options.output, found, self._wishes, bar, overwrite=overwrite).run()
+        PartitionedUnload(
+            self._parameters, self._options.output, found, self._format_options, bar, overwrite=overwrite
+        ).run()
 
-    def _file(self, found: Manifest, schema: pa.Schema, batches: Pieces, bar: progress.Progress) -> None:
+    def _file(
+        self, found: Manifest, schema: pa.Schema, batches: BatchSlicer, bar: progress.ProgressReporter
+    ) -> None:
         path = self._name(len(found.entries) + 1)
-        key = _Key(schema, self._key, found.entries[-1].last if found.entries else None)
+        key = _KeyRange(schema, self._key, found.entries[-1].last if found.entries else None)
         rows = 0
         with new_file(path, overwrite=self._options.overwrite or self._options.resume) as plain:
-            hashed = Hashed(plain)
+            hashed = HashingFile(plain)
             with (
-                writing(hashed, path, self._kind, schema, self._wishes) as plain_writer,
-                behind(plain_writer) as writer,
+                open_stream_writer(hashed, path, self._kind, schema, self._format_options) as plain_writer,
+                write_behind(plain_writer) as writer,
             ):
-                for batch in batches.take(self._options.rows_per_file):
-                    key.see(batch)
+                for batch in batches.slice_rows(self._options.rows_per_file):
+                    key.update(batch)
                     writer.write(batch)
                     rows += batch.num_rows
                     bar.add(batch.num_rows, batch.nbytes)
         name = os.path.basename(path)
-        found.add(Entry(name, rows, hashed.size, hashed.digest(), key.first, key.last))
+        found.add(ManifestFile(name, rows, hashed.size, hashed.digest(), key.first, key.last))
 
     def _check(self, found: Manifest) -> None:
         """The files of the manifest are there. ``Failure`` for one that is not, or is not what it was."""
@@ -298,7 +304,7 @@ class _Unload:
                 file.write(f"{each.sha256}  {each.file}\n".encode())
 
 
-class _Key:
+class _KeyRange:
     """The keys of the first and last row of a file. ``Failure`` where they do not tell rows apart, as going on behind
     the last one would lose rows then."""
 
@@ -309,7 +315,7 @@ class _Key:
         self._names = names
         self._columns = [_index(schema, name) for name in names]
 
-    def see(self, batch: pa.RecordBatch) -> None:
+    def update(self, batch: pa.RecordBatch) -> None:
         if not self._columns or not batch.num_rows:
             return
         columns = [batch.column(number) for number in self._columns]

@@ -14,7 +14,7 @@ from .files import open_input
 BATCH_BYTES = 8 << 20  # of Arrow data; a row group of Parquet
 
 
-def numbered(path: str, number: int) -> str:
+def numbered_path(path: str, number: int) -> str:
     """The name of one of several files: its number stands before the suffixes."""
     directory, slash, name = path.rpartition("/")
     stem, dot, suffixes = name.partition(".")
@@ -27,7 +27,7 @@ def read(connection: Connection, sql: str, values: Any, kind: str) -> Result:
     return connection.query(sql, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested)
 
 
-class Hashed(io.RawIOBase):
+class HashingFile(io.RawIOBase):
     """A file that is hashed on its way."""
 
     def __init__(self, file: IO[bytes]) -> None:

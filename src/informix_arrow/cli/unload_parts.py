@@ -13,13 +13,13 @@ from ..dsn import Parameters
 from ..parallel import plan_partitions
 from ..wire.errors import Error
 from .files import new_file
-from .formats import Options, writing
-from .manifest import Entry, Manifest
-from .progress import Progress
-from .unload_file import Hashed, numbered, read
+from .formats import Options, open_stream_writer
+from .manifest import Manifest, ManifestFile
+from .progress import ProgressReporter
+from .unload_file import HashingFile, numbered_path, read
 
 
-def planned(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
+def plan_parts(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
     """The parts of a table or a query, as a manifest keeps them: one that goes on has to keep to them."""
     found = plan_partitions(connection, statement, on, parts)
     return [
@@ -33,7 +33,7 @@ def planned(connection: Connection, statement: str, on: str | None, parts: int) 
     ]
 
 
-class Parts:
+class PartitionedUnload:
     """The parts that are left of an unload."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Parts:
         path: str,
         manifest: Manifest,
         options: Options,
-        bar: Progress,
+        bar: ProgressReporter,
         *,
         overwrite: bool,
     ) -> None:
@@ -61,13 +61,13 @@ class Parts:
         there = {each.file for each in self._manifest.entries}
         left = [
             part
-            for part in self._manifest.parts
-            if os.path.basename(numbered(self._path, part["number"])) not in there
+            for part in self._manifest.partitions
+            if os.path.basename(numbered_path(self._path, part["number"])) not in there
         ]
         if not left:
             return
         with ThreadPoolExecutor(len(left)) as pool:
-            futures = [pool.submit(self._one, part) for part in left]
+            futures = [pool.submit(self._write_part, part) for part in left]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 failed = [each for each in done if each.exception() is not None]
@@ -86,8 +86,8 @@ class Parts:
                 with contextlib.suppress(Error, OSError):
                     connection.cancel()
 
-    def _one(self, part: dict[str, Any]) -> None:
-        path = numbered(self._path, part["number"])
+    def _write_part(self, part: dict[str, Any]) -> None:
+        path = numbered_path(self._path, part["number"])
         rows = 0
         with open_connection(self._parameters) as connection:
             with self._lock:
@@ -96,8 +96,10 @@ class Parts:
                 read(connection, part["sql"], part["parameters"], self._manifest.format) as result,
                 new_file(path, overwrite=self._overwrite) as plain,
             ):
-                hashed = Hashed(plain)
-                with writing(hashed, path, self._manifest.format, result.schema, self._options) as writer:
+                hashed = HashingFile(plain)
+                with open_stream_writer(
+                    hashed, path, self._manifest.format, result.schema, self._options
+                ) as writer:
                     for batch in result.batches():
                         if self._ended:
                             raise InterruptedError("another part has failed")
@@ -105,6 +107,8 @@ class Parts:
                         rows += batch.num_rows
                         with self._lock:
                             self._bar.add(batch.num_rows, batch.nbytes)
-        entry = Entry(os.path.basename(path), rows, hashed.size, hashed.digest(), condition=part["condition"])
+        entry = ManifestFile(
+            os.path.basename(path), rows, hashed.size, hashed.digest(), condition=part["condition"]
+        )
         with self._lock:
             self._manifest.add(entry)

@@ -22,7 +22,7 @@ import pyarrow as pa
 from .._hash import add_up
 from .hashing import mix, rows
 from .sides import Ranges, TableSide, text_columns
-from .types import Common, places
+from .types import CommonColumns, column_indexes
 
 BUCKETS = 1 << 14
 MOST_ROWS = 100_000  # of both sides, that are compared one by one at once
@@ -99,13 +99,13 @@ def compare_tables(
     if schema_a is None:
         schema_a = a.schema(schema_b) or text_columns((a, b))
     schema_b = schema_b or schema_a
-    common = Common.of(schema_a, schema_b)
+    common = CommonColumns.of(schema_a, schema_b)
     chosen = tuple(key) or a.key or b.key
     result = TableResult(key=tuple(chosen), only_a=common.only_a, only_b=common.only_b)
     if not common.names:
         return result
     found = _Comparison(
-        (a, b), (schema_a, schema_b), common, places(common.names, chosen), limit, result, progress
+        (a, b), (schema_a, schema_b), common, column_indexes(common.names, chosen), limit, result, progress
     )
     found.run()
     return result
@@ -127,8 +127,8 @@ class _ByRange:
         above = np.maximum(values, self.low).view(np.uint64) - np.array(self.low).astype(np.int64).view(
             np.uint64
         )
-        made: Indices = np.minimum(above // np.uint64(self.width), np.uint64(BUCKETS - 1)).astype(np.int64)
-        return made
+        indices: Indices = np.minimum(above // np.uint64(self.width), np.uint64(BUCKETS - 1)).astype(np.int64)
+        return indices
 
     def span(self, bucket: int) -> tuple[int, int]:
         low = self.low + bucket * self.width
@@ -143,8 +143,8 @@ class _ByHash:
 
     def index(self, batch: pa.RecordBatch, keys: Sequence[int]) -> Indices:
         hashes = rows(batch, keys or range(batch.num_columns))
-        made: Indices = (mix(hashes + np.uint64(self.level)) % np.uint64(BUCKETS)).astype(np.int64)
-        return made
+        indices: Indices = (mix(hashes + np.uint64(self.level)) % np.uint64(BUCKETS)).astype(np.int64)
+        return indices
 
 
 _Bucketing = _ByRange | _ByHash
@@ -188,7 +188,7 @@ class _Comparison:
         self,
         sides: tuple[TableSide, TableSide],
         schemas: tuple[pa.Schema, pa.Schema],
-        common: Common,
+        common: CommonColumns,
         keys: list[int],
         limit: int,
         result: TableResult,
@@ -235,14 +235,14 @@ class _Comparison:
                 self._search(*self._inside(region, bucketing, bucket, depth + 1), depth + 1)
                 continue
             if group and held + size[bucket] > MOST_ROWS:
-                self._compare_rows(self._some(region, bucketing, group))
+                self._compare_rows(self._subregion(region, bucketing, group))
                 group, held = [], 0
             group.append(bucket)
             held += int(size[bucket])
         if group:
-            self._compare_rows(self._some(region, bucketing, group))
+            self._compare_rows(self._subregion(region, bucketing, group))
 
-    def _some(self, region: _Region, bucketing: _Bucketing, buckets: Sequence[int]) -> _Region:
+    def _subregion(self, region: _Region, bucketing: _Bucketing, buckets: Sequence[int]) -> _Region:
         """A region of some of the buckets."""
         allowed = np.zeros(BUCKETS, bool)
         allowed[list(buckets)] = True
@@ -264,7 +264,7 @@ class _Comparison:
         self, region: _Region, bucketing: _Bucketing, bucket: int, depth: int
     ) -> tuple[_Region, _Bucketing]:
         """A bucket that is too large, and its own buckets."""
-        inner = self._some(region, bucketing, [bucket])
+        inner = self._subregion(region, bucketing, [bucket])
         if isinstance(bucketing, _ByRange) and bucketing.width > 1:
             low, _ = bucketing.span(bucket)
             return inner, _ByRange(bucketing.column, low, bucketing.width // BUCKETS + 1)
@@ -322,7 +322,7 @@ class _Comparison:
                 values = zip(names, rows_a[0], rows_b[0], strict=True)
                 changed = tuple((name, x, y) for name, x, y in values if not _equal(x, y))
                 if changed:
-                    self._add(Difference("changed", self._shown(rows_a[0]), changed))
+                    self._add(Difference("changed", self._display_row(rows_a[0]), changed))
                 continue
             counts = Counter(map(repr, rows_a)), Counter(map(repr, rows_b))
             for kind, mine, other, there in (
@@ -333,17 +333,17 @@ class _Comparison:
                 for row in there:
                     if left[repr(row)] > 0:
                         left[repr(row)] -= 1
-                        self._add(Difference(kind, self._shown(row)))  # type: ignore[arg-type]
+                        self._add(Difference(kind, self._display_row(row)))  # type: ignore[arg-type]
 
     def _by_key(self, number: int, region: _Region) -> dict[str, list[tuple[Any, ...]]]:
-        made: dict[str, list[tuple[Any, ...]]] = {}
+        rows_by_key: dict[str, list[tuple[Any, ...]]] = {}
         for batch in self._rows(number, region, False):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 key = repr([row[place] for place in self._keys] if self._keys else row)
-                made.setdefault(key, []).append(row)
-        return made
+                rows_by_key.setdefault(key, []).append(row)
+        return rows_by_key
 
-    def _shown(self, row: tuple[Any, ...]) -> dict[str, Any]:
+    def _display_row(self, row: tuple[Any, ...]) -> dict[str, Any]:
         chosen = self._keys or range(len(row))
         return {self._common.names[place]: row[place] for place in chosen}
 

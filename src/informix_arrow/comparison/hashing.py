@@ -22,24 +22,24 @@ _START = np.uint64(0x9E3779B97F4A7C15)
 
 def mix(h: Hashes) -> Hashes:
     """Spread every bit over all others (the finalizer of splitmix64)."""
-    made: Hashes = h >> np.uint64(30)
-    made ^= h
-    made *= np.uint64(0xBF58476D1CE4E5B9)
-    shifted = made >> np.uint64(27)
-    made ^= shifted
-    made *= np.uint64(0x94D049BB133111EB)
-    np.right_shift(made, np.uint64(31), out=shifted)
-    made ^= shifted
-    return made
+    mixed: Hashes = h >> np.uint64(30)
+    mixed ^= h
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    shifted = mixed >> np.uint64(27)
+    mixed ^= shifted
+    mixed *= np.uint64(0x94D049BB133111EB)
+    np.right_shift(mixed, np.uint64(31), out=shifted)
+    mixed ^= shifted
+    return mixed
 
 
 def rows(batch: pa.RecordBatch, columns: Sequence[int]) -> Hashes:
     """A hash for each row, of the values in some columns, which are told from one another by their order."""
-    made: Hashes = np.full(batch.num_rows, _START)
+    hashes: Hashes = np.full(batch.num_rows, _START)
     if batch.num_rows:
         for column in columns:
-            _mix_in(made, batch.column(column))
-    return made
+            _mix_in(hashes, batch.column(column))
+    return hashes
 
 
 def _mix_in(hashes: Hashes, array: pa.Array) -> None:
@@ -48,8 +48,8 @@ def _mix_in(hashes: Hashes, array: pa.Array) -> None:
         array = array.cast(pa.int8())
     elif pa.types.is_float16(t):
         array = array.cast(pa.float32())
-    elif not _is_plain(t):
-        numbers = [_of_value(value) for value in array.to_pylist()]
+    elif not _is_hashed_in_c(t):
+        numbers = [_hash_value(value) for value in array.to_pylist()]
         array = pa.array(numbers, pa.uint64()).view(pa.int64())
     t = array.type
     buffers = array.buffers()
@@ -61,7 +61,7 @@ def _mix_in(hashes: Hashes, array: pa.Array) -> None:
         mix_numbers(hashes, buffers[1], array.offset, t.bit_width // 8, pa.types.is_floating(t), validity)
 
 
-def _is_plain(t: pa.DataType) -> bool:
+def _is_hashed_in_c(t: pa.DataType) -> bool:
     if pa.types.is_decimal128(t) or _is_text(t):
         return True
     return bool(pa.types.is_primitive(t)) and t.bit_width in (8, 16, 32, 64)
@@ -74,7 +74,7 @@ def _is_text(t: pa.DataType) -> bool:
     )
 
 
-def _of_value(value: object) -> int | None:
+def _hash_value(value: object) -> int | None:
     """Of a value of another type; None is none."""
     if value is None:
         return None

@@ -65,12 +65,12 @@ class DatabaseSide:
         """See :class:`Side`. Tables of the same name that several owners have are told apart by their owner."""
         listed = [each for each in self._connection.tables().to_pylist() if each["table_type"] == "TABLE"]
         names = [each["table_name"].lower() for each in listed]
-        made: dict[str, TableSide] = {}
+        sides: dict[str, TableSide] = {}
         for name, each in zip(names, listed, strict=True):
             owner = each["table_schema"].strip()
             shown = f"{owner}.{name}" if names.count(name) > 1 else name
-            made[shown] = DatabaseTable(self._connection, owner, each["table_name"])
-        return made
+            sides[shown] = DatabaseTable(self._connection, owner, each["table_name"])
+        return sides
 
 
 class DatabaseTable:
@@ -129,32 +129,32 @@ class DirectorySide:
         scripts = sorted(self._path.glob("*.sql")) or sorted(self._path.glob("*.exp/*.sql"))
         if len(scripts) == 1:
             exported = parse(scripts[0].read_text(encoding="utf-8", errors="replace"), str(scripts[0]))
-            return _exported(scripts[0].parent, exported)
-        made: dict[str, TableSide] = {}
+            return _exported_tables(scripts[0].parent, exported)
+        sides: dict[str, TableSide] = {}
         for path in sorted(self._path.iterdir()):
             if path.suffix.lower() in SUFFIXES:
-                if path.stem.lower() in made:
+                if path.stem.lower() in sides:
                     raise InterfaceError(f"{self._path} has two files for the table {path.stem}")
-                made[path.stem.lower()] = _file(path)
-        if not made:
+                sides[path.stem.lower()] = _file(path)
+        if not sides:
             raise InterfaceError(f"{self._path} holds no export, and no files {' or '.join(SUFFIXES)}")
-        return made
+        return sides
 
 
-def _exported(directory: Path, exported: SchemaFile) -> dict[str, TableSide]:
+def _exported_tables(directory: Path, exported: SchemaFile) -> dict[str, TableSide]:
     keys = {}
     for statement in exported.after:
         found = _PRIMARY_KEY.match(statement)
         if found is not None:
             keys[plain_name(found[1])] = tuple(name.strip() for name in found[2].split(","))
     names = [plain_name(table.name)[1] for table in exported.tables]
-    made: dict[str, TableSide] = {}
+    sides: dict[str, TableSide] = {}
     for table, name in zip(exported.tables, names, strict=True):
         owner, _ = plain_name(table.name)
         shown = f"{owner}.{name}" if names.count(name) > 1 else name
         key = keys.get(plain_name(table.name), ())
-        made[shown] = _file(directory / table.file, key, exported.delimiter)
-    return made
+        sides[shown] = _file(directory / table.file, key, exported.delimiter)
+    return sides
 
 
 def _file(path: Path, key: tuple[str, ...] = (), delimiter: str | None = None) -> TableSide:

@@ -15,7 +15,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class CommonColumns:
     """The columns that both sides have, in the order of the first, and those that only one has."""
 
     names: tuple[str, ...]
@@ -25,7 +25,7 @@ class Common:
     only_b: tuple[str, ...]
 
     @classmethod
-    def of(cls, a: pa.Schema, b: pa.Schema) -> Common:
+    def of(cls, a: pa.Schema, b: pa.Schema) -> CommonColumns:
         """Columns are the same that have the same name, in upper or lower case."""
         there = {each.name.lower(): each for each in b}
         both = [(each, there[each.name.lower()]) for each in a if each.name.lower() in there]
@@ -45,7 +45,11 @@ class Common:
         for name, wanted, digits in zip(self.names, self.types, self.digits, strict=True):
             array = batch.column(places[name])
             try:
-                array = _decoded(array) if array.type == wanted else _decoded(array).cast(wanted)
+                array = (
+                    _decode_dictionary(array)
+                    if array.type == wanted
+                    else _decode_dictionary(array).cast(wanted)
+                )
             except pa.ArrowInvalid as error:
                 raise DataError(
                     f"column {name!r} cannot be compared as {wanted}: {error}", column=name
@@ -54,7 +58,7 @@ class Common:
         return pa.RecordBatch.from_arrays(arrays, names=list(self.names))
 
 
-def places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def column_indexes(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     """Where columns are; ``DataError`` for one that is not there."""
     lower = [name.lower() for name in names]
     for each in wanted:
@@ -67,7 +71,7 @@ def places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
 
 def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """A type that holds the values of both."""
-    a, b = _plain(a), _plain(b)
+    a, b = _canonical_layout(a), _canonical_layout(b)
     types = pa.types
     if a == b:
         return a
@@ -97,7 +101,7 @@ def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     return pa.large_utf8()
 
 
-def _plain(t: pa.DataType) -> pa.DataType:
+def _canonical_layout(t: pa.DataType) -> pa.DataType:
     """One of the layouts that a type may have."""
     while pa.types.is_dictionary(t) or pa.types.is_run_end_encoded(t):
         t = t.value_type
@@ -110,7 +114,7 @@ def _plain(t: pa.DataType) -> pa.DataType:
     return t
 
 
-def _decoded(array: pa.Array) -> pa.Array:
+def _decode_dictionary(array: pa.Array) -> pa.Array:
     return pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
 
 

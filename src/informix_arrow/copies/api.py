@@ -18,26 +18,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..bulk.target import quote
-from ..connection import Connection, connect, open_plain
+from ..connection import Connection, connect, open_base_connection
 from ..front.reading import ReadKeywords
-from ..identifiers import is_plain
+from ..identifiers import needs_no_quotes
 from ..metadata.names import TableName
 from ..parallel import PartitionedResult
 from ..partitioned import partition_read
-from ..partitions.keys import Key
+from ..partitions.keys import PartitionKey
 from ..result import Result
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
 from ..wire.types import TypeCode
-from .checks import Checks
-from .rejects import Rejects, Sieve
-from .state import Rows, State, Target, changes
+from .checks import ColumnChecksums
+from .rejects import RejectFilter, RejectLog
+from .state import CopyRows, CopyTarget, State, describe_column_changes
 from .targets import TARGETS, open_target
 
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 _STOPPED = "the copy was ended before this table's turn was over"
-LOOK = 0.2  # seconds after which what was asked to end is asked again
+POLL_SECONDS = 0.2  # seconds after which what was asked to end is asked again
 BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
 MODES = ("full", "incremental", "append", "merge")
 
@@ -196,18 +196,20 @@ def copy(
         raise InterfaceError(f"{target!r} is no target: write a text, {TARGETS}")
     if rejects is not None and not isinstance(rejects, str | os.PathLike):
         raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}")
-    plan = _Plan(mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals)
+    plan = _CopyPlan(
+        mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals
+    )
     own = None if isinstance(source, Connection) else connect(source, autocommit=True)
     connection = own or source
     assert isinstance(connection, Connection)
     try:
         chosen = _tables(connection, tables)
         there = open_target(target, _names("partition_by", partition_by))
-        kept = None if rejects is None else Rejects(rejects)
+        kept = None if rejects is None else RejectLog(rejects)
         try:
-            run = _Run(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
+            run = _CopyRun(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
             if own is not None:
-                run.lend(own)
+                run.add_idle(own)
             with closing(run), ThreadPoolExecutor(jobs + there.overlapping, "copy") as pool:
                 futures = [pool.submit(run.table, name) for name in chosen]
                 try:
@@ -220,7 +222,9 @@ def copy(
                     for future in futures:
                         future.cancel()
                     run.stop()
-                    while wait(futures, LOOK).not_done:  # who is asked just before he waits does not hear it
+                    while wait(
+                        futures, POLL_SECONDS
+                    ).not_done:  # who is asked just before he waits does not hear it
                         run.stop()
                     raise
         finally:
@@ -240,7 +244,7 @@ def copy(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _CopyPlan:
     """The checked arguments."""
 
     mode: str
@@ -280,19 +284,19 @@ class _Plan:
             raise InterfaceError("where must be a condition, and is empty")
 
 
-class _Run:
+class _CopyRun:
     """One call of copy(): what the threads that copy tables share."""
 
     def __init__(
         self,
         connection: Connection,
-        target: Target,
-        plan: _Plan,
+        target: CopyTarget,
+        plan: _CopyPlan,
         progress: Callable[[int, int], object],
-        rejects: Rejects | None,
+        rejects: RejectLog | None,
         jobs: int,
     ) -> None:
-        settings = connection._settings()
+        settings = connection._reconnect_parameters()
         self._settings = replace(settings, autocommit=True)
         self._target = target
         self._rejects = rejects
@@ -319,7 +323,7 @@ class _Run:
         return replace(copied, seconds=round(time.monotonic() - began, 3))
 
     @contextmanager
-    def _turn(self) -> Iterator[_Turn]:
+    def _turn(self) -> Iterator[_JobSlot]:
         """A turn, with a connection that another table was read by, or a new one.
 
         The connection is free for others when the turn is over, or this block; after an error it is not used again.
@@ -328,21 +332,21 @@ class _Run:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
-                connection = open_plain(self._settings)
+                connection = open_base_connection(self._settings)
         except BaseException:
             self._jobs.release()
             raise
         with self._lock:
             self._busy.add(connection)
-        turn = _Turn(connection, self._take_back)
+        turn = _JobSlot(connection, self._take_back)
         try:
             if self.stopped:
                 raise OperationalError(_STOPPED)
             yield turn
         except BaseException:
-            turn.end(usable=False)
+            turn.release(usable=False)
             raise
-        turn.end()
+        turn.release()
 
     def _take_back(self, connection: Connection, usable: bool) -> None:
         """The connection of a turn that is over: the next table may be read."""
@@ -365,7 +369,7 @@ class _Run:
             with suppress(Error, OSError):
                 connection.cancel()
 
-    def lend(self, connection: Connection) -> None:
+    def add_idle(self, connection: Connection) -> None:
         """A connection that tables may be read by; it is closed at the end."""
         self._idle.append(connection)
 
@@ -374,7 +378,7 @@ class _Run:
         while self._idle:
             self._idle.pop().close()
 
-    def _copy(self, connection: Connection, name: str, turn: _Turn) -> TableCopy:
+    def _copy(self, connection: Connection, name: str, turn: _JobSlot) -> TableCopy:
         plan = self._plan
         folder = TableName.parse(name).name
         if '"' in name and not self._settings.delimident:
@@ -382,7 +386,7 @@ class _Run:
                 f"{name}: only DELIMIDENT lets a statement name it: connect with env={{'DELIMIDENT': 'y'}}, or set "
                 "it in the environment"
             )
-        source = f"{self._where}/{self._called(name)}"
+        source = f"{self._where}/{self._state_name(name)}"
         before = self._target.state(folder)
         if before is not None and before.source != source and not self._is_same(before.source, source):
             raise OperationalError(
@@ -409,17 +413,19 @@ class _Run:
             now = tuple((column.name, self._declared(column)) for column in columns)
             if before is not None:
                 self._compare(before, now, mode)
-            checks = Checks(result.schema)
-            highest = _Highest(result.schema, self._mark(columns))
+            checks = ColumnChecksums(result.schema)
+            highest = _WatermarkTracker(result.schema, self._watermark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
             if len(set(key)) < len(key):
                 raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
-            sieve = Sieve(name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects)
-            batches = self._counted(result.batches(), checks, highest, sieve)
-            rows = Rows(result.schema, _then(batches, result, turn), checks)
+            sieve = RejectFilter(
+                name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects
+            )
+            batches = self._track_batches(result.batches(), checks, highest, sieve)
+            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
 
             def state() -> State:
-                sieve.keep()
+                sieve.flush()
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
@@ -445,7 +451,7 @@ class _Run:
             rejected=sieve.rows,
         )
 
-    def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _Reading:
+    def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _OpenResult:
         """The rows that are due, and the columns of the table."""
         plan = self._plan
         whole = f"SELECT * FROM {name}"
@@ -465,8 +471,8 @@ class _Run:
                     f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}. Copy it in full to "
                     "change that"
                 )
-            key = _growing(column)
-            since = _lowered(key, key.parse(before.watermark[1]), plan.overlap)
+            key = _watermark_key(column)
+            since = _subtract_overlap(key, key.parse(before.watermark[1]), plan.overlap)
             (cut,) = key.cuts([since])
             sign = ">=" if Decimal(plan.overlap) else ">"
             mark = quote(column.name, self._settings.delimident)
@@ -476,17 +482,17 @@ class _Run:
                 cut.parameters,
                 **options,
             )
-            return _Reading(result, result.columns)
+            return _OpenResult(result, result.columns)
         if plan.connections == 1:
             result = connection.query(whole, **options)
-            return _Reading(result, result.columns)
+            return _OpenResult(result, result.columns)
         with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
             columns = empty.columns
         what = name if plan.where is None else whole
         parts = partition_read(
             connection, what, None, 4 * plan.connections, connections=plan.connections, **options
         )
-        return _Reading(parts, columns)
+        return _OpenResult(parts, columns)
 
     def _declared(self, column: Column) -> str:
         """The type of a column, and how it is read where there is a choice."""
@@ -494,26 +500,26 @@ class _Run:
         is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
         return f"{kind.sql} as {how}" if is_floating and how != "string" else kind.sql
 
-    def _mark(self, columns: Sequence[Column]) -> Key | None:
+    def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
         """The watermark as a key; ``InterfaceError`` for a column that grows in no way."""
         if self._plan.watermark is None:
             return None
         column = _column("the table", columns, self._plan.watermark)
-        return _growing(column)
+        return _watermark_key(column)
 
-    def _called(self, name: str) -> str:
+    def _state_name(self, name: str) -> str:
         """A table as states have it, however it was spelled."""
         table = TableName.parse(name)
         database = f"{table.database}:" if table.database not in ("", self._database) else ""
         owner = f"{table.owner}." if table.owner else ""
-        return database + owner + _spelled(table.name)
+        return database + owner + _statement_name(table.name)
 
     def _is_same(self, before: str, source: str) -> bool:
         """Whether a state of an older release means this table: it has the name as it was spelled."""
         if not before.startswith(f"{self._where}/"):
             return False
         try:
-            return f"{self._where}/{self._called(before[len(self._where) + 1 :])}" == source
+            return f"{self._where}/{self._state_name(before[len(self._where) + 1 :])}" == source
         except InterfaceError:
             return False
 
@@ -530,13 +536,13 @@ class _Run:
 
     def _primary_key(self, name: str) -> list[str]:
         """Its columns; on a connection of its own, as rows come by the other one."""
-        with open_plain(self._settings) as connection:
-            found: list[str] = connection.primary_key(name)["column_name"].to_pylist()
-            return found
+        with open_base_connection(self._settings) as connection:
+            columns: list[str] = connection.primary_key(name)["column_name"].to_pylist()
+            return columns
 
     def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
         """``OperationalError`` when the columns have changed, and that may not or cannot be taken over."""
-        found = changes(before.columns, now)
+        found = describe_column_changes(before.columns, now)
         if not found:
             return
         if not self._plan.evolve:
@@ -550,20 +556,24 @@ class _Run:
                 f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
             )
 
-    def _counted(
-        self, batches: Iterator[pa.RecordBatch], checks: Checks, highest: _Highest, sieve: Sieve
+    def _track_batches(
+        self,
+        batches: Iterator[pa.RecordBatch],
+        checks: ColumnChecksums,
+        highest: _WatermarkTracker,
+        sieve: RejectFilter,
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.stopped:
                 raise OperationalError(_STOPPED)
             highest.add(batch)
             self._progress(batch.num_rows, batch.nbytes)
-            fitting = sieve.fitting(batch)
+            fitting = sieve.filter_batch(batch)
             checks.add(fitting)
             yield fitting
 
 
-class _Turn:
+class _JobSlot:
     """A table's turn to be read, by a connection. There are as many at a time as jobs."""
 
     def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
@@ -571,23 +581,23 @@ class _Turn:
         self._take_back = take_back
         self._over = False
 
-    def end(self, *, usable: bool = True) -> None:
+    def release(self, *, usable: bool = True) -> None:
         """Give the connection back, which may be called again. One that is not usable is closed."""
         if not self._over:
             self._over = True
             self._take_back(self.connection, usable)
 
 
-def _then(
-    batches: Iterator[pa.RecordBatch], result: Result | PartitionedResult, turn: _Turn
+def _release_after(
+    batches: Iterator[pa.RecordBatch], result: Result | PartitionedResult, turn: _JobSlot
 ) -> Iterator[pa.RecordBatch]:
     """The rows; once the last has come, the connection is for others."""
     yield from batches
     result.close()
-    turn.end()
+    turn.release()
 
 
-class _Reading:
+class _OpenResult:
     """A result that is closed in any case."""
 
     def __init__(self, result: Result | PartitionedResult, columns: Sequence[Column]) -> None:
@@ -601,19 +611,19 @@ class _Reading:
         self._result.close()
 
 
-class _Highest:
+class _WatermarkTracker:
     """The highest watermark of the rows that passed, and how large they were."""
 
-    def __init__(self, schema: pa.Schema, key: Key | None) -> None:
+    def __init__(self, schema: pa.Schema, key: PartitionKey | None) -> None:
         self.bytes = 0
         self._key = key
-        self._place = schema.names.index(key.name) if key is not None else -1
+        self._column_index = schema.names.index(key.name) if key is not None else -1
         self._value: Any = None
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.bytes += batch.nbytes
         if self._key is not None:
-            found = pc.max(batch.column(self._place)).as_py()
+            found = pc.max(batch.column(self._column_index)).as_py()
             if found is not None and (self._value is None or found > self._value):
                 self._value = found
 
@@ -623,7 +633,7 @@ class _Highest:
         return None if self._value is None or self._key is None else (self._key.name, str(self._value))
 
 
-def _lowered(key: Key, value: Any, overlap: float | str) -> Any:
+def _subtract_overlap(key: PartitionKey, value: Any, overlap: float | str) -> Any:
     """The value from which on an incremental copy reads."""
     much = Decimal(overlap)
     if not much:
@@ -639,10 +649,10 @@ def _lowered(key: Key, value: Any, overlap: float | str) -> Any:
     return value - (much if isinstance(value, Decimal) else int(much))
 
 
-def _growing(column: Column) -> Key:
+def _watermark_key(column: Column) -> PartitionKey:
     """The watermark as a key; ``InterfaceError`` for what cannot be one."""
     try:
-        key = Key(column.name, column.type)
+        key = PartitionKey(column.name, column.type)
     except InterfaceError:
         key = None
     if key is None or not key.has_strides:
@@ -679,9 +689,9 @@ def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
     ):
         raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
     if wanted is None:
-        found: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
+        table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
         exact = connection._parameters.delimident  # which words are reserved does not matter then
-        names = [quote(name, exact) if exact else _spelled(name) for name in found]
+        names = [quote(name, exact) if exact else _statement_name(name) for name in table_names]
     else:
         names = list(wanted)
     folders = [TableName.parse(name).name for name in names]
@@ -691,6 +701,6 @@ def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _spelled(name: str) -> str:
+def _statement_name(name: str) -> str:
     """A table of the catalogue for a statement."""
-    return name if is_plain(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'
+    return name if needs_no_quotes(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'

@@ -16,7 +16,7 @@ from .._hash import sum_column, sum_entries
 _WRAP = 1 << 64
 
 
-class Checks:
+class ColumnChecksums:
     """How many rows there are, and for each column its values that are not NULL and a sum of their bytes, modulo 2^64.
 
     Numbers, dates, times and booleans are summed by their bits, texts and bytes by their lengths and bytes. Of lists,
@@ -26,7 +26,7 @@ class Checks:
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
         self.rows = 0
-        self._ways = [_way(field.type) for field in schema]
+        self._sum_functions = [_sum_function(field.type) for field in schema]
         self._counts = [0] * len(schema)
         self._sums = [0] * len(schema)
 
@@ -35,7 +35,7 @@ class Checks:
         rows = batch.num_rows
         self.rows += rows
         for place, (column, field, way) in enumerate(
-            zip(batch.columns, self.schema, self._ways, strict=True)
+            zip(batch.columns, self.schema, self._sum_functions, strict=True)
         ):
             self._counts[place] += rows - column.null_count
             if way is None:
@@ -48,14 +48,14 @@ class Checks:
                 total = way(column.cast(field.type))
             self._sums[place] = (self._sums[place] + total) % _WRAP
 
-    def join(self, other: Checks) -> None:
+    def merge(self, other: ColumnChecksums) -> None:
         """Take what others have summed into account."""
         self.rows += other.rows
         for place, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
             self._counts[place] += count
             self._sums[place] = (self._sums[place] + total) % _WRAP
 
-    def differences(self, other: Checks) -> list[str]:
+    def differences(self, other: ColumnChecksums) -> list[str]:
         """What is not the same, in words; [] when all is."""
         if self.rows != other.rows:
             return [f"{self.rows:,} rows were read and {other.rows:,} are there"]
@@ -65,9 +65,9 @@ class Checks:
             if self._counts[place] != other._counts[place] or self._sums[place] != other._sums[place]
         ]
 
-    def of(self, batches: Iterable[pa.RecordBatch]) -> Checks:
+    def of_batches(self, batches: Iterable[pa.RecordBatch]) -> ColumnChecksums:
         """The same sums over what a target holds."""
-        made = Checks(self.schema)
+        made = ColumnChecksums(self.schema)
         for batch in batches:
             made.add(batch)
         return made
@@ -80,7 +80,7 @@ class Checks:
         }
 
 
-def _way(kind: pa.DataType) -> Callable[[Any], int] | None:
+def _sum_function(kind: pa.DataType) -> Callable[[Any], int] | None:
     """How a column of a type is summed; None where only its values are counted."""
     t = pa.types
     if t.is_boolean(kind):

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from ..wire.errors import DataError, InterfaceError, OperationalError
 from .engine import STAGE, Engine, Session, StateTable
-from .rejects import Misfit
-from .state import Rows, State, reconcile
+from .rejects import UnrepresentableValue
+from .state import CopyRows, State, reconcile
 
 STATES = StateTable("informix_arrow_copies", "state")
 
@@ -54,21 +54,23 @@ class Database:
                 )
         return None
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
+    def replace(
+        self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
+    ) -> State:
         with self._changing(table) as session:
             session.fill(table, rows)
-            reconcile(table, rows.checks, rows.checks.of(session.read(table, rows.schema)))
+            reconcile(table, rows.checks, rows.checks.of_batches(session.read(table, rows.schema)))
             if key:
                 _check_key(session, table, key, session.quoted(table))
             return _kept(session, table, state)
 
-    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+    def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
         return self.merge(table, rows, state, ())
 
-    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+    def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
         with self._changing(table) as session:
             session.stage(STAGE, rows)
-            reconcile(table, rows.checks, rows.checks.of(session.read(STAGE, rows.schema)))
+            reconcile(table, rows.checks, rows.checks.of_batches(session.read(STAGE, rows.schema)))
             columns = session.columns(STAGE)
             self._check_there(session, table)
             there = {name.lower() for name, _ in session.columns(table)}
@@ -82,7 +84,7 @@ class Database:
             session.change(f"DROP TABLE {STAGE}")
             return _kept(session, table, state)
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return self._engine.misfits(batch)
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from ..wire.errors import NotSupportedError, OperationalError
-from .files import stored
+from .files import stored_schema
 from .folders import OUR_FILE, FolderLock, Syncing, folder_of, write_whole
 from .state import State
 
@@ -61,7 +61,7 @@ class DeltaFolder:
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> DeltaChange:
         folder = folder_of(self._path, table)
         (folder / STATES).mkdir(parents=True, exist_ok=True)
-        return DeltaChange(folder, stored(table, schema, _type, "Delta"), whole=whole)
+        return DeltaChange(folder, stored_schema(table, schema, _type, "Delta"), whole=whole)
 
     def close(self) -> None:
         self._lock.release()

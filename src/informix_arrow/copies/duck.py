@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from ..wire.errors import OperationalError
 from .engine import StateTable
-from .rejects import Misfit
-from .state import Rows
+from .rejects import UnrepresentableValue
+from .state import CopyRows
 
 ROWS = "informix_arrow_rows"  # a view of Arrow rows, while a statement reads them
 
@@ -60,7 +60,7 @@ class Duck:
                 raise
             self._run("COMMIT")
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
     def close(self) -> None:
@@ -111,14 +111,14 @@ class Duck:
         self._run(f"CREATE TABLE {self.quoted(table)} AS SELECT * FROM {ROWS}")
         self._connection.unregister(ROWS)
 
-    def fill(self, table: str, rows: Rows) -> None:
+    def fill(self, table: str, rows: CopyRows) -> None:
         self._take(rows, f"CREATE OR REPLACE TABLE {self.quoted(table)} AS SELECT *")
 
-    def insert(self, table: str, rows: Rows) -> None:
+    def insert(self, table: str, rows: CopyRows) -> None:
         listed = ", ".join(map(self.quoted, rows.schema.names))
         self._take(rows, f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed}")
 
-    def stage(self, name: str, rows: Rows) -> None:
+    def stage(self, name: str, rows: CopyRows) -> None:
         self._take(rows, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *")
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -132,7 +132,7 @@ class Duck:
     def same(self, there: str, staged: str, field: pa.Field) -> str:
         return f"{there} IS NOT DISTINCT FROM {staged}"
 
-    def _take(self, rows: Rows, sql: str) -> None:
+    def _take(self, rows: CopyRows, sql: str) -> None:
         """Run a statement that selects from the rows, once they are named."""
         with rows.stream() as reader:
             self._connection.register(ROWS, reader)

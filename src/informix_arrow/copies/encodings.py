@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SAMPLE = 4096  # rows that are looked at
-FEW = 4 * SAMPLE  # rows for which a look costs as much as it saves
+SAMPLE_ROWS = 4096  # rows that are looked at
+MAX_DISTINCT_VALUES = 4 * SAMPLE_ROWS  # rows for which a look costs as much as it saves
 BLOCK = 32  # values whose differences are packed with the same number of bits
 LEVEL = 1  # of zstd
 
@@ -24,15 +24,15 @@ def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
     all row groups would be about the same, and let nobody skip one. Who does not take ``packed`` has all bounds, and
     zstd.
     """
-    if len(rows) < FEW or any(pa.types.is_nested(field.type) for field in rows.schema):
+    if len(rows) < MAX_DISTINCT_VALUES or any(pa.types.is_nested(field.type) for field in rows.schema):
         return {"compression": "zstd", "compression_level": LEVEL}  # what is nested would be told by paths
-    sample = rows.slice(0, SAMPLE).combine_chunks()
+    sample = rows.slice(0, SAMPLE_ROWS).combine_chunks()
     by_dictionary, differences, bounded = [], {}, []
     codecs = dict.fromkeys(rows.schema.names, "zstd")
     for name, column in zip(rows.schema.names, sample.columns, strict=True):
         values = column.combine_chunks().drop_null()
         different = len(pc.unique(values))
-        if packed and _is_whole(column.type) and _packs(values, different):
+        if packed and _is_integer(column.type) and _packs(values, different):
             differences[name] = "DELTA_BINARY_PACKED"
             codecs[name] = "snappy"
         elif 4 * different <= 3 * len(values) or len(values) < BLOCK:
@@ -60,7 +60,7 @@ def _is_in_order(values: pa.Array) -> bool:
     return bool(pc.all(pc.less_equal(values[:-1], values[1:]), min_count=0).as_py())
 
 
-def _is_whole(kind: pa.DataType) -> bool:
+def _is_integer(kind: pa.DataType) -> bool:
     t = pa.types
     return bool(t.is_signed_integer(kind) or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind))
 

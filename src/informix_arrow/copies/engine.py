@@ -12,8 +12,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from .rejects import Misfit
-from .state import Rows
+from .rejects import UnrepresentableValue
+from .state import CopyRows
 
 STAGE = "informix_arrow_stage"
 LOCK_SECONDS = 60  # how long a server may take to see that a program which held locks is dead
@@ -67,13 +67,13 @@ class Session(Protocol):
     def create(self, table: str, schema: pa.Schema) -> None:
         """Make a table without rows."""
 
-    def fill(self, table: str, rows: Rows) -> None:
+    def fill(self, table: str, rows: CopyRows) -> None:
         """Make a table of these rows, in place of one that is there."""
 
-    def insert(self, table: str, rows: Rows) -> None:
+    def insert(self, table: str, rows: CopyRows) -> None:
         """Add rows to a table."""
 
-    def stage(self, name: str, rows: Rows) -> None:
+    def stage(self, name: str, rows: CopyRows) -> None:
         """Make a temporary table of these rows."""
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -97,7 +97,7 @@ class Engine(Protocol):
     def session(self) -> AbstractContextManager[Session]:
         """A transaction, committed when the block ends well, else undone."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """The values that the database cannot hold, though it has their type."""
 
     def close(self) -> None:

@@ -22,23 +22,23 @@ import pyarrow.parquet as pq
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError
 from . import hive
-from .checks import Checks
-from .overlapping import Ahead, overlapped
-from .state import Rows, State, reconcile
+from .checks import ColumnChecksums
+from .overlapping import PrefetchBuffer, process_in_thread
+from .state import CopyRows, State, reconcile
 from .tables import TableWriter, texts_by_dictionary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .rejects import Misfit
+    from .rejects import UnrepresentableValue
 
 FILE_BYTES = 1 << 30  # of Arrow data in a file
 READERS = min(4, os.cpu_count() or 1)  # threads that read a file back
 WRITERS = 64  # tables that are written at once, at most
-MOST_FILES = 32  # open at a time, for folders that are named after values
+MAX_OPEN_FILES = 32  # open at a time, for folders that are named after values
 
 
-class Change(Protocol):
+class TableChange(Protocol):
     """A table, from what it was to what it is to be. Nobody sees anything of it before ``commit``."""
 
     files: Sequence[str]
@@ -60,20 +60,20 @@ class Change(Protocol):
         """Take new files, leave old ones, and keep the state, in one step."""
 
 
-class Tables(Protocol):
+class TableStore(Protocol):
     """Where tables of files are."""
 
     def state(self, table: str) -> State | None:
         """As of a target."""
 
-    def change(self, table: str, schema: pa.Schema, *, whole: bool) -> Change:
+    def change(self, table: str, schema: pa.Schema, *, whole: bool) -> TableChange:
         """What is to become of a table: rows of such a schema, in place of all others when it is the ``whole``."""
 
     def close(self) -> None:
         """Nothing more comes."""
 
 
-class Threads:
+class CopyThreads:
     """Threads that write tables and read them back, one table after the other: new ones would begin with new memory,
     which the system clears first, and that takes as long as decoding.
     """
@@ -93,43 +93,47 @@ class FileTarget:
 
     overlapping = True
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: TableStore) -> None:
         self._tables = tables
-        self._threads = Threads()
+        self._threads = CopyThreads()
 
     def state(self, table: str) -> State | None:
         return self._tables.state(table)
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
+    def replace(
+        self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
+    ) -> State:
         change = self._tables.change(table, rows.schema, whole=True)
         added = self._written(table, change, rows, empty=change.has_empty_files)
         if key and added:
             _keys(table, change, added, key)
-        return _decided(change, state, added, change.files)
+        return _commit(change, state, added, change.files)
 
-    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+    def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
         added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
-        return _decided(change, state, added, ())
+        return _commit(change, state, added, ())
 
-    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+    def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
         added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
         removed: list[str] = []
         if added:
             keys = _keys(table, change, added, key)
             for name in change.files:
-                remaining = _without(change, name, keys, key)
+                remaining = _rows_without_keys(change, name, keys, key)
                 if remaining is None:
                     continue
                 removed.append(name)
                 if remaining.num_rows:
-                    checks = Checks(remaining.schema)
+                    checks = ColumnChecksums(remaining.schema)
                     batches = _counted(remaining.to_batches(), checks)
-                    added += self._written(table, change, Rows(remaining.schema, batches, checks), own=True)
-        return _decided(change, state, added, removed)
+                    added += self._written(
+                        table, change, CopyRows(remaining.schema, batches, checks), own=True
+                    )
+        return _commit(change, state, added, removed)
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
     def close(self) -> None:
@@ -137,12 +141,12 @@ class FileTarget:
         self._tables.close()
 
     def _written(
-        self, table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False
+        self, table: str, change: TableChange, rows: CopyRows, *, empty: bool = False, own: bool = False
     ) -> list[str]:
-        return written(table, change, rows, self._threads, empty=empty, own=own)
+        return write_files(table, change, rows, self._threads, empty=empty, own=own)
 
 
-def stored(
+def stored_schema(
     table: str, schema: pa.Schema, rule: Callable[[pa.DataType], pa.DataType | None], what: str
 ) -> pa.Schema:
     """The schema in types that files of a table can have; ``NotSupportedError`` names the column that cannot."""
@@ -167,8 +171,8 @@ def _stored(kind: pa.DataType, rule: Callable[[pa.DataType], pa.DataType | None]
     return rule(kind)
 
 
-def _decided(
-    change: Change, state: Callable[[], State], adding: Sequence[str], removing: Sequence[str]
+def _commit(
+    change: TableChange, state: Callable[[], State], adding: Sequence[str], removing: Sequence[str]
 ) -> State:
     count = 0
     for name in (*(each for each in change.files if each not in removing), *adding):
@@ -183,11 +187,11 @@ def _decided(
     return change.commit(replace(state(), rows=count), adding, removing)
 
 
-def written(
+def write_files(
     table: str,
-    change: Change,
-    rows: Rows,
-    threads: Threads | None = None,
+    change: TableChange,
+    rows: CopyRows,
+    threads: CopyThreads | None = None,
     *,
     empty: bool = False,
     own: bool = False,
@@ -197,14 +201,14 @@ def written(
     Rows of the table's ``own`` have its older columns.
     """
     if threads is None:
-        with closing(Threads()) as some:
-            return written(table, change, rows, some, empty=empty, own=own)
+        with closing(CopyThreads()) as some:
+            return write_files(table, change, rows, some, empty=empty, own=own)
     schema = rows.schema if own else change.schema
 
-    def write(batches: Ahead) -> tuple[list[str], Checks]:
+    def write(batches: PrefetchBuffer) -> tuple[list[str], ColumnChecksums]:
         return _write(table, change, batches, rows.schema, schema, threads, empty=empty)
 
-    names, there = overlapped(rows.batches, write, threads=threads.writing)
+    names, there = process_in_thread(rows.batches, write, threads=threads.writing)
     reconcile(table, rows.checks, there)
     change.sync()
     return names
@@ -212,19 +216,19 @@ def written(
 
 def _write(
     table: str,
-    change: Change,
-    batches: Ahead,
+    change: TableChange,
+    batches: PrefetchBuffer,
     schema: pa.Schema,
     stored: pa.Schema,
-    threads: Threads,
+    threads: CopyThreads,
     *,
     empty: bool,
-) -> tuple[list[str], Checks]:
+) -> tuple[list[str], ColumnChecksums]:
     """New files, and what is found in them when they are read back."""
-    there = Checks(schema)
+    there = ColumnChecksums(schema)
 
     def closed(name: str) -> None:
-        there.join(_found(change, name, schema, threads))
+        there.merge(_file_checksums(change, name, schema, threads))
 
     run = uuid.uuid4().hex[:12]
     with _Writing(change, stored, run, closed) as writing:
@@ -239,24 +243,26 @@ def _write(
 class _Writing:
     """The files that are open, one for each folder."""
 
-    def __init__(self, change: Change, stored: pa.Schema, run: str, closed: Callable[[str], None]) -> None:
+    def __init__(
+        self, change: TableChange, stored: pa.Schema, run: str, closed: Callable[[str], None]
+    ) -> None:
         self.names: list[str] = []
         self._change = change
         fields = [each for each in stored if each.name not in change.partition_by]
         self._schema = pa.schema(fields, stored.metadata)
         self._run = run
         self._closed = closed
-        self._open: dict[str, _File] = {}
+        self._open: dict[str, _OpenParquetFile] = {}
 
     def write(self, folder: str, rows: pa.RecordBatch | None) -> None:
         """Add rows to the folder's file; a file without rows for None."""
         file = self._open.pop(folder, None)
         if file is None:
-            if len(self._open) >= MOST_FILES:
+            if len(self._open) >= MAX_OPEN_FILES:
                 self._close(next(iter(self._open)))
             name = f"{folder}/" * bool(folder) + f"part-{self._run}-{len(self.names):05}.parquet"
             self.names.append(name)
-            file = _File(self._change, name, self._schema)
+            file = _OpenParquetFile(self._change, name, self._schema)
         self._open[folder] = file  # the one that was used last is the last one
         if rows is not None:
             file.write(rows)
@@ -281,10 +287,10 @@ class _Writing:
             file.drop(kind, error, trace)
 
 
-class _File:
+class _OpenParquetFile:
     """A file that rows are written to."""
 
-    def __init__(self, change: Change, name: str, schema: pa.Schema) -> None:
+    def __init__(self, change: TableChange, name: str, schema: pa.Schema) -> None:
         self.name = name
         self.size = 0
         self._stack = ExitStack()
@@ -312,7 +318,7 @@ class _File:
             self._stack.__exit__(kind, error, trace)
 
 
-def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) -> pa.Table:
+def _keys(table: str, change: TableChange, names: Sequence[str], key: Sequence[str]) -> pa.Table:
     """The keys of new rows; each must be there, and once."""
     found = pa.concat_tables([_columns(change, name, key) for name in names])
     for name in key:
@@ -335,7 +341,7 @@ def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) 
     return found
 
 
-def _without(change: Change, name: str, keys: pa.Table, key: Sequence[str]) -> pa.Table | None:
+def _rows_without_keys(change: TableChange, name: str, keys: pa.Table, key: Sequence[str]) -> pa.Table | None:
     """The rows of a file whose key is not among these; None when that is all of them."""
     old = _columns(change, name, key)
     numbered = old.append_column("row number", pa.array(range(old.num_rows), pa.int64()))
@@ -346,7 +352,7 @@ def _without(change: Change, name: str, keys: pa.Table, key: Sequence[str]) -> p
     return _columns(change, name, None).take(numbers.take(pc.sort_indices(numbers)))
 
 
-def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Table:
+def _columns(change: TableChange, name: str, columns: Sequence[str] | None) -> pa.Table:
     by = change.partition_by
     with change.open(name) as file, pq.ParquetFile(file) as parquet:
         if not by:
@@ -358,7 +364,9 @@ def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Tab
     return found if columns is None else found.select(list(columns))
 
 
-def _found(change: Change, name: str, schema: pa.Schema, threads: Threads) -> Checks:
+def _file_checksums(
+    change: TableChange, name: str, schema: pa.Schema, threads: CopyThreads
+) -> ColumnChecksums:
     """The sums over a file, whose row groups are read by several threads."""
     with change.open(name) as file:
         told = pq.read_metadata(file)
@@ -366,8 +374,8 @@ def _found(change: Change, name: str, schema: pa.Schema, threads: Threads) -> Ch
     waiting = iter(range(told.num_row_groups))
     lock = threading.Lock()
 
-    def some() -> Checks:
-        checks = Checks(schema)
+    def some() -> ColumnChecksums:
+        checks = ColumnChecksums(schema)
         with (
             change.open(name) as file,
             pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet,
@@ -384,14 +392,14 @@ def _found(change: Change, name: str, schema: pa.Schema, threads: Threads) -> Ch
     count = min(READERS, told.num_row_groups)
     if count <= 1:
         return some()
-    whole = Checks(schema)
+    whole = ColumnChecksums(schema)
     others = [threads.checking.submit(some) for _ in range(count - 1)]
     for each in (some(), *(other.result() for other in others)):
-        whole.join(each)
+        whole.merge(each)
     return whole
 
 
-def _counted(batches: Sequence[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:
+def _counted(batches: Sequence[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         checks.add(batch)
         yield batch

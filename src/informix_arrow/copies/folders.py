@@ -16,7 +16,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-from ..disk import naming
+from ..disk import name_file_in_errors
 from ..wire.errors import InterfaceError, OperationalError
 
 LOCK = "_informix_arrow.lock"
@@ -77,7 +77,7 @@ class Syncing:
     @contextmanager
     def create(self, path: Path) -> Iterator[Any]:
         """A new file, open for writing; whole when the block ends well."""
-        with naming(path), open(path, "wb") as file:
+        with name_file_in_errors(path), open(path, "wb") as file:
             yield file
         done: Future[None] = Future()
         self._begun.append(done)
@@ -91,7 +91,7 @@ class Syncing:
 
 def _bring(path: Path, done: Future[None]) -> None:
     try:
-        with naming(path):
+        with name_file_in_errors(path):
             _sync(path)
     except BaseException as error:  # noqa: BLE001 - raised by who waits
         done.set_exception(error)
@@ -115,7 +115,7 @@ def folder_of(place: Path, table: str) -> Path:
 def write_whole(path: Path, text: str) -> None:
     """A small file, whole or not at all."""
     new = path.with_name(path.name + ".new")
-    with naming(path):
+    with name_file_in_errors(path):
         new.write_text(text, encoding="utf-8")
         _sync(new)
     os.replace(new, path)

@@ -20,7 +20,7 @@ from pyiceberg.table import Table, Transaction
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..wire.errors import NotSupportedError, OperationalError
-from .files import stored
+from .files import stored_schema
 from .folders import FolderLock
 from .state import State
 
@@ -70,7 +70,7 @@ class IcebergCatalogue:
         return State.from_json(text, f"{self.name}: {table}")
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> IcebergChange:
-        fitting = stored(table, schema, _type, "Iceberg")
+        fitting = stored_schema(table, schema, _type, "Iceberg")
         found = self._table(table)
         if self._seen[table] != (None if found is None else found.properties.get(STATE)):
             raise OperationalError(f"{self.name}: another copy has written {table} meanwhile: copy it again")

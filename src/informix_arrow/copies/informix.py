@@ -16,12 +16,12 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ..bulk.target import quote
-from ..connection import Connection, open_plain
+from ..connection import Connection, open_base_connection
 from ..dsn import resolve
 from ..wire.errors import Error, InterfaceError, NotSupportedError
 from .engine import LOCK_SECONDS, Connections, StateTable
-from .rejects import Misfit
-from .state import Rows, is_floating_decimal
+from .rejects import UnrepresentableValue
+from .state import CopyRows, is_floating_decimal
 
 _EXISTS = -310
 _VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
@@ -36,7 +36,7 @@ class Informix:
             raise InterfaceError(
                 "the target names no database: write informix://user@host:9088/database?server=.."
             )
-        self._connections = Connections(lambda: InformixSession(open_plain(self._settings)))
+        self._connections = Connections(lambda: InformixSession(open_base_connection(self._settings)))
         with self.session() as session:
             connection = session.connection
             self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
@@ -65,7 +65,7 @@ class Informix:
         with self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return _not_in(self._codec, batch)
 
     def close(self) -> None:
@@ -126,17 +126,17 @@ class InformixSession:
     def create(self, table: str, schema: pa.Schema) -> None:
         self.connection.write_arrow(self.quoted(table), schema.empty_table(), mode="create")
 
-    def fill(self, table: str, rows: Rows) -> None:
+    def fill(self, table: str, rows: CopyRows) -> None:
         with rows.stream() as reader:
             self.connection.write_arrow(self.quoted(table), reader.schema.empty_table(), mode="replace")
             self.lock(table)
             self.connection.write_arrow(self.quoted(table), reader)
 
-    def insert(self, table: str, rows: Rows) -> None:
+    def insert(self, table: str, rows: CopyRows) -> None:
         with rows.stream() as reader:
             self.connection.write_arrow(self.quoted(table), reader)
 
-    def stage(self, name: str, rows: Rows) -> None:
+    def stage(self, name: str, rows: CopyRows) -> None:
         with rows.stream() as reader:
             self.connection.write_arrow(name, reader, mode="create", temporary=True)
 
@@ -173,7 +173,7 @@ def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128
     return next((kind for kind in kinds if pa.types.is_decimal(kind)), "float64")
 
 
-def _not_in(codec: str, batch: pa.RecordBatch) -> list[Misfit]:
+def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
     """Texts with characters that the code set of the target's database has not."""
     if codecs.lookup(codec).name == "utf-8":
         return []
@@ -186,7 +186,7 @@ def _not_in(codec: str, batch: pa.RecordBatch) -> list[Misfit]:
         reason = f"has a character that the target's code set ({codec}) has not"
         values = enumerate(column.to_pylist())
         found += [
-            Misfit(place, field.name, reason)
+            UnrepresentableValue(place, field.name, reason)
             for place, text in values
             if text is not None and not _is_encoded(text, codec)
         ]

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ..wire.errors import OperationalError
 from . import hive
-from .files import stored
+from .files import stored_schema
 from .folders import OUR_FILE, FolderLock, Syncing, folder_of, remove_empty, sync_folders, write_whole
 from .state import State
 
@@ -62,7 +62,7 @@ class ParquetFolder:
                 "full, which takes the place of all its files"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        fitting = stored(table, schema, _type, "Parquet")
+        fitting = stored_schema(table, schema, _type, "Parquet")
         return FolderChange(folder, before.files if before else (), fitting, by, self._lock)
 
     def close(self) -> None:

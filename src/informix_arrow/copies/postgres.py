@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError
 from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
-from .rejects import Misfit, characters_beyond
-from .state import Rows, is_floating_decimal
+from .rejects import UnrepresentableValue, find_characters
+from .state import CopyRows, is_floating_decimal
 
 #: Our types, and those of PostgreSQL in its own spelling.
 _KINDS = {
@@ -99,8 +99,8 @@ class Postgres:
         with self._telling(), self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
-        return characters_beyond(
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        return find_characters(
             batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
         )
 
@@ -174,7 +174,7 @@ class PostgresSession:
     def create(self, table: str, schema: pa.Schema) -> None:
         self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(kept(table, schema))})")
 
-    def fill(self, table: str, rows: Rows) -> None:
+    def fill(self, table: str, rows: CopyRows) -> None:
         there = self.columns(table)
         if there == kept(table, rows.schema):
             self.run(f"DELETE FROM {self.quoted(table)}")
@@ -184,7 +184,7 @@ class PostgresSession:
             self.create(table, rows.schema)
         self.insert(table, rows)
 
-    def insert(self, table: str, rows: Rows) -> None:
+    def insert(self, table: str, rows: CopyRows) -> None:
         if declared(table, rows.schema) == kept(table, rows.schema):
             self._take(table, rows)
             return
@@ -193,7 +193,7 @@ class PostgresSession:
         self.run(f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed} FROM {STAGE}")
         self.run(f"DROP TABLE {STAGE}")
 
-    def stage(self, name: str, rows: Rows) -> None:
+    def stage(self, name: str, rows: CopyRows) -> None:
         sent = declared("a table", rows.schema)
         self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
         self._take(name, rows, temporary=True)
@@ -234,7 +234,7 @@ class PostgresSession:
     def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
-    def _take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
+    def _take(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
         """Put rows into a table."""
         schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from ..wire.errors import OperationalError
 from ..wire.types import ColumnType, TypeCode
-from .checks import Checks
-from .rejects import Misfit
+from .checks import ColumnChecksums
+from .rejects import UnrepresentableValue
 
 FORMAT = 1
 
@@ -91,7 +91,7 @@ def _digest(told: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
+def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
     """What happened to a table's columns, in words."""
     old, new = dict(before), dict(now)
     told = [f"{name} {kind} is new" for name, kind in now if name not in old]
@@ -103,12 +103,12 @@ def changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -
 
 
 @dataclass(slots=True)
-class Rows:
+class CopyRows:
     """The rows that are due: read once, and counted on their way."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-    checks: Checks
+    checks: ColumnChecksums
 
     @contextmanager
     def stream(
@@ -137,7 +137,7 @@ class Rows:
             raise
 
 
-class Target(Protocol):
+class CopyTarget(Protocol):
     """Where tables are copied to."""
 
     overlapping: bool
@@ -149,23 +149,25 @@ class Target(Protocol):
         ``OperationalError`` when the table is there and no copy has made it.
         """
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
+    def replace(
+        self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
+    ) -> State:
         """Take rows in place of what is there, and the state, in one step. No two rows have the same key."""
 
-    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+    def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
         """Take rows beside what is there."""
 
-    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+    def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
         """Take rows in place of those with the same key."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """The values that it cannot hold, though it has their type, by rows."""
 
     def close(self) -> None:
         """Nothing more comes."""
 
 
-def reconcile(table: str, read: Checks, there: Checks) -> None:
+def reconcile(table: str, read: ColumnChecksums, there: ColumnChecksums) -> None:
     """``OperationalError`` when a target holds something else than was read."""
     found = read.differences(there)
     if found:

@@ -11,7 +11,7 @@ from ..wire.errors import InterfaceError
 from .database import Database
 from .files import FileTarget
 from .parquet import ParquetFolder
-from .state import Target
+from .state import CopyTarget
 
 TARGETS = (
     "DIR/ for a folder of Parquet files, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://user@host/database or "
@@ -46,7 +46,7 @@ def kind_of(text: str) -> tuple[str, str]:
     return "", text
 
 
-def open_target(text: str, partition_by: Sequence[str] = ()) -> Target:
+def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
     """The target; a folder has columns whose values its folders are named after.
 
     ``InterfaceError`` for what is none, or lacks its package. A password is in no error.

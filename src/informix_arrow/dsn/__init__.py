@@ -24,8 +24,8 @@ from .parameters import (
     MIN_FETCH_BUFFER,
     Endpoint,
     Parameters,
-    known,
-    settle_tls,
+    normalize_tls,
+    resolve_name,
 )
 
 __all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "refuse_unknown", "resolve"]
@@ -61,7 +61,7 @@ def refuse_unknown(keywords: Iterable[str], where: str, also: Iterable[str]) -> 
     """``InterfaceError`` for a keyword that no connection has, long before one is opened; ``also`` are those that
     ``where`` takes itself, for the suggestion."""
     for key in keywords:
-        known(key, where, dict.fromkeys(also))
+        resolve_name(key, where, dict.fromkeys(also))
 
 
 def resolve(
@@ -99,27 +99,29 @@ def resolve(
             f"a connection is told by a text such as informix://user@host:9088/database?server=..., got "
             f"{type(url).__name__}"
         )
-    given: dict[str, object] = {} if url is None else dict(_reader(url)(url))
+    settings: dict[str, object] = {} if url is None else dict(_reader(url)(url))
     for key, value in keywords.items():
         if value is not None:
-            given[key if key in CHECKS else known(key, "connect()")] = value
-    session, there = {}, _present(env)
+            settings[key if key in CHECKS else resolve_name(key, "connect()")] = value
+    session, there = {}, _set_variables(env)
     if there:
         for key, name in ENVIRONMENT.items():
-            if name in there and key not in given and (text := env.get(name)):
-                given[key] = _within_limits(text) if key == "fetch_buffer_size" else text
+            if name in there and key not in settings and (text := env.get(name)):
+                settings[key] = _within_limits(text) if key == "fetch_buffer_size" else text
         session = {name: text for name in SESSION_VARIABLES if name in there and (text := env.get(name))}
-    return _settled(given, session, env)
+    return _checked_parameters(settings, session, env)
 
 
 _Latest = tuple[Mapping[str, object], Sequence[type], Parameters]
 _latest: _Latest = {}, (), Parameters("")
 """What the last plain connection was given, but for its password, the types of that, and what it came to."""
 
-_PLAIN = frozenset((str, int, float, bool))
+_SCALAR_TYPES = frozenset((str, int, float, bool))
 
 
-def _settled(given: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]) -> Parameters:
+def _checked_parameters(
+    given: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]
+) -> Parameters:
     """The parameters, checked. What was checked for the last connection, and is the same, is not checked again:
     programs connect to one place over and over."""
     global _latest
@@ -131,16 +133,16 @@ def _settled(given: dict[str, object], session: Mapping[str, str], env: Mapping[
     checked = {key: CHECKS[key](key, value) for key, value in given.items()}
     if session:
         checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
-    settle_tls(checked)
+    normalize_tls(checked)
     if not checked.get("host"):
         return _through_sqlhosts({**checked, "password": password}, env)
     found = Parameters.of(checked)
-    if not session and _PLAIN.issuperset(kinds) and not found.tls:
+    if not session and _SCALAR_TYPES.issuperset(kinds) and not found.tls:
         _latest = given, kinds, found
     return found.with_password(password)
 
 
-def _present(env: Mapping[str, str]) -> Collection[str]:
+def _set_variables(env: Mapping[str, str]) -> Collection[str]:
     """Those of our variables that are set, and perhaps others of ours."""
     # To go through os.environ, which decodes each name, takes 3 % of a login; in what it keeps them in, if it still
     # does so, none is found by one call.

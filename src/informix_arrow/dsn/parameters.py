@@ -125,7 +125,7 @@ class Parameters:
 
 _DEFAULTS = {name: value for name, value in Parameters("").__dict__.items() if name != "host"}
 _KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
-_KNOWN = frozenset(_KEYS)
+_KNOWN_KEYS = frozenset(_KEYS)
 _TLS = tuple(key for key in _KEYS if key.startswith("tls_"))
 _ABOUT_TLS = frozenset(_TLS)
 #: Names that people bring along from other drivers (lower case) and ours.
@@ -146,20 +146,20 @@ _ALIASES = {
 }
 
 
-def is_known(key: str) -> bool:
+def is_parameter(key: str) -> bool:
     """Whether a key of any case is a parameter or another name of one."""
     return key.lower() in _ALIASES or key.lower() in _KEYS
 
 
-def known(key: str, where: str, also: Mapping[str, object] = MappingProxyType({})) -> str:
+def resolve_name(key: str, where: str, also: Mapping[str, object] = MappingProxyType({})) -> str:
     """The parameter that ``key`` means; ``InterfaceError`` with a suggestion for one that nobody knows.
 
     ``also`` holds what is known besides in the form of connection string at hand, for the suggestion.
     """
-    if key in _KNOWN:
+    if key in _KNOWN_KEYS:
         return key
     name = _ALIASES.get(key.lower(), key.lower())
-    if name in _KNOWN:
+    if name in _KNOWN_KEYS:
         return name
     if name == "timeout":
         raise InterfaceError(
@@ -255,8 +255,8 @@ def _keepalive(key: str, value: object) -> bool | float:
 def _pam(key: str, value: object) -> Pam:
     if not callable(value):
         raise InterfaceError(f"{key} must be a function of (prompt, echo) that returns the answer")
-    found: Pam = value
-    return found
+    callback: Pam = value
+    return callback
 
 
 def _context(key: str, value: object) -> SSLContext:
@@ -284,7 +284,7 @@ def _pairs(key: str, value: object) -> Mapping[str, str]:
     )
 
 
-def settle_tls(given: dict[str, Any]) -> None:
+def normalize_tls(given: dict[str, Any]) -> None:
     """Whoever says how TLS shall be wants it: sets ``tls``; ``InterfaceError`` for what contradicts itself."""
     if _ABOUT_TLS.isdisjoint(given):
         return

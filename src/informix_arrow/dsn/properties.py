@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..wire.errors import InterfaceError, NotSupportedError
-from .parameters import known
+from .parameters import resolve_name
 from .sqlhosts import is_tls
 
 #: Property (lower case) -> our parameter.
@@ -92,7 +92,7 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
     Raises ``InterfaceError`` for a property that nobody knows or that is given twice, ``NotSupportedError`` for one
     whose effect is not to be had here.
     """
-    found: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     session: dict[str, str] = {}
     stores: dict[str, object] = {}
     for key, value in pairs:
@@ -100,32 +100,32 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
         if name in SESSION:
             session[name.upper()] = value
         elif name in PARAMETERS:
-            _put(found, PARAMETERS[name], value, where)
+            _put(parameters, PARAMETERS[name], value, where)
         elif name in MILLISECONDS:
-            _put(found, MILLISECONDS[name], _seconds(key, value), where)
+            _put(parameters, MILLISECONDS[name], _seconds(key, value), where)
         elif name in ("protocol", "pro"):
-            _put_tls(found, is_tls(value), where)
+            _put_tls(parameters, is_tls(value), where)
         elif name.replace("_", "") in TLS:
             # A store's password alone, or a store without TLS, means nothing.
             _put(stores, TLS[name.replace("_", "")], value, where)
         elif name.replace("_", "") == "sslconnection":
             if value.strip().lower() not in (*_YES, *_NO):
                 raise InterfaceError(f"{key} must be true or false")
-            _put_tls(found, value.strip().lower() in _YES, where)
+            _put_tls(parameters, value.strip().lower() in _YES, where)
         elif name == "newcodeset":
             # "gb18030,8859-1,819": the code set that the bytes really are in, and what the label says.
-            _put(found, "encoding", value.partition(",")[0], where)
+            _put(parameters, "encoding", value.partition(",")[0], where)
         elif name == "ifx_isolation_level":
-            _put(found, "isolation", _isolation(key, value), where)
+            _put(parameters, "isolation", _isolation(key, value), where)
         elif name in REFUSED:
             raise NotSupportedError(f"{key} is not supported as a connection property{REFUSED[name]}")
         elif name not in IGNORED:
-            _put(found, known(key.strip(), where, PARAMETERS), value, where)
+            _put(parameters, resolve_name(key.strip(), where, PARAMETERS), value, where)
     if session:
-        found["env"] = session
-    if found.get("tls"):
-        found.update(stores)
-    return found
+        parameters["env"] = session
+    if parameters.get("tls"):
+        parameters.update(stores)
+    return parameters
 
 
 def _seconds(key: str, value: str) -> str:

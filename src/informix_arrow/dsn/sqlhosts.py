@@ -20,7 +20,7 @@ _TLS = ("socssl",)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SqlhostsEntry:
     """One line of the file; ``options`` by their letters (``g``, ``c``, ``s`` ...)."""
 
     name: str
@@ -70,7 +70,7 @@ def read(path: Path, server: str) -> list[Endpoint]:
     return [_endpoint(entry, path) for entry in members]
 
 
-def parse(text: str, path: str = "sqlhosts") -> list[Entry]:
+def parse(text: str, path: str = "sqlhosts") -> list[SqlhostsEntry]:
     """All lines of a file. ``InterfaceError`` naming the line that is none."""
     entries = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -86,7 +86,7 @@ def parse(text: str, path: str = "sqlhosts") -> list[Entry]:
             key, _, value = item.partition("=")
             if key:
                 options[key] = value
-        entries.append(Entry(words[0], words[1].lower(), words[2], words[3], options, number))
+        entries.append(SqlhostsEntry(words[0], words[1].lower(), words[2], words[3], options, number))
     return entries
 
 
@@ -101,7 +101,7 @@ def is_tls(nettype: str) -> bool:
     raise NotSupportedError(f"the nettype {nettype!r} is {kind}; a TCP listener (onsoctcp) is needed")
 
 
-def _endpoint(entry: Entry, path: Path) -> Endpoint:
+def _endpoint(entry: SqlhostsEntry, path: Path) -> Endpoint:
     where = f"line {entry.line} of {path} ({entry.name})"
     tls = is_tls(entry.nettype)
     if "csm" in entry.options:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from ..wire.errors import InterfaceError
-from .parameters import is_known, known
+from .parameters import is_parameter, resolve_name
 
 _TLS = ("informixs", "informix+onsocssl")
-_PLAIN = ("informix", "informix+onsoctcp", "informix+ontlitcp")
+_UNENCRYPTED_SCHEMES = ("informix", "informix+onsoctcp", "informix+ontlitcp")
 
 
 def parse(url: str) -> Mapping[str, object]:
     """``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded."""
     scheme, _, rest = url.partition("://")
-    if scheme.lower() not in (*_PLAIN, *_TLS):
+    if scheme.lower() not in (*_UNENCRYPTED_SCHEMES, *_TLS):
         raise InterfaceError(
             "not an informix:// URL; write informix://user:password@host:9088/database?server=..."
         )
@@ -29,30 +29,30 @@ def parse(url: str) -> Mapping[str, object]:
         )
     host, port = parts.hostname, parts.port
     # urlsplit lower-cases the host; fine for names and addresses alike.
-    found: dict[str, object] = {"tls": True} if scheme.lower() in _TLS else {}
+    parameters: dict[str, object] = {"tls": True} if scheme.lower() in _TLS else {}
     if host:
-        found["host"] = unquote(host)
+        parameters["host"] = unquote(host)
     if port is not None:
-        found["port"] = port
+        parameters["port"] = port
     if parts.username is not None:
-        found["user"] = unquote(parts.username)
+        parameters["user"] = unquote(parts.username)
     if parts.password is not None:
-        found["password"] = unquote(parts.password)
+        parameters["password"] = unquote(parts.password)
     database = unquote(parts.path[1:])
     if database:
-        found["database"] = database
+        parameters["database"] = database
     environment: dict[str, str] = {}
     for key, value in parse_qsl(parts.query, keep_blank_values=True):
         if key.startswith("env."):
             environment[key[4:]] = value
             continue
-        name = known(key, "the URL")
-        if name in found:
+        name = resolve_name(key, "the URL")
+        if name in parameters:
             raise InterfaceError(f"the URL gives {name!r} twice")
-        found[name] = value
+        parameters[name] = value
     if environment:
-        found["env"] = environment
-    return found
+        parameters["env"] = environment
+    return parameters
 
 
 def _split(url: str) -> SplitResult | None:
@@ -73,7 +73,7 @@ def _split(url: str) -> SplitResult | None:
     if "@" in parts.path:
         return None
     keys = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    foreign = not all(key.startswith("env.") or is_known(key) for key in keys)
+    foreign = not all(key.startswith("env.") or is_parameter(key) for key in keys)
     if foreign and "@" in parts.query and "@" not in parts.netloc:
         return None
     return parts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..wire.assignment import Assigner
-from ..wire.errors import Error, say_where
+from ..wire.errors import Error, prefix_location
 from ..wire.sql_text import code_tokens
 from ..wire.types import ColumnType
 
@@ -169,6 +169,6 @@ class Check:
         """The error, with the parameter that it is about."""
         name = self.names[number]
         where = f"parameter {number + 1}{f' (column {name!r})' if name else ''}"
-        say_where(error, where)
+        prefix_location(error, where)
         error.column = name or error.column
         return error

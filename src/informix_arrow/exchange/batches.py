@@ -1,6 +1,6 @@
 """The rows of one result as final record batches, each made by one exchange.
 
-What the decoder hands over is finished here (:mod:`informix_arrow.shaping.finish`): large objects are read, text is
+What the decoder hands over is finished here (:mod:`informix_arrow.shaping.process`): large objects are read, text is
 decoded, lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
 """
 
@@ -12,11 +12,11 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ..shaping.finish import Content
-from ..shaping.rows import Decoded
+from ..shaping.rows import DecodedRows
 from ..wire.describe import Column
 from ..wire.errors import DataError, Error, InterfaceError
-from .fetch import ServerCursor, Taken, next_batch
-from .observed import tell, tell_rows
+from .fetch import DecodedBatch, ServerCursor, next_batch
+from .observed import report, report_rows
 from .session import Session
 from .steps import Exchange
 
@@ -28,9 +28,9 @@ class Batches:
 
     def __init__(self, cursor: ServerCursor) -> None:
         self.cursor = cursor
-        self.taken = False  # somebody reads them, or nobody ever may
+        self.claimed = False  # somebody reads them, or nobody ever may
         self.closed = False
-        self._finisher = cursor.shape.finisher
+        self._postprocessor = cursor.shape.postprocessor
         self._row = 0  # number of the next row to be handed out
         self._decoded: pa.RecordBatch | None = None  # a batch whose large objects are being read
         self._offset = 0  # its rows already handed out
@@ -38,11 +38,11 @@ class Batches:
         self._failure: BaseException | None = None  # what ended the reading before its end
         self._ended = False
         self._floating = set(
-            cursor.shape.floating
+            cursor.shape.floating_columns
         )  # columns that may have lost digits and were not told of yet
         self._decoder = cursor.decoder if self._floating else None
 
-    def inexact(self) -> list[str]:
+    def inexact_warnings(self) -> list[str]:
         """What there is to say of floating DECIMALs that lost digits in the rows decoded so far: one text for each
         column, once.
         """
@@ -70,28 +70,33 @@ class Batches:
     def columns(self) -> tuple[Column, ...]:
         """Names and Informix types of the columns, as the server described them; those left out are missing."""
         cursor = self.cursor
-        return tuple([cursor.columns[index] for index in cursor.plan.kept])
+        return tuple([cursor.columns[index] for index in cursor.plan.column_indexes])
 
-    def take(self) -> None:
+    def claim(self) -> None:
         """Claim the batches for one reader. ``InterfaceError`` when they were claimed or closed before."""
         if self.closed:
             raise InterfaceError("the result is closed")
-        if self.taken:
+        if self.claimed:
             raise InterfaceError(
                 "the result was read already: its rows are streamed and gone. Run the query again, or keep "
                 "read_all()'s table"
             )
-        self.taken = True
+        self.claimed = True
 
     @property
-    def used_up(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether all rows were handed out, and nothing is left to be told."""
         cursor = self.cursor
         return (
             cursor.ended
             and cursor.released
             and not (
-                cursor.ready or cursor.objects or cursor.error or self._error or self._failure or self.closed
+                cursor.ready_batches
+                or cursor.objects
+                or cursor.error
+                or self._error
+                or self._failure
+                or self.closed
             )
             and (cursor.decoder is None or not cursor.decoder.rows)
         )
@@ -103,15 +108,19 @@ class Batches:
         closed then. Whoever runs this exchange and does not get its result has to say so (:meth:`fail`): rows are
         missing from there on, and later calls are refused.
         """
-        return self._one(session, self._next)
+        return self._read_next(session, self._next)
 
-    def decoded(self, session: Session) -> Exchange[pa.RecordBatch | Decoded | None]:
+    def next_decoded(self, session: Session) -> Exchange[pa.RecordBatch | DecodedRows | None]:
         """:meth:`next` for whoever makes Python rows: where C makes them, as the decoder hands them over. pyarrow has
         no part in it then, whose allocator takes 2 MiB for the few bytes of a schema.
         """
-        return self._one(session, self._next if self.cursor.shape.c_schema is None else self._bare)
+        return self._read_next(
+            session, self._next if self.cursor.shape.c_schema is None else self._next_unconverted
+        )
 
-    def _one(self, session: Session, make: Callable[[Session], Exchange[B | None]]) -> Exchange[B | None]:
+    def _read_next(
+        self, session: Session, make: Callable[[Session], Exchange[B | None]]
+    ) -> Exchange[B | None]:
         """What ``make`` makes of the rows that come next; None at their end."""
         if self.closed:
             raise InterfaceError("the result was closed while it was being read")
@@ -121,7 +130,7 @@ class Batches:
             ) from self._failure
         if self._ended:
             return None
-        tell(session, "fetch", self.cursor.sql)
+        report(session, "fetch", self.cursor.sql)
         try:
             return (yield from make(session))
         except Error as error:
@@ -129,36 +138,36 @@ class Batches:
                 yield from self.cursor.close(session)
             raise
 
-    def _taken(self, session: Session) -> Exchange[Taken | None]:
+    def _fetch_batch(self, session: Session) -> Exchange[DecodedBatch | None]:
         """The next batch as the decoder hands it over; None at the end of the rows."""
         taken = yield from next_batch(session, self.cursor)
         if taken is None:
             self._ended = True
         else:
-            tell_rows(session, taken[1])
+            report_rows(session, taken[1])
         return taken
 
-    def _bare(self, session: Session) -> Exchange[Decoded | None]:
-        taken = yield from self._taken(session)
-        return None if taken is None else Decoded(self.schema, self.cursor.shape.c_schema, *taken)
+    def _next_unconverted(self, session: Session) -> Exchange[DecodedRows | None]:
+        taken = yield from self._fetch_batch(session)
+        return None if taken is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *taken)
 
     def _next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
         if self._error is not None:
             raise self._error
         if self._decoded is not None:
             return (yield from self._with_objects(session, self._decoded))
-        taken = yield from self._taken(session)
+        taken = yield from self._fetch_batch(session)
         if taken is None:
             return None
-        finisher = self._finisher
-        if finisher.untouched:
+        finisher = self._postprocessor
+        if finisher.is_identity:
             self._row += taken[1]
             return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), taken[0])
-        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded.__arrow_c_schema__(), taken[0])
+        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded_schema.__arrow_c_schema__(), taken[0])
         if self.cursor.objects is not None:
             self._offset = 0
             return (yield from self._with_objects(session, batch))
-        return self._finished(session, batch, {})
+        return self._finish_batch(session, batch, {})
 
     def fail(self, error: BaseException) -> None:
         """The reader did not get what :meth:`next` made: the rows after it must not pass for the rest."""
@@ -190,9 +199,9 @@ class Batches:
         if self._offset >= batch.num_rows:
             self._decoded = None
         self._error = filled.error
-        return self._finished(session, piece, filled.contents)
+        return self._finish_batch(session, piece, filled.contents)
 
-    def _finished(
+    def _finish_batch(
         self, session: Session, batch: pa.RecordBatch, contents: Mapping[int, Content]
     ) -> pa.RecordBatch:
         """Make the final batch. When a value of it is no text, it ends before that row."""
@@ -200,7 +209,7 @@ class Batches:
         try:
             while True:
                 try:
-                    done = self._finisher.finish(batch, first, contents)
+                    done = self._postprocessor.process(batch, first, contents)
                     break
                 except DataError as error:
                     error.statement = self.cursor.sql
@@ -209,7 +218,7 @@ class Batches:
                     if not batch.num_rows:
                         raise
         except BaseException as error:  # nothing is under way on the wire
-            session.passed_on = error
+            session.caller_error = error
             raise
         self._row += done.num_rows
         return done

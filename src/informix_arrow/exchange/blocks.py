@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, ProgrammingError
-from .observed import tell
-from .session import Block, Session, Transaction
+from .observed import report
+from .session import Session, TransactionBlockState, TransactionStatus
 from .steps import Exchange
-from .transaction import begin, commit_now, end, undone
-from .turns import ask
+from .transaction import after_undo, begin, commit_now, end
+from .turns import request
 
 
 @dataclass(slots=True, eq=False)
-class OpenBlock(Block):
+class OpenBlock(TransactionBlockState):
     """A block as :func:`begin_block` makes it. Left to ``session.orphans``, it is undone."""
 
     def close(self, session: Session) -> Exchange[None]:
@@ -32,34 +32,34 @@ def begin_block(
 
     Raises ``NotSupportedError`` in a database without transactions, and the server's errors; no block is open then.
     """
-    tell(session, "begin")
+    report(session, "begin")
     if session.database and not session.logged:
-        raise _unlogged(session)
+        raise _unlogged_error(session)
     if savepoint and savepoint.lower() in [(block.savepoint or "").lower() for block in session.blocks]:
         raise ProgrammingError(
             f"a transaction() block around this one is the savepoint {savepoint!r} already"
         )
-    if session.transaction is Transaction.READING:
+    if session.transaction is TransactionStatus.IMPLICIT_READ:
         yield from commit_now(session)  # it is read only; open results outlive that
     block = block or OpenBlock(None)
-    if session.transaction is Transaction.OPEN or not (yield from begin(session)):
+    if session.transaction is TransactionStatus.OPEN or not (yield from begin(session)):
         if not session.logged:
-            raise _unlogged(session)
+            raise _unlogged_error(session)
         block.savepoint = savepoint or f"ifx_block_{len(session.blocks) + 1}"
-        reply = yield from ask(session, (m.SetSavepoint(block.savepoint),))
+        reply = yield from request(session, (m.SetSavepoint(block.savepoint),))
         reply.check()
     session.blocks.append(block)
     return block
 
 
-def end_block(session: Session, block: Block, *, keep: bool) -> Exchange[None]:
+def end_block(session: Session, block: TransactionBlockState, *, keep: bool) -> Exchange[None]:
     """End a block: keep its work, or undo it.
 
     The work of an outermost block is permanent then, or gone; that of an inner one shares the fate of the block around
     it. A COMMIT that fails is rolled back before its error is raised. Raises ``ProgrammingError`` when a block that is
     to be kept was ended before, and when blocks inside it are still open: all of its work is undone then.
     """
-    tell(session, "savepoint" if block.savepoint else "commit" if keep else "rollback")
+    report(session, "savepoint" if block.savepoint else "commit" if keep else "rollback")
     if block not in session.blocks:
         if not keep:
             return  # what ended it has undone it
@@ -73,13 +73,13 @@ def end_block(session: Session, block: Block, *, keep: bool) -> Exchange[None]:
     if block.savepoint is None:
         yield from _end_transaction(session, keep=keep and not nested)
     elif keep and not nested:
-        reply = yield from ask(session, (m.ReleaseSavepoint(block.savepoint),))
+        reply = yield from request(session, (m.ReleaseSavepoint(block.savepoint),))
         reply.check()
     else:
-        reply = yield from ask(session, (m.RollbackToSavepoint(block.savepoint),))
+        reply = yield from request(session, (m.RollbackToSavepoint(block.savepoint),))
         reply.check()
-        yield from undone(session)
-        reply = yield from ask(session, (m.ReleaseSavepoint(block.savepoint),))
+        yield from after_undo(session)
+        reply = yield from request(session, (m.ReleaseSavepoint(block.savepoint),))
         reply.check()
     if keep and nested:
         raise ProgrammingError(
@@ -100,7 +100,7 @@ def _end_transaction(session: Session, *, keep: bool) -> Exchange[None]:
         raise
 
 
-def _unlogged(session: Session) -> NotSupportedError:
+def _unlogged_error(session: Session) -> NotSupportedError:
     return NotSupportedError(
         f"the database {session.database} has no log, so no transactions: every statement is final at once. "
         "(ondblog or ontape on the server gives a database a log.)"

@@ -13,14 +13,14 @@ from ..wire.errors import ProtocolError
 #: Free bytes wanted at the end before a receive; below it the unparsed bytes move to the front.
 LOW_WATER = 32 << 10
 #: Bytes of a new buffer.
-FIRST = 8 << 10
+INITIAL_BYTES = 8 << 10
 #: What a Python object of a reply costs besides its bytes, about.
 OBJECT_BYTES = 64
 #: No single message is longer where nobody says otherwise (``max_reply_bytes``). Bytes.
 MAX_REPLY = 256 << 20
 
 
-def too_long(most: int) -> ProtocolError:
+def reply_too_large(most: int) -> ProtocolError:
     """The error of a reply that takes more than ``most`` bytes."""
     return ProtocolError(
         f"the server's reply takes more than {most:,} bytes (max_reply_bytes): it is out of step, or no server to be "
@@ -35,19 +35,19 @@ class ReceiveBuffer:
     ``FIRST``, and to clear more than the processor's first cache holds costs a login more than it seems to.
     """
 
-    __slots__ = ("_size", "data", "end", "most", "start")
+    __slots__ = ("_size", "data", "end", "max_bytes", "start")
 
     def __init__(self, size: int, most: int = MAX_REPLY) -> None:
-        self.most = most  # unparsed bytes that are borne
+        self.max_bytes = most  # unparsed bytes that are borne
         self._size = max(size, 2 * LOW_WATER)
-        self.data = bytearray(FIRST)
+        self.data = bytearray(INITIAL_BYTES)
         self.start = 0
         self.end = 0
 
     def __len__(self) -> int:
         return self.end - self.start
 
-    def room(self, least: int | None = None) -> memoryview:
+    def reserve(self, least: int | None = None) -> memoryview:
         """The free bytes at the end, at least ``least``, by default as many as are worth a receive; valid until the
         next call of ``room``."""
         size = len(self.data)
@@ -55,16 +55,16 @@ class ReceiveBuffer:
         if self.start == self.end:
             self.start = self.end = 0
         if least is None:
-            if size == FIRST and not full:
-                return self._free()
+            if size == INITIAL_BYTES and not full:
+                return self._free_view()
             least = LOW_WATER
         if full and size < self._size:
-            self._move(bytearray(2 * LOW_WATER if size == FIRST else self._size))
+            self._move(bytearray(2 * LOW_WATER if size == INITIAL_BYTES else self._size))
         if len(self.data) - self.end < least:
-            self._make_room(least)
-        return self._free()
+            self._grow(least)
+        return self._free_view()
 
-    def _free(self) -> memoryview:
+    def _free_view(self) -> memoryview:
         view = memoryview(self.data)
         return view[self.end :] if self.end else view  # as a rule nothing is kept, and one view is enough
 
@@ -72,14 +72,14 @@ class ReceiveBuffer:
         """The last ``n`` unparsed bytes, fewer when there are fewer."""
         return bytes(memoryview(self.data)[max(self.start, self.end - n) : self.end])
 
-    def _make_room(self, least: int) -> None:
+    def _grow(self, least: int) -> None:
         left = self.end - self.start
         if len(self.data) - left >= least + LOW_WATER:
             self._move(self.data)
             return
-        if left > self.most:
-            raise too_long(self.most)
-        if len(self.data) == FIRST and left + least <= 2 * LOW_WATER:
+        if left > self.max_bytes:
+            raise reply_too_large(self.max_bytes)
+        if len(self.data) == INITIAL_BYTES and left + least <= 2 * LOW_WATER:
             self._move(bytearray(2 * LOW_WATER))
         else:
             self._move(bytearray(max(self._size, 2 * len(self.data), left + 2 * least)))

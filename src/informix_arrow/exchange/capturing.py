@@ -11,22 +11,22 @@ import struct
 
 from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, Error, OperationalError
-from .cancel import heed
+from .cancel import raise_if_cancelled
 from .object_streams import Sink, read_lodata_reply
-from .observed import tell
+from .observed import report
 from .session import Session
 from .steps import Exchange, Send
-from .stream import group, outgoing
-from .turns import settle
+from .stream import encode_group, with_outbox
+from .turns import drain_pending_replies
 
-MOST_AHEAD = 16
+MAX_READS_AHEAD = 16
 """Reads that are on their way at a time."""
 
 _REPLY = struct.Struct(">hhih")  # tag, operation, size, length of the first piece
 _EOT = b"\x00\x0c"
 
 
-class ChangeReads:
+class CaptureReader:
     """The reads of one capture session. Stands in ``session.owed`` once for each that is on its way.
 
     Parameters
@@ -53,70 +53,70 @@ class ChangeReads:
         self._request = m.LoData.read((capture & 0xFFFF ^ 0x8000) - 0x8000, count)
         self._count, self._records, self._sink = count, records, sink
         self._depth = 1
-        self._taken = 0  # replies since `came` was told
-        self._short = 0  # those of them that had room for more bytes
+        self._replies_since_adapt = 0  # replies since `adapt_depth` was told
+        self._short_replies = 0  # those of them that had room for more bytes
         self._error: Error | None = None  # of a reply that was taken in for somebody else
-        self.asked = self.answered = 0
+        self.requests_sent = self.replies_read = 0
 
     @property
-    def on_their_way(self) -> int:
+    def in_flight(self) -> int:
         """Reads that were sent and not answered."""
-        return self.asked - self.answered
+        return self.requests_sent - self.replies_read
 
-    def came(self, records: int) -> None:
+    def adapt_depth(self, records: int) -> None:
         """So many records were in the replies since this was told last."""
-        if not self._taken:
+        if not self._replies_since_adapt:
             return
-        full = records >= self._short * self._records
-        self._depth = min(2 * self._depth, MOST_AHEAD) if full else 1
-        self._taken = self._short = 0
+        full = records >= self._short_replies * self._records
+        self._depth = min(2 * self._depth, MAX_READS_AHEAD) if full else 1
+        self._replies_since_adapt = self._short_replies = 0
 
     def read(self, session: Session) -> Exchange[None]:
         """See :func:`read_changes`."""
         if self._error is not None:
             raise self._error
-        if not self.on_their_way:
-            yield from settle(session)
-            yield from self._ask(session)
-        while session.owed[0] is not self:
-            yield from session.owed[0].take_in(session)
-        error = yield from self._take(session)
+        if not self.in_flight:
+            yield from drain_pending_replies(session)
+            yield from self._send_reads(session)
+        while session.pending_replies[0] is not self:
+            yield from session.pending_replies[0].read_reply(session)
+        error = yield from self._read_one(session)
         if error is not None:
             raise error
-        while session.owed and session.owed[0] is self and self._take_whole(session):
+        while session.pending_replies and session.pending_replies[0] is self and self._read_buffered(session):
             pass
-        if self._depth > 1 and 2 * self.on_their_way <= self._depth:
-            yield from self._ask(session)
+        if self._depth > 1 and 2 * self.in_flight <= self._depth:
+            yield from self._send_reads(session)
 
-    def take_in(self, session: Session) -> Exchange[None]:
+    def read_reply(self, session: Session) -> Exchange[None]:
         """Read the next reply while somebody else has the word; its error is for who reads on."""
-        error = yield from self._take(session)
+        error = yield from self._read_one(session)
         if (
             error is not None and error.sqlcode != INTERRUPTED
         ):  # what a late interrupt has met, nothing is lost by
             self._error = self._error or error
 
-    def _ask(self, session: Session) -> Exchange[None]:
-        number = self._depth - self.on_their_way
-        request = group(session, (self._request,)) * number
-        session.owed += (self,) * number
-        self.asked += number
-        yield Send(outgoing(session, request))
+    def _send_reads(self, session: Session) -> Exchange[None]:
+        number = self._depth - self.in_flight
+        request = encode_group(session, (self._request,)) * number
+        session.pending_replies += (self,) * number
+        self.requests_sent += number
+        yield Send(with_outbox(session, request))
 
-    def _take(self, session: Session) -> Exchange[Error | None]:
+    def _read_one(self, session: Session) -> Exchange[Error | None]:
         """Read one reply; the error that it holds."""
-        session.owed.popleft()
-        session.own += 1
-        self.answered += 1
+        session.pending_replies.popleft()
+        session.outstanding_requests += 1
+        self.replies_read += 1
         size, error = yield from read_lodata_reply(session, self._sink, self._count)
         if error is None and not size:
             error = OperationalError(
                 "the server has ended the stream of changes: a read of the capture session is empty"
             )
-        self._note(size)
+        self._record_size(size)
         return error
 
-    def _take_whole(self, session: Session) -> bool:
+    def _read_buffered(self, session: Session) -> bool:
         """Take in a reply that is here whole, in one piece, as nearly all are; whether there is one."""
         buffer = session.buffer
         start = buffer.start
@@ -129,25 +129,25 @@ class ChangeReads:
         end = start + size + (size & 1)
         if end + len(_EOT) > buffer.end or buffer.data[end : end + len(_EOT)] != _EOT:
             return False
-        session.owed.popleft()
-        self.answered += 1
+        session.pending_replies.popleft()
+        self.replies_read += 1
         with memoryview(buffer.data) as view:
             self._sink(view[start : start + size])
         buffer.start = end + len(_EOT)
-        self._note(size)
+        self._record_size(size)
         return True
 
-    def _note(self, size: int) -> None:
-        self._taken += 1
-        self._short += size < self._count
+    def _record_size(self, size: int) -> None:
+        self._replies_since_adapt += 1
+        self._short_replies += size < self._count
 
 
-def read_changes(session: Session, reads: ChangeReads) -> Exchange[None]:
+def read_changes(session: Session, reads: CaptureReader) -> Exchange[None]:
     """Wait for the reply to at least one read of a capture session; all that are here whole are taken in.
 
     The server answers when it has a record, or when the timeout of the capture session is over. What has gone to
     the sink counts, whatever this ends with: it is not sent again.
     """
-    tell(session, "capture")
-    yield from heed(session)
+    report(session, "capture")
+    yield from raise_if_cancelled(session)
     yield from reads.read(session)

@@ -11,14 +11,20 @@ from ..wire.types import ColumnType, described_qualifier
 from .assigned import Check, assigned_placeholders
 from .lob_parameters import ask_targets
 from .session import Session
-from .statement_cache import Prepared
+from .statement_cache import PreparedStatement
 from .steps import Exchange
 
-_SMALL = 1 << 24  # an int below it goes into every number type as it is, or is refused by the server
+_EXACT_FLOAT_INT = (
+    1 << 24
+)  # an int below it goes into every number type as it is, or is refused by the server
 
 
-def known_targets(
-    session: Session, prepared: Prepared, count: int, values: Sequence[object] | None, inexact: Inexact
+def parameter_check(
+    session: Session,
+    prepared: PreparedStatement,
+    count: int,
+    values: Sequence[object] | None,
+    inexact: Inexact,
 ) -> Exchange[Check | None]:
     """The check of a statement's parameters; None when there is nothing to check.
 
@@ -38,7 +44,7 @@ def known_targets(
         for number, column in zip(found.numbers, found.columns, strict=True):
             targets[number], names[number] = described[column].type, described[column].name
     else:
-        if values is not None and all(_goes_anywhere(values[number]) for number in found.numbers):
+        if values is not None and all(_fits_any_type(values[number]) for number in found.numbers):
             return None
         if prepared.targets is None:
             prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
@@ -61,6 +67,6 @@ def known_targets(
     return check
 
 
-def _goes_anywhere(value: object) -> bool:
+def _fits_any_type(value: object) -> bool:
     """Whether no type changes the value silently: NULL, and ints that even SMALLFLOAT holds."""
-    return value is None or (type(value) is int and -_SMALL < value < _SMALL)
+    return value is None or (type(value) is int and -_EXACT_FLOAT_INT < value < _EXACT_FLOAT_INT)

@@ -17,22 +17,22 @@ from typing import Any
 from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, OperationalError, ProtocolError
 from ..wire.sql_text import words_and_strings
-from .object_sources import ClientFiles, OpenFile, Source
+from .object_sources import ClientFiles, ContentSource, OpenFile
 from .session import Session
-from .statement_cache import LONGEST_TEXT
+from .statement_cache import MAX_TEXT_LENGTH
 from .steps import ConnectionLost, Exchange, Send
 from .stream import next_message
 
 REFUSED = -9810  # SQLCODE that the server is told
 #: Seconds of silence borne after a refusal: whether every server takes one in good part is not known.
-PATIENCE = 15.0
-_BLOCK = 256 << 10  # bytes read and sent at a time
-_PIECE = 32766  # largest piece: even, and within a padded string
+IDLE_TIMEOUT = 15.0
+_READ_BYTES = 256 << 10  # bytes read and sent at a time
+_PIECE_BYTES = 32766  # largest piece: even, and within a padded string
 _HEAD = struct.Struct(">hH")
 _READ_TAG = m.FileTotal.TAG
 
 
-def answer(session: Session, request: m.FileRequest) -> Exchange[None]:
+def handle_file_request(session: Session, request: m.FileRequest) -> Exchange[None]:
     """Answer one request, whose first message was read."""
     files = session.files
     try:
@@ -53,12 +53,12 @@ def answer(session: Session, request: m.FileRequest) -> Exchange[None]:
             raise
         files.opened = None
         files.refused = files.refused or error
-        session.patience = PATIENCE
+        session.idle_timeout = IDLE_TIMEOUT
         refusal = m.Err(REFUSED, 0, 0, request.name[:128])
         yield Send(refusal.encode(session.framing) + m.EndOfTurn().encode(session.framing))
 
 
-def take_refusal(session: Session, *, failed: bool) -> Error | None:
+def pop_refusal(session: Session, *, failed: bool) -> Error | None:
     """Why a request of the reply that ended now was refused, None when none was.
 
     What the server left open is closed; a file of which it did not say that it is whole is no result, unless the
@@ -70,7 +70,7 @@ def take_refusal(session: Session, *, failed: bool) -> Error | None:
     error, files.refused = files.refused, None
     opened, files.opened = files.opened, None
     if error is not None:
-        session.patience = None
+        session.idle_timeout = None
     elif opened is not None and opened.source is None and not failed:
         error = OperationalError(f"the server began the client file {opened.name!r} and did not close it")
     assert error is None or isinstance(error, Error)
@@ -114,13 +114,13 @@ def _close(files: ClientFiles) -> None:
             raise OperationalError(f"the mapping for {opened.name!r} failed: {error}") from error
 
 
-def _opened_source(files: ClientFiles) -> Source:
+def _opened_source(files: ClientFiles) -> ContentSource:
     if files.opened is None or files.opened.source is None:
         raise OperationalError("the server asked to read a client file that is not open for reading: refused")
     return files.opened.source
 
 
-def _read(session: Session, source: Source, request: m.FileRequest) -> Exchange[None]:
+def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Exchange[None]:
     """``006a int total, {006a PSTR piece}*, 000c``; what is left of the source when it is asked for all."""
     opened = session.files.opened
     assert opened is not None
@@ -130,12 +130,12 @@ def _read(session: Session, source: Source, request: m.FileRequest) -> Exchange[
         raise OperationalError(f"the server asked for {total} bytes at once, the protocol holds 2147483647")
     if request.buffer_size < 1:
         raise ProtocolError(f"SQ_FILE: a buffer of {request.buffer_size} bytes")
-    piece = min(request.buffer_size, _PIECE)
+    piece = min(request.buffer_size, _PIECE_BYTES)
     out = bytearray(m.FileTotal(total).encode(session.framing))
     announced = False
     while total:
         try:
-            block = source.read(opened.position, min(total, _BLOCK // piece * piece or piece))
+            block = source.read(opened.position, min(total, _READ_BYTES // piece * piece or piece))
         except Exception as error:
             if not announced:
                 session.files.failed = error
@@ -216,7 +216,7 @@ def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
 
     Raises ``NotSupportedError`` with advice.
     """
-    name = _caller_of_client_files(sql)
+    name = _find_file_function(sql)
     if name and not files:
         raise NotSupportedError(
             f"{name}(..., 'client') makes the server ask for a file on this computer, which is only given "
@@ -228,7 +228,7 @@ def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
 
 def refuse_in_pipeline(sql: str) -> None:
     """Refuse a statement that asks for files where many executions are on their way at a time."""
-    name = _caller_of_client_files(sql)
+    name = _find_file_function(sql)
     if name:
         raise NotSupportedError(
             f"{name}(..., 'client') in executemany(): the rows are sent ahead of the server's requests for files; "
@@ -237,17 +237,19 @@ def refuse_in_pipeline(sql: str) -> None:
         )
 
 
-def asks_for_files(sql: str) -> bool:
+def may_request_files(sql: str) -> bool:
     """Whether the server may ask for files while it answers, so that nothing may be sent ahead of its requests."""
-    return bool(_caller_of_client_files(sql))
+    return bool(_find_file_function(sql))
 
 
-def _caller_of_client_files(sql: str) -> str:
+def _find_file_function(sql: str) -> str:
     """The function of ``sql`` that works on files of the client, "" without one."""
-    return _remembered(sql) if len(sql) <= LONGEST_TEXT else _find_caller(sql)
+    return (
+        _find_file_function_cached(sql) if len(sql) <= MAX_TEXT_LENGTH else _find_file_function_uncached(sql)
+    )
 
 
-def _find_caller(sql: str) -> str:
+def _find_file_function_uncached(sql: str) -> str:
     lowered = sql.lower()
     if "fileto" not in lowered and "tofile" not in lowered:  # as in each name of _FUNCTIONS
         return ""
@@ -260,4 +262,4 @@ def _find_caller(sql: str) -> str:
     return ""
 
 
-_remembered = lru_cache(maxsize=512)(_find_caller)
+_find_file_function_cached = lru_cache(maxsize=512)(_find_file_function_uncached)

@@ -34,28 +34,28 @@ from . import known_servers
 from .buffer import ReceiveBuffer
 from .database import codec_for, open_database
 from .pam import authenticate
-from .read_scope import set_reading
+from .read_scope import set_read_settings
 from .session import Session
 from .steps import Connect, ConnectionLost, Exchange, Send
-from .stream import arrived, next_message, outgoing, question, receive
-from .turns import Reply, Sender, read_reply, send_asking, settle, take_whole
+from .stream import next_message, receive, record_received, send_receive, with_outbox
+from .turns import Reply, Sender, consume_buffered_replies, drain_pending_replies, read_reply, send_pipeline
 
 #: Seconds that an unresponsive server is waited for when the session ends.
-GOODBYE = 5.0
+LOGOUT_TIMEOUT = 5.0
 #: Bytes of the receive buffer, however large the replies are: the decoder takes rows as they arrive, and what was
 #: received is still in the processor's cache then. Rows that are longer make it grow.
-BUFFER = 320 << 10
+RECEIVE_BUFFER_BYTES = 320 << 10
 
 
 # Groups that say the same in every session, encoded: nothing that is agreed on changes how they are laid out.
 _END = m.EndOfTurn().encode(Framing())
-_OFFER = m.Protocols(CLIENT_OFFER).encode(Framing()) + _END
+_CAPABILITY_OFFER = m.Protocols(CLIENT_OFFER).encode(Framing()) + _END
 # Sent in front of what comes behind the login, without a wait of its own.
 _SETTINGS = (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))).encode(Framing()) + _END,)
 _EXIT = m.Exit().encode(Framing())
 _LAST = (m.Exit, m.EndOfTurn)
 _TLS_ALERT = b"\x15\x03"
-_PERHAPS_TLS = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
+_TLS_HINT = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
 
 
 def connect(parameters: Parameters) -> Exchange[Session]:
@@ -78,7 +78,7 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
     locale = parameters.db_locale or parameters.client_locale
     if not parameters.endpoints:
         session, expected = yield from _log_in(parameters, locale, parameters.db_locale, ahead)
-    for each in _alternatives(parameters):
+    for each in _endpoint_parameters(parameters):
         parameters = each
         try:
             session, expected = yield from _log_in(parameters, locale, parameters.db_locale, ahead)
@@ -87,43 +87,43 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
             if not parameters.endpoints:
                 raise
     try:
-        found = yield from _begin(session, parameters, parameters.db_locale, expected)
+        found = yield from _set_up_session(session, parameters, parameters.db_locale, expected)
         if (
             found != parameters.db_locale
             and found
             and not parameters.encoding
             and codec_for(found) != session.framing.encoding
         ):
-            yield from leave(session)
+            yield from disconnect(session)
             session, expected = yield from _log_in(parameters, found, found, ahead)
-            yield from _begin(session, parameters, found, expected)
+            yield from _set_up_session(session, parameters, found, expected)
         session.locale = found
         session.statements.size = parameters.statement_cache_size
         session.lob_window = parameters.lob_window_bytes
         if parameters.isolation or parameters.lock_wait is not None:
-            yield from set_reading(session, parameters.isolation, parameters.lock_wait)
+            yield from set_read_settings(session, parameters.isolation, parameters.lock_wait)
     except Error as error:
         if session.usable_after(error):
-            yield from leave(session)
+            yield from disconnect(session)
         raise
-    except _Unexpected:
-        known_servers.strike(_place(parameters))
+    except _UnexpectedReply:
+        known_servers.invalidate(_listener_address(parameters))
         return None
     return session
 
 
-class _Unexpected(Exception):
+class _UnexpectedReply(Exception):
     """What was sent ahead was not answered as it should be."""
 
 
-def _place(parameters: Parameters) -> known_servers.Place:
+def _listener_address(parameters: Parameters) -> known_servers.ListenerAddress:
     return parameters.host, parameters.port, parameters.tls
 
 
-def _begin(session: Session, parameters: Parameters, locale: str, expected: bytes) -> Exchange[str]:
+def _set_up_session(session: Session, parameters: Parameters, locale: str, expected: bytes) -> Exchange[str]:
     """What comes behind a login: variables, and the database, whose locale is returned, "" without one. In front of
     them goes the offer, where an answer to it is ``expected``."""
-    send: Sender = partial(_offering, expected) if expected else send_asking
+    send: Sender = partial(_send_capability_offer, expected) if expected else send_pipeline
     try:
         if parameters.database:
             return (
@@ -137,31 +137,31 @@ def _begin(session: Session, parameters: Parameters, locale: str, expected: byte
     except (ConnectionLost, ProtocolError):
         if not expected:
             raise
-        raise _Unexpected from None
+        raise _UnexpectedReply from None
     return ""
 
 
-def _offering(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
-    """:func:`send_asking` with the offer in front, and its answer read."""
+def _send_capability_offer(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
+    """:func:`send_pipeline` with the offer in front, and its answer read."""
     agreed, began = session.framing, session.clock()
-    answer = yield from send_asking(session, (_OFFER, *groups))
+    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER, *groups))
     session.round_trip = min(session.round_trip, session.clock() - began)
     if answer.startswith(expected):
         session.buffer.start += len(expected)
-        session.own -= 1
+        session.outstanding_requests -= 1
         return answer[len(expected) :]
     session.framing = _framing(agreed.encoding)
     try:
-        found, _ = yield from _read_agreed(session)
+        found, _ = yield from _read_negotiation_reply(session)
     except Error:  # also one that the server says: to the offer alone it said none
-        raise _Unexpected from None
+        raise _UnexpectedReply from None
     if found != agreed:
-        raise _Unexpected
+        raise _UnexpectedReply
     session.framing = agreed
     return b""
 
 
-def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
+def _endpoint_parameters(parameters: Parameters) -> Iterator[Parameters]:
     """The parameters for each endpoint in turn, if there are any; ``endpoints`` holds those that are left."""
     for number, end in enumerate(parameters.endpoints, 1):
         left = parameters.endpoints[number:]
@@ -170,23 +170,23 @@ def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
         )
 
 
-def leave(session: Session) -> Exchange[None]:
+def disconnect(session: Session) -> Exchange[None]:
     """Say goodbye and wait until the server has ended the session; it rolls back an open transaction.
 
     The transport is of no further use afterwards. A server that does not answer is left after ``GOODBYE``
     seconds.
     """
-    session.patience = GOODBYE
+    session.idle_timeout = LOGOUT_TIMEOUT
     try:
-        if session.owed and any(reply.bulky for reply in session.owed):
-            yield from settle(session)
-        session.own += 1
+        if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
+            yield from drain_pending_replies(session)
+        session.outstanding_requests += 1
         buffer = session.buffer
-        if session.owed or buffer.start != buffer.end:
-            yield Send(outgoing(session, _EXIT))
-            yield from settle(session)
+        if session.pending_replies or buffer.start != buffer.end:
+            yield Send(with_outbox(session, _EXIT))
+            yield from drain_pending_replies(session)
         else:
-            arrived(session, (yield question(session, outgoing(session, _EXIT))))
+            record_received(session, (yield send_receive(session, with_outbox(session, _EXIT))))
             if buffer.data.startswith(_EXIT, buffer.start, buffer.end):  # nearly always
                 return
         # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
@@ -204,28 +204,28 @@ def _log_in(
     that: its answer is still to be asked for."""
     framing = _framing(parameters.encoding or _codec(client_locale))
     # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
-    packet = iter((_packet(parameters, client_locale, db_locale),))
+    packet = iter((_login_packet(parameters, client_locale, db_locale),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
     yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
     # The server is at work: what is needed behind its answer is made now.
     session = Session(
-        ReceiveBuffer(BUFFER, parameters.max_reply_bytes),
+        ReceiveBuffer(RECEIVE_BUFFER_BYTES, parameters.max_reply_bytes),
         framing,
         autocommit=parameters.autocommit,
         inexact=parameters.inexact,
-        own_encoding=bool(parameters.encoding),
-        own=1,
+        has_encoding_override=bool(parameters.encoding),
+        outstanding_requests=1,
     )
-    expected = known_servers.expected(_place(parameters)) if ahead else b""
-    agreed = _agreed(expected, framing.encoding) if expected else None
+    expected = known_servers.get(_listener_address(parameters)) if ahead else b""
+    agreed = _parse_agreed_framing(expected, framing.encoding) if expected else None
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
-        session.patience = limit
+        session.idle_timeout = limit
     reply = yield from _login_reply(session, parameters.tls)
-    session.own -= 1
-    session.patience = None
-    _check(reply, parameters)
+    session.outstanding_requests -= 1
+    session.idle_timeout = None
+    _check_login_reply(reply, parameters)
     session.server_name, session.server_version = reply.server_name, reply.version
     if agreed is not None:
         session.framing = agreed
@@ -240,11 +240,11 @@ def _framing(encoding: str) -> Framing:
     return Framing(encoding=encoding)
 
 
-def _packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes:
+def _login_packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes:
     """The connection request. Nothing that holds the password is kept."""
     p = parameters
     try:
-        frame = _frame(
+        frame = _connect_frame(
             p.user,
             p.server,
             p.application,
@@ -259,7 +259,7 @@ def _packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes
 
 
 @lru_cache(maxsize=16)
-def _frame(
+def _connect_frame(
     user: str,
     server: str,
     application: str,
@@ -315,7 +315,7 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
         except ConnectionLost as error:
             if tls:
                 raise
-            raise ConnectionLost(f"{error}. {_PERHAPS_TLS}") from None
+            raise ConnectionLost(f"{error}. {_TLS_HINT}") from None
     if buffer.data.startswith(_TLS_ALERT, buffer.start, buffer.end):
         raise ConnectionLost(
             "the listener speaks TLS, and this connection does not: use informixs:// or tls=True, or its plain port"
@@ -328,7 +328,7 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
     return ConnectReply.parse(answer)
 
 
-def _check(reply: ConnectReply, parameters: Parameters) -> None:
+def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
     """Raise unless the server let us in."""
     if reply.kind == "reject":
         if not reply.service_error:
@@ -347,7 +347,7 @@ def _check(reply: ConnectReply, parameters: Parameters) -> None:
 
 
 @lru_cache(maxsize=16)
-def _agreed(answer: bytes, encoding: str) -> Framing | None:
+def _parse_agreed_framing(answer: bytes, encoding: str) -> Framing | None:
     """What holds after this answer to the offer; None unless it is whole and holds nothing but a mask. Servers say the
     same at each login."""
     try:
@@ -362,29 +362,29 @@ def _agreed(answer: bytes, encoding: str) -> Framing | None:
 def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     encoding = session.framing.encoding
     began = session.clock()
-    answer = yield from send_asking(session, (_OFFER,))
-    agreed = _agreed(answer, encoding)
+    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER,))
+    agreed = _parse_agreed_framing(answer, encoding)
     if agreed is not None:
-        take_whole(session, 1)
+        consume_buffered_replies(session, 1)
     else:  # it came in pieces, or says more than the usual
-        agreed, answer = yield from _read_agreed(session)
+        agreed, answer = yield from _read_negotiation_reply(session)
     if answer and not agreed.pam:
-        known_servers.learn(_place(parameters), answer)
+        known_servers.store(_listener_address(parameters), answer)
     session.round_trip = min(session.round_trip, session.clock() - began)
     session.framing = agreed
     if agreed.pam:
         yield from authenticate(session, parameters.pam)
 
 
-def _read_agreed(session: Session) -> Exchange[tuple[Framing, bytes]]:
+def _read_negotiation_reply(session: Session) -> Exchange[tuple[Framing, bytes]]:
     """Read the answer to the offer: what holds after it, and its bytes where it is the usual one, a mask and no
     more."""
     reply = yield from read_reply(session)
     reply.check()
-    masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
+    masks = [message.mask for message in reply.other_messages if isinstance(message, m.Protocols)]
     if not masks:
         raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
     framing, usual = session.framing, b""
-    if reply == Reply(others=[m.Protocols(masks[0])]):
+    if reply == Reply(other_messages=[m.Protocols(masks[0])]):
         usual = m.Protocols(masks[0]).encode(framing) + m.EndOfTurn().encode(framing)
     return Framing.negotiate(CLIENT_OFFER, masks[0], framing.encoding), usual

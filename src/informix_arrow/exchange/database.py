@@ -11,11 +11,11 @@ from ..wire.errors import Error, InterfaceError, NotSupportedError, ProtocolErro
 from ..wire.messages import Message
 from ..wire.primitives import NeedMoreData, encode_strictly
 from ..wire.values import decode_tuple
-from .cancel import heed
-from .session import Session, Transaction
+from .cancel import raise_if_cancelled
+from .session import Session, TransactionStatus
 from .steps import Exchange
-from .stream import group
-from .turns import Reply, Sender, ask, ask_all, read_reply, send_asking, take_whole
+from .stream import encode_group
+from .turns import Reply, Sender, consume_buffered_replies, pipeline, read_reply, request, send_pipeline
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
 LOGGED, ANSI = 0x01, 0x02
@@ -26,7 +26,12 @@ _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' G
 
 
 def open_database(
-    session: Session, name: str, *, before: Sequence[bytes] = (), known: str = "", send: Sender = send_asking
+    session: Session,
+    name: str,
+    *,
+    before: Sequence[bytes] = (),
+    known: str = "",
+    send: Sender = send_pipeline,
 ) -> Exchange[str]:
     """Make ``name`` the session's database, behind the encoded groups ``before``, whose answers do not matter, and
     return what :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
@@ -35,12 +40,12 @@ def open_database(
     another. All in one flight, by ``send``. The question for the locale is prepared in it, too: in no database that
     fails, and does no harm.
     """
-    asking = [] if known else [group(session, _prepare(_LOCALE_QUERY))]
-    groups = [*before, _opening(session, name), *asking]
+    asking = [] if known else [encode_group(session, _prepare(_LOCALE_QUERY))]
+    groups = [*before, _encode_open_group(session, name), *asking]
     answer = yield from send(session, groups)
-    warnings = _opened(answer, len(groups), session.framing)
+    warnings = _parse_open_reply(answer, len(groups), session.framing)
     if warnings is not None:
-        take_whole(session, len(groups))
+        consume_buffered_replies(session, len(groups))
     else:
         replies = []
         for _ in groups:
@@ -49,30 +54,30 @@ def open_database(
         opened.check()
         warnings = opened.done.warnings if opened.done else LOGGED
     session.database = name
-    adopt(session, warnings)
+    apply_database_warnings(session, warnings)
     if asking:
-        return (yield from _locale(session, _rows(session, _LOCALE_QUERY, replies[-1])))
+        return (yield from _read_locale(session, _fetch_rows(session, _LOCALE_QUERY, replies[-1])))
     if warnings & OTHER_LOCALE:
         return (yield from database_locale(session))
     return known
 
 
-def _opening(session: Session, name: str) -> bytes:
-    """The group that opens a database. Raises as :func:`.stream.group`."""
+def _encode_open_group(session: Session, name: str) -> bytes:
+    """The group that opens a database. Raises as :func:`.stream.encode_group`."""
     try:
-        return _encoded_opening(name, session.framing)
+        return _encode_open_group_cached(name, session.framing)
     except ValueError as error:
         raise InterfaceError(f"this cannot be sent: {error}") from error
 
 
 @lru_cache(maxsize=16)
-def _encoded_opening(name: str, framing: Framing) -> bytes:
+def _encode_open_group_cached(name: str, framing: Framing) -> bytes:
     """The same in most logins of a process."""
     return m.DbOpen(name, 0).encode(framing) + m.EndOfTurn().encode(framing)
 
 
 @lru_cache(maxsize=16)
-def _opened(answer: bytes, groups: int, framing: Framing) -> int | None:
+def _parse_open_reply(answer: bytes, groups: int, framing: Framing) -> int | None:
     """The warnings in the answer to so many groups, of which the last one opens a database; None unless it is whole and
     says nothing but that it is open. Servers say the same each time."""
     try:
@@ -84,21 +89,21 @@ def _opened(answer: bytes, groups: int, framing: Framing) -> int | None:
     return done.warnings
 
 
-def adopt(session: Session, warnings: int) -> None:
+def apply_database_warnings(session: Session, warnings: int) -> None:
     """Take over what the server says about a database that it has just opened."""
     session.ansi = bool(warnings & ANSI)
     session.logged = session.ansi or bool(warnings & LOGGED)
-    session.transaction = Transaction.NONE
+    session.transaction = TransactionStatus.NONE
     session.statements.clear()  # the server has forgotten them with the other database
     session.routines.clear()  # handles are the database's
 
 
 def database_locale(session: Session) -> Exchange[str]:
     """The open database's locale, such as ``en_US.819``; "" when the database does not say."""
-    return _locale(session, plain_rows(session, _LOCALE_QUERY))
+    return _read_locale(session, query_rows(session, _LOCALE_QUERY))
 
 
-def _locale(session: Session, asking: Exchange[list[tuple[object, ...]]]) -> Exchange[str]:
+def _read_locale(session: Session, asking: Exchange[list[tuple[object, ...]]]) -> Exchange[str]:
     try:
         rows = yield from asking
     except Error as error:
@@ -120,19 +125,19 @@ def codec_for(locale: str) -> str:
         ) from None
 
 
-def plain_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
+def query_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
     """All rows of a small query through the plain decoder, one fetch."""
     encode_strictly(sql, session.framing.encoding, "the statement")
-    yield from heed(session)
-    reply = yield from ask(session, _prepare(sql))
-    return (yield from _rows(session, sql, reply))
+    yield from raise_if_cancelled(session)
+    reply = yield from request(session, _prepare(sql))
+    return (yield from _fetch_rows(session, sql, reply))
 
 
 def _prepare(sql: str) -> Sequence[Message]:
     return (m.Prepare(0, sql), m.NDescribe(), m.WantDone())
 
 
-def _rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tuple[object, ...]]]:
+def _fetch_rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tuple[object, ...]]]:
     """The rows of a query from the answer to its PREPARE on: fetched and tidied up behind in one flight."""
     prepared.check(sql)
     describe = prepared.describe
@@ -144,8 +149,8 @@ def _rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tuple[ob
         (statement, m.CursorName(session.next_cursor_name()), m.Open(), statement, fetch),
         (statement, m.Release()),
     ]
-    if session.ansi and session.transaction is Transaction.NONE:
+    if session.ansi and session.transaction is TransactionStatus.NONE:
         groups.append((m.Commit(),))  # the query opens one, which is nobody's
-    reply = (yield from ask_all(session, groups))[0]
+    reply = (yield from pipeline(session, groups))[0]
     reply.check(sql)
     return [decode_tuple(row, describe.columns, session.framing.encoding) for row in reply.tuples]

@@ -19,25 +19,33 @@ from struct import Struct
 from typing import TypeAlias
 
 from .._decode import FULL, NEED_MORE, OTHER, Decoder
-from ..shaping.rows import Decoded
+from ..shaping.rows import DecodedRows
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
 from ..wire.messages import Message
 from ..wire.plan_ops import TypeOptions
 from . import client_files
-from .buffer import OBJECT_BYTES, too_long
-from .cancel import heed, wanted
+from .buffer import OBJECT_BYTES, reply_too_large
+from .cancel import cancel_requested, raise_if_cancelled
 from .large_objects import ObjectReader
-from .observed import tell, tell_rows
-from .read_scope import ReadScope, leave, send_groups
-from .session import Session, Transaction
-from .shape import Shape
-from .statement_cache import Prepared
+from .observed import report, report_rows
+from .read_scope import CursorSessionState, restoring_groups, send_ignored_groups
+from .session import Session, TransactionStatus
+from .shape import ResultDescription
+from .statement_cache import PreparedStatement
 from .steps import Exchange, Send
-from .stream import error_of, group, next_message, outgoing, receive, require_silence, server_exit
+from .stream import (
+    encode_group,
+    next_message,
+    receive,
+    require_no_extra_data,
+    server_error,
+    server_exit_error,
+    with_outbox,
+)
 from .transaction import commit_now
-from .turns import ask, queue, settle
+from .turns import drain_pending_replies, queue, request
 
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
 
@@ -57,14 +65,14 @@ class ReadOptions:
     batch_bytes: int = 16 << 20  # target size of one batch, bytes of Arrow buffers
     batch_rows: int = 1 << 20  # cap on the rows of one batch
     fetch_bytes: int = 1 << 20  # bytes of tuples asked for in one fetch
-    hold: bool = False  # the cursor outlives COMMIT and ROLLBACK
+    with_hold: bool = False  # the cursor outlives COMMIT and ROLLBACK
     scroll: bool = False  # rows are asked for by their number (scroll.py)
     name: str = ""  # of the cursor, for WHERE CURRENT OF: rows are fetched one by one then
     isolation: str = ""  # while the result is open: a key of dsn.ISOLATIONS; "" = the session's
     lock_wait: int | None = None  # seconds, 0 = not to wait, -1 = for ever; None = the session's
 
 
-Taken: TypeAlias = tuple[object, int]
+DecodedBatch: TypeAlias = tuple[object, int]
 """A batch as the decoder hands it over, a PyCapsule ``arrow_array``, and how many rows it has."""
 
 
@@ -74,25 +82,25 @@ class ServerCursor:
 
     statement_id: int
     sql: str
-    shape: Shape  # of its rows
+    shape: ResultDescription  # of its rows
     fetch_bytes: int
     decoder: Decoder | None  # None = nobody wants the rows: they are passed over by their headers
-    ready: deque[Taken] = field(default_factory=deque)  # finished batches
+    ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
     reply_rows: int = 0  # tuples met in the reply being read
     reply_bytes: int = 0  # and what they took
     answered: bool = False  # the server said something about the OPEN or the first fetch
-    last: bool = False  # the server said that the rows are used up, in the reply being read
+    end_seen: bool = False  # the server said that the rows are used up, in the reply being read
     ended: bool = False  # and that reply was read to its end
     released: bool = False  # CLOSE and RELEASE were sent
     error: Error | None = None  # raised when the rows are asked for next
     objects: ObjectReader | None = None  # of large objects that are read with the rows
     lazy: bool = False  # large objects are read later: the cursor stays open until it is closed
-    read: ReadOptions = field(default_factory=ReadOptions)
-    prepared: Prepared | None = None  # its statement, when that may be used again
-    scope: ReadScope | None = None  # what it has changed in the session
-    outlived: bool = False  # its transaction: the server has closed it
-    told: bool = False  # how many rows there are, by the call that brought them
+    read_options: ReadOptions = field(default_factory=ReadOptions)
+    prepared: PreparedStatement | None = None  # its statement, when that may be used again
+    session_state: CursorSessionState | None = None  # what it has changed in the session
+    closed_by_server: bool = False  # its transaction: the server has closed it
+    rows_reported: bool = False  # how many rows there are, by the call that brought them
 
     bulky = True  # a fetch reply fills socket buffers
 
@@ -109,43 +117,45 @@ class ServerCursor:
     @property
     def stepwise(self) -> bool:
         """Whether the server's position matters, so that nothing may be fetched ahead of need."""
-        return self.read.scroll or bool(self.read.name)
+        return self.read_options.scroll or bool(self.read_options.name)
 
     @property
-    def holds(self) -> bool:
+    def keeps_cursor_open(self) -> bool:
         """Whether the server's cursor has to stay open when all its rows are here."""
         return self.lazy or self.objects is not None
 
     @property
-    def all_here(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the server has nothing more to say about its rows."""
         return self.ended and self.released and self.objects is None
 
-    def whole(self) -> Decoded | None:
+    def pop_all_rows(self) -> DecodedRows | None:
         """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
         decoder, c_schema = self.decoder, self.shape.c_schema
-        if c_schema is None or decoder is None or not self.all_here:
+        if c_schema is None or decoder is None or not self.is_complete:
             return None
-        if self.ready or self.lazy or self.error is not None:
+        if self.ready_batches or self.lazy or self.error is not None:
             return None
         self.decoder = None
-        return Decoded(self.shape.plan.schema, c_schema, *_export_batch(decoder))
+        return DecodedRows(self.shape.plan.schema, c_schema, *_export_batch(decoder))
 
-    def take_in(self, session: Session) -> Exchange[None]:
+    def read_reply(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
         while not (yield from read_reply_chunk(session, self, ahead=False)):
-            if self.reply_bytes > session.buffer.most + 2 * self.fetch_bytes:  # a server that never stops
-                raise too_long(session.buffer.most)
+            if (
+                self.reply_bytes > session.buffer.max_bytes + 2 * self.fetch_bytes
+            ):  # a server that never stops
+                raise reply_too_large(session.buffer.max_bytes)
 
     def close(self, session: Session) -> Exchange[None]:
         """Close the cursor, release the statement, drop unread rows. Does nothing the second time."""
-        tell(session, "close", self.sql)
+        report(session, "close", self.sql)
         self.decoder = None
-        self.ready.clear()
+        self.ready_batches.clear()
         if not self.released:
-            yield from release(session, self)
-            yield from settle(session)
-        self.last = self.ended = True
+            yield from release_cursor(session, self)
+            yield from drain_pending_replies(session)
+        self.end_seen = self.ended = True
 
     def fail(self, error: Error) -> None:
         """Stop decoding: the rest of the rows is passed over."""
@@ -154,10 +164,10 @@ class ServerCursor:
 
     def transaction_ended(self) -> None:
         """The server has closed it, unless it is WITH HOLD; a read that finds rows missing is told by the server."""
-        self.outlived = not self.read.hold
+        self.closed_by_server = not self.read_options.with_hold
 
 
-def _export_batch(decoder: Decoder) -> Taken:
+def _export_batch(decoder: Decoder) -> DecodedBatch:
     """The batch that the decoder has built, and how many rows it has."""
     rows = decoder.rows
     return decoder.take(), rows
@@ -165,43 +175,43 @@ def _export_batch(decoder: Decoder) -> Taken:
 
 def report_if_complete(session: Session, cursor: ServerCursor) -> None:
     """Report how many rows came with the reply to a statement, where all did: no fetch will report them."""
-    if cursor.all_here:
+    if cursor.is_complete:
         rest = 0 if cursor.decoder is None else cursor.decoder.rows
-        tell_rows(session, sum(rows for _, rows in cursor.ready) + rest)
-        cursor.told = True
+        report_rows(session, sum(rows for _, rows in cursor.ready_batches) + rest)
+        cursor.rows_reported = True
 
 
-def next_batch(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
+def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
     """The next batch; None when the rows are used up."""
     if cursor.stepwise:
         return (yield from _next_row(session, cursor))
-    while not cursor.ready and cursor.error is None:
+    while not cursor.ready_batches and cursor.error is None:
         if cursor.in_flight and not cursor.ended:
             # Replies to others that stand before ours are taken in first.
-            while session.owed[0] is not cursor:
-                yield from session.owed[0].take_in(session)
+            while session.pending_replies[0] is not cursor:
+                yield from session.pending_replies[0].read_reply(session)
             yield from read_reply_chunk(session, cursor, ahead=True)
         elif not cursor.ended:
-            yield from settle(session)
-            yield from heed(session)
-            yield from request(session, cursor)
+            yield from drain_pending_replies(session)
+            yield from raise_if_cancelled(session)
+            yield from request_fetch(session, cursor)
         elif cursor.decoder is not None and cursor.decoder.rows:
-            cursor.ready.append(_export_batch(cursor.decoder))
+            cursor.ready_batches.append(_export_batch(cursor.decoder))
             cursor.decoder = None
         else:
             if not cursor.released and not cursor.lazy:
-                yield from release(session, cursor)
+                yield from release_cursor(session, cursor)
                 if cursor.error is not None:
                     raise cursor.error
             return None
-    if cursor.ready:
-        return cursor.ready.popleft()
+    if cursor.ready_batches:
+        return cursor.ready_batches.popleft()
     assert cursor.error is not None
     yield from cursor.close(session)
     raise cursor.error
 
 
-def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
+def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
     """The next row of a named cursor, fetched now: the server's position, which is what ``WHERE CURRENT OF`` means,
     must be the row that the caller got last. The cursor stays open behind its last row for the same reason.
     """
@@ -209,15 +219,15 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
     if decoder is None:
         raise cursor.error or InterfaceError("the cursor was closed while it was being read")
     if not cursor.ended:
-        yield from heed(session)
-        reply = yield from ask(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
+        yield from raise_if_cancelled(session)
+        reply = yield from request(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
         cursor.ended = reply.done is not None or not reply.tuples
         try:
             if reply.error is not None and reply.error.sqlcode != NO_MORE_ROWS:
                 reply.check(cursor.sql)
             if len(reply.tuples) > 1:
                 raise NotSupportedError(
-                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read.name!r} at once, so WHERE "
+                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so WHERE "
                     f"CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, or use "
                     f"a cursor without a name"
                 )
@@ -230,7 +240,7 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
             yield from cursor.close(session)
             raise
     if not cursor.released and not cursor.lazy:
-        yield from release(session, cursor)
+        yield from release_cursor(session, cursor)
     return None
 
 
@@ -241,16 +251,16 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
     """
     decoder = cursor.decoder
     if decoder is not None and not cursor.ended:
-        status = decode(session, cursor, decoder)
+        status = decode_available(session, cursor, decoder)
         if status == FULL:
             return False
         if status == NEED_MORE:
             yield from receive(session)
-            if ahead and cursor.in_flight == 1 and not cursor.last and more_likely(session):
-                yield from request(session, cursor)
+            if ahead and cursor.in_flight == 1 and not cursor.end_seen and likely_has_more(session):
+                yield from request_fetch(session, cursor)
             return False
         if status == OTHER and skip_end_of_rows(session):
-            cursor.answered = cursor.last = True
+            cursor.answered = cursor.end_seen = True
             yield from _reply_ended(session, cursor, ahead)
             return True
     else:
@@ -266,19 +276,19 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
             cursor.reply_rows += 1
             cursor.reply_bytes += len(message.payload)
         case m.Done() | m.Close():
-            cursor.last = True
+            cursor.end_seen = True
         case m.Err():
             # After the end of the rows this answers the surplus fetch: -259, or whatever the server likes.
-            if not cursor.last and message.sqlcode != NO_MORE_ROWS:
-                cursor.fail(error_of(message, cursor.sql))
-            cursor.last = True
+            if not cursor.end_seen and message.sqlcode != NO_MORE_ROWS:
+                cursor.fail(server_error(message, cursor.sql))
+            cursor.end_seen = True
         case m.EndOfTurn():
             yield from _reply_ended(session, cursor, ahead)
             return True
         case m.Exit():
-            raise server_exit()
+            raise server_exit_error()
         case m.FileRequest():
-            yield from client_files.answer(session, message)
+            yield from client_files.handle_file_request(session, message)
         case m.Cost() | m.XactStat() | m.TupleId() | m.InsertDone():
             pass
         case _:
@@ -286,7 +296,7 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
     return False
 
 
-def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
+def decode_available(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     """Decode the rows that are here, and what to do next: ``NEED_MORE`` bytes, look at the message that is no row
     (``OTHER``), or do the same again (``FULL``). A value that cannot be converted waits for the rows' reader.
     """
@@ -297,7 +307,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     except DataError as error:
         error.statement = cursor.sql
         if decoder.rows:  # the rows before it are as good as any
-            cursor.ready.append(_export_batch(decoder))
+            cursor.ready_batches.append(_export_batch(decoder))
         cursor.fail(error)
         cursor.answered = True
         return FULL
@@ -306,29 +316,29 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     cursor.reply_rows += decoder.total_rows - before
     cursor.answered = cursor.answered or cursor.reply_rows > 0
     if status == FULL:
-        cursor.ready.append(_export_batch(decoder))
+        cursor.ready_batches.append(_export_batch(decoder))
     return status
 
 
 def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
     """The SQ_EOT of a fetch reply was read."""
-    session.owed.popleft()
-    require_silence(session)
+    session.pending_replies.popleft()
+    require_no_extra_data(session)
     if cursor.ended and cursor.reply_rows and cursor.error is None:
         # Whoever read the rows was told that these were all.
         error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
         error.statement = cursor.sql
         raise error
     cursor.in_flight -= 1
-    cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
+    cursor.end_seen = cursor.ended = cursor.end_seen or not cursor.reply_rows
     cursor.reply_rows = cursor.reply_bytes = 0
-    refused = client_files.take_refusal(session, failed=cursor.error is not None)
+    refused = client_files.pop_refusal(session, failed=cursor.error is not None)
     if refused is not None:
         cursor.fail(refused)
-    if cursor.ended and not cursor.released and not cursor.holds:
-        yield from release(session, cursor)
-    elif ahead and not cursor.ended and not cursor.in_flight and not wanted(session):
-        yield from request(session, cursor)
+    if cursor.ended and not cursor.released and not cursor.keeps_cursor_open:
+        yield from release_cursor(session, cursor)
+    elif ahead and not cursor.ended and not cursor.in_flight and not cancel_requested(session):
+        yield from request_fetch(session, cursor)
 
 
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
@@ -384,7 +394,7 @@ def done_size(session: Session) -> int:
     return 24 if session.framing.long_rowid else 16
 
 
-def release(session: Session, cursor: ServerCursor) -> Exchange[None]:
+def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """Send CLOSE, without waiting for the answer, and with it what ends the cursor's use of its statement and of the
     session: RELEASE, unless the statement is kept for the next time, and what puts isolation and transaction right.
 
@@ -393,26 +403,26 @@ def release(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """
     cursor.released = True
     session.cursors.discard(cursor)
-    statement, scope = m.Id(cursor.statement_id), cursor.scope
+    statement, scope = m.Id(cursor.statement_id), cursor.session_state
     failed = cursor.error is not None and cursor.error.sqlcode is not None
     groups: list[Sequence[Message]] = [(statement, m.Close())]
     if cursor.prepared is None or failed or cursor.stepwise:
         groups.append((statement, m.Release()))
     else:
-        ids = session.statements.put_back(cursor.prepared, logged=session.logged)
+        ids = session.statements.put(cursor.prepared, logged=session.logged)
         groups += [(m.Id(number), m.Release()) for number in ids]
-    ending = leave(session, scope) if scope is not None else []
+    ending = restoring_groups(session, scope) if scope is not None else []
     if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
         prepared = cursor.prepared
         if prepared is not None and len(groups) == 1:  # kept for the next time, when the same is said again
-            prepared.closing = prepared.closing or group(session, groups[0])
-            queue(session, prepared.closing)
+            prepared.close_request = prepared.close_request or encode_group(session, groups[0])
+            queue(session, prepared.close_request)
             return
         for messages in groups:
-            queue(session, group(session, messages))
+            queue(session, encode_group(session, messages))
         return
-    yield from send_groups(session, groups + ending)
-    if scope is not None and scope.may_write and session.transaction is Transaction.READING:
+    yield from send_ignored_groups(session, groups + ending)
+    if scope is not None and scope.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
         try:
             yield from commit_now(session)
         except Error as error:
@@ -425,20 +435,20 @@ def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
     """Whether the server's cursor, its rows used up, can stay open until the session says something else: nobody waits
     for it then but a session that wants to change the table itself (DDL).
     """
-    unlocking = cursor.prepared is not None and not cursor.prepared.locks
-    plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read.hold)
+    unlocking = cursor.prepared is not None and not cursor.prepared.may_hold_locks
+    plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read_options.with_hold)
     return plain and session.settings.isolation_now in LOCKLESS
 
 
-def request(session: Session, cursor: ServerCursor) -> Exchange[None]:
+def request_fetch(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """Send one more fetch; its reply is owed to the cursor."""
-    data = group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
-    session.owed.append(cursor)
+    data = encode_group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
+    session.pending_replies.append(cursor)
     cursor.in_flight += 1
-    yield Send(outgoing(session, data))
+    yield Send(with_outbox(session, data))
 
 
-def more_likely(session: Session) -> bool:
+def likely_has_more(session: Session) -> bool:
     """Whether the bytes at hand look like rows of a reply that is not the cursor's last.
 
     Only a guess, by whether they begin with a tuple and do not end with ``DONE [COST] EOT``: when it is

@@ -7,31 +7,31 @@ Nothing about users is kept. Not for PAM: a server that asks questions is not am
 from __future__ import annotations
 
 #: Where a listener is: host, port, and whether it speaks TLS.
-Place = tuple[str, int, bool]
+ListenerAddress = tuple[str, int, bool]
 
-_MOST = 256  # places; nobody talks to more of them in turns
-_STRUCK = b""
+_MAX_ENTRIES = 256  # places; nobody talks to more of them in turns
+_INVALIDATED = b""
 
-_said: dict[Place, bytes] = {}
+_capability_cache: dict[ListenerAddress, bytes] = {}
 
 
-def expected(place: Place) -> bytes:
+def get(place: ListenerAddress) -> bytes:
     """The whole answer of last time, its SQ_EOT included; empty when none is to be expected."""
-    return _said.get(place, _STRUCK)
+    return _capability_cache.get(place, _INVALIDATED)
 
 
-def learn(place: Place, answer: bytes) -> None:
+def store(place: ListenerAddress, answer: bytes) -> None:
     """Keep the answer for the next login, unless it was struck out."""
-    if len(_said) >= _MOST:
-        forget()
-    _said.setdefault(place, answer)
+    if len(_capability_cache) >= _MAX_ENTRIES:
+        clear()
+    _capability_cache.setdefault(place, answer)
 
 
-def strike(place: Place) -> None:
+def invalidate(place: ListenerAddress) -> None:
     """Nothing is expected of this place any more: what was sent there ahead of its answer did not fare well."""
-    _said[place] = _STRUCK
+    _capability_cache[place] = _INVALIDATED
 
 
-def forget() -> None:
+def clear() -> None:
     """Know no server at all, as when the process began."""
-    _said.clear()
+    _capability_cache.clear()

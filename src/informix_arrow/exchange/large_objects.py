@@ -20,20 +20,20 @@ import pyarrow as pa
 from ..shaping.finish import Content
 from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, DataError, Error
-from .cancel import heed
-from .object_streams import Sink, nowhere, read_blob_reply
+from .cancel import raise_if_cancelled
+from .object_streams import Sink, discard_content, read_blob_reply
 from .session import Session
 from .shape import ObjectColumn
-from .smart_objects import RUN, SmartReads, Wanted
+from .smart_objects import MAX_RUN_OBJECTS, ObjectRequest, SmartObjectReader
 from .steps import Exchange, Send
-from .stream import group
-from .turns import send_all, settle
+from .stream import encode_group
+from .turns import drain_pending_replies, send_all
 
 _SIZE = slice(16, 20)  # of a descriptor: bytes of the content (TYPES section 12)
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class ObjectContents:
     """The contents of some rows of a batch."""
 
     rows: int  # how many rows from the one that was asked for; 0 = the first of them failed
@@ -49,23 +49,25 @@ class ObjectReader:
     sql: str
     columns: tuple[ObjectColumn, ...]
     budget: int  # bytes of contents after which a batch is cut
-    _smart: SmartReads = field(default_factory=SmartReads)
+    _smart: SmartObjectReader = field(default_factory=SmartObjectReader)
 
-    def read(self, session: Session, batch: pa.RecordBatch, start: int, first_row: int) -> Exchange[Filled]:
+    def read(
+        self, session: Session, batch: pa.RecordBatch, start: int, first_row: int
+    ) -> Exchange[ObjectContents]:
         """Read the contents of rows of ``batch`` from ``start`` on, at least one row, until they reach the
         budget.
 
         ``first_row`` is the number of the batch's first row in the result. An error that concerns one object
         ends the rows before it; the session is in step then.
         """
-        yield from settle(session)
+        yield from drain_pending_replies(session)
         contents = {column.index: Content() for column in self.columns}
         rows, used, total = 0, 0, batch.num_rows - start
         error: Error | None = None
         try:
             while error is None and rows < total and (rows == 0 or used < self.budget):
                 handles = [
-                    batch.column(column.index).slice(start + rows, 2 * RUN).to_pylist()
+                    batch.column(column.index).slice(start + rows, 2 * MAX_RUN_OBJECTS).to_pylist()
                     for column in self.columns
                 ]
                 self._smart.adapt(session)
@@ -73,7 +75,7 @@ class ObjectReader:
                 if not count:
                     break
                 row = first_row + start + rows
-                yield from heed(session)
+                yield from raise_if_cancelled(session)
                 count, error = yield from self._read_smart(session, handles, count, contents, row, used)
                 done, failed = yield from self._read_simple(session, handles, count, contents, row)
                 rows, error = rows + done, failed or error
@@ -85,13 +87,13 @@ class ObjectReader:
                 yield from self._smart.close_all(session)
             raise
         yield from self._smart.close_all(session)
-        return Filled(rows, contents, error)
+        return ObjectContents(rows, contents, error)
 
     def _run_length(
         self, session: Session, handles: list[list[bytes | None]], budget: int, *, at_least_one: bool
     ) -> int:
         """How many rows of ``handles`` to ask for at once: as far as their expected bytes fit."""
-        room, most = min(budget, session.lob_window), RUN if session.lob_window else 1
+        room, most = min(budget, session.lob_window), MAX_RUN_OBJECTS if session.lob_window else 1
         smart = simple = expected = 0
         for count, row in enumerate(zip(*handles, strict=True)):
             for column, handle in zip(self.columns, row, strict=True):
@@ -103,7 +105,7 @@ class ObjectReader:
                 else:
                     expected += _size(handle)
                     simple += 1
-            crowded = smart > min(most, self._smart.most) or simple > most
+            crowded = smart > min(most, self._smart.run_size) or simple > most
             if crowded or expected > room:
                 if count:
                     return count
@@ -123,10 +125,12 @@ class ObjectReader:
         smart = [place for place, column in enumerate(self.columns) if column.smart]
         if not smart:
             return count, None
-        wanted = self._wanted(handles, smart, range(count), first_row)
+        wanted = self._object_requests(handles, smart, range(count), first_row)
         left = (self.budget - used) // self._smart.expected - len(wanted)
         behind = range(count, len(handles[0])) if left > 0 else range(0)
-        upcoming = self._wanted(handles, smart, behind, first_row)[: min(left, self._smart.most_ahead)]
+        upcoming = self._object_requests(handles, smart, behind, first_row)[
+            : min(left, self._smart.ahead_size)
+        ]
         yield from self._smart.begin(session, wanted, upcoming)
         for row in range(count):
             for place in smart:
@@ -139,16 +143,16 @@ class ObjectReader:
                 error = yield from self._smart.finish(session, (first_row + row, place), content.data)
                 if error is not None:
                     del content.data[before:]
-                    return row, _placed(error, self.sql, column.name, first_row + row)
+                    return row, _locate_error(error, self.sql, column.name, first_row + row)
                 content.end_value()
                 used += len(content.data) - before
             if used >= self.budget:
                 return row + 1, None
         return count, None
 
-    def _wanted(
+    def _object_requests(
         self, handles: list[list[bytes | None]], smart: list[int], rows: range, first_row: int
-    ) -> list[Wanted]:
+    ) -> list[ObjectRequest]:
         """The BLOB and CLOB values of some rows, NULLs left out."""
         return [
             ((first_row + row, place), handle, self.columns[place].text)
@@ -170,7 +174,9 @@ class ObjectReader:
         statement = m.Id(self.statement_id)
         if session.lob_window:
             asked = [handles[place][row] for row in range(count) for place, _ in simple]
-            requests = [group(session, (statement, m.FetchBlob(each))) for each in asked if each is not None]
+            requests = [
+                encode_group(session, (statement, m.FetchBlob(each))) for each in asked if each is not None
+            ]
             yield from send_all(session, requests)
         error: Error | None = None
         for row in range(count):
@@ -183,14 +189,14 @@ class ObjectReader:
                 if not session.lob_window:
                     if error is not None:
                         continue
-                    yield from send_all(session, [group(session, (statement, m.FetchBlob(handle)))])
+                    yield from send_all(session, [encode_group(session, (statement, m.FetchBlob(handle)))])
                 most = _size(handle) if column.exact else None
-                sink = content.data.extend if error is None else nowhere
+                sink = content.data.extend if error is None else discard_content
                 came, refused = yield from read_blob_reply(session, sink, most)
                 if error is not None:
                     continue  # only to stay in step
                 if refused is not None:
-                    error = _placed(refused, self.sql, column.name, first_row + row)
+                    error = _locate_error(refused, self.sql, column.name, first_row + row)
                 elif most is not None and came != most:
                     error = DataError(
                         f"column {column.name!r}, row {first_row + row}: the server announced {most} bytes and sent "
@@ -209,7 +215,7 @@ def _size(descriptor: bytes) -> int:
     return max(0, int.from_bytes(descriptor[_SIZE], "big", signed=True))
 
 
-def _placed(error: Error, sql: str, column: str, row: int) -> Error:
+def _locate_error(error: Error, sql: str, column: str, row: int) -> Error:
     """The error with its place in the result."""
     text = f"column {column!r}, row {row}: {error.args[0] if error.args else 'a large object cannot be read'}"
     error.args = (text, *error.args[1:])
@@ -217,11 +223,11 @@ def _placed(error: Error, sql: str, column: str, row: int) -> Error:
     return error
 
 
-def read_one_blob(session: Session, statement_id: int, descriptor: bytes, sink: Sink) -> Exchange[None]:
+def read_blob(session: Session, statement_id: int, descriptor: bytes, sink: Sink) -> Exchange[None]:
     """Read one BYTE or TEXT value into ``sink``, a function that takes pieces. Raises the server's error."""
-    yield from settle(session)
-    data = group(session, (m.Id(statement_id), m.FetchBlob(descriptor)))
-    session.own += 1
+    yield from drain_pending_replies(session)
+    data = encode_group(session, (m.Id(statement_id), m.FetchBlob(descriptor)))
+    session.outstanding_requests += 1
     yield Send(data)
     _, refused = yield from read_blob_reply(session, sink)
     if refused is not None:

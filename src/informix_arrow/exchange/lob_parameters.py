@@ -25,17 +25,17 @@ import pyarrow as pa
 from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
 from ..wire.bind_values import bind_value
-from ..wire.errors import DataError, Error, say_where
+from ..wire.errors import DataError, Error, prefix_location
 from ..wire.messages import Describe, InputDescribe, Message
 from ..wire.types import ColumnType, TypeCode
-from .object_sources import Source, is_object_value, is_readable, source_of
+from .object_sources import ContentSource, content_source, is_object_value, is_readable
 from .session import Session
 from .steps import Exchange, Send
-from .turns import ask
+from .turns import request
 
-PIECE = 1024  # bytes of one SQ_BLOB: what JDBC sends (JDBC section 6)
-BLOCK = 256 << 10  # bytes of one send
-_PIECE_HEAD = struct.pack(">hh", m.BlobChunk.TAG, PIECE)
+PIECE_BYTES = 1024  # bytes of one SQ_BLOB: what JDBC sends (JDBC section 6)
+BLOCK_BYTES = 256 << 10  # bytes of one send
+_PIECE_HEAD = struct.pack(">hh", m.BlobChunk.TAG, PIECE_BYTES)
 _PIECE_END = m.BlobChunk(b"")
 _LARGEST = 0x7FFF_FFFF
 _DESCRIPTOR_PRECISION = 0
@@ -44,13 +44,13 @@ Targets = tuple[ColumnType | None, ...]
 
 
 @dataclass(slots=True)
-class Parameters:
+class BoundParameters:
     """One row of parameters, ready to be sent."""
 
     values: tuple[m.BoundValue, ...]  # for the ``?`` that are left
-    sources: tuple[Source, ...] = ()  # contents of the BYTE and TEXT values among them, in order
+    sources: tuple[ContentSource, ...] = ()  # contents of the BYTE and TEXT values among them, in order
     files: tuple[
-        tuple[int, bool, Source], ...
+        tuple[int, bool, ContentSource], ...
     ] = ()  # BLOB and CLOB: number of the ``?``, is it a CLOB, content
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Parameters:
             source.close()
 
 
-NO_PARAMETERS = Parameters(())
+NO_PARAMETERS = BoundParameters(())
 
 #: Classes of most values, of which none is content or a container by itself.
 _SCALARS = frozenset({int, str, float, bool, type(None), Decimal, date, datetime})
@@ -82,12 +82,12 @@ def is_container(value: object) -> bool:
     return isinstance(value, list | dict | tuple | Set) and not isinstance(value, pa.MonthDayNano)
 
 
-def describes_special(describe: Describe) -> bool:
+def has_complex_columns(describe: Describe) -> bool:
     """Whether a statement's own description shows columns whose parameters are special."""
-    return not describe.has_rows and any(is_special(column.type) for column in describe.columns)
+    return not describe.has_rows and any(is_complex_target(column.type) for column in describe.columns)
 
 
-def is_special(target: ColumnType | None) -> bool:
+def is_complex_target(target: ColumnType | None) -> bool:
     """Whether values for a target are more than a value in SQ_BIND, or may be."""
     return target is not None and (target.is_large_object or target.is_complex)
 
@@ -97,14 +97,14 @@ def ask_targets(session: Session, statement_id: int, count: int) -> Exchange[Tar
     unknown: Targets = (None,) * count
     if not session.framing.describe_input or not count:
         return unknown
-    reply = yield from ask(session, (m.Id(statement_id), m.InputDescribeRequest()))
-    for message in reply.others:
+    reply = yield from request(session, (m.Id(statement_id), m.InputDescribeRequest()))
+    for message in reply.other_messages:
         if isinstance(message, InputDescribe) and len(message.columns) == count:
             return message.columns
     return unknown
 
 
-def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Parameters:
+def bind_row(session: Session, values: Sequence[object], targets: Targets) -> BoundParameters:
     """Bind one row of values for parameters of the given types.
 
     Raises ``DataError``, ``NotSupportedError`` or ``ProgrammingError`` naming the parameter (1-based) that
@@ -114,32 +114,32 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Pa
         return NO_PARAMETERS
     encoding = session.framing.encoding
     bound: list[m.BoundValue] = []
-    sources: list[Source] = []
-    files: list[tuple[int, bool, Source]] = []
+    sources: list[ContentSource] = []
+    files: list[tuple[int, bool, ContentSource]] = []
     for number, (value, target) in enumerate(zip(values, targets, strict=True)):
         try:
             special = None if target is None and type(value) in _SCALARS else _as_content(value, target)
             if special is None:
-                bound.append(_plain(value, encoding, target))
+                bound.append(_bind_scalar(value, encoding, target))
             elif target is not None and (target.is_blob or target.is_clob):
-                files.append((number, target.is_clob, source_of(value, encoding)))
+                files.append((number, target.is_clob, content_source(value, encoding)))
             else:
-                source = source_of(value, encoding)
+                source = content_source(value, encoding)
                 bound.append(_descriptor(session, special, source.size))
                 sources.append(source)
         except Error as error:
-            say_where(error, f"parameter {number + 1}")
+            prefix_location(error, f"parameter {number + 1}")
             raise
-    return Parameters(tuple(bound), tuple(sources), tuple(files))
+    return BoundParameters(tuple(bound), tuple(sources), tuple(files))
 
 
-def bind_in_exchange(session: Session, values: Sequence[object], targets: Targets) -> Parameters:
+def bind_in_exchange(session: Session, values: Sequence[object], targets: Targets) -> BoundParameters:
     """:func:`bind_row` between two replies: an error of a file object leaves the session usable."""
     try:
         return bind_row(session, values, targets)
     except Exception as error:
         if not isinstance(error, Error):
-            session.passed_on = error
+            session.caller_error = error
         raise
 
 
@@ -169,7 +169,7 @@ def _as_content(value: object, target: ColumnType | None) -> int | None:
     return None
 
 
-def _plain(value: object, encoding: str, target: ColumnType | None) -> m.BoundValue:
+def _bind_scalar(value: object, encoding: str, target: ColumnType | None) -> m.BoundValue:
     if isinstance(value, bytes | bytearray | memoryview):
         assert target is not None  # else it is bound as BYTE
         if target.code not in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
@@ -188,12 +188,14 @@ def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
     return m.BoundValue(code, bytes(data), _DESCRIPTOR_PRECISION)
 
 
-def rewritten(sql: str, parameters: Parameters, prefix: str) -> tuple[str, dict[str, Source]]:
+def rewrite_with_file_functions(
+    sql: str, parameters: BoundParameters, prefix: str
+) -> tuple[str, dict[str, ContentSource]]:
     """``sql`` with BLOB and CLOB parameters as calls of filetoblob and filetoclob, and the files they name.
 
     The names depend on the parameters' numbers only, so one prepared statement serves many rows.
     """
-    files: dict[str, Source] = {}
+    files: dict[str, ContentSource] = {}
     places = placeholder_positions(sql)
     for number, clob, source in reversed(parameters.files):
         name = f"{prefix}_{number + 1}"
@@ -205,7 +207,7 @@ def rewritten(sql: str, parameters: Parameters, prefix: str) -> tuple[str, dict[
 
 
 def send_bound(
-    session: Session, before: Sequence[Message], parameters: Parameters, after: Sequence[Message]
+    session: Session, before: Sequence[Message], parameters: BoundParameters, after: Sequence[Message]
 ) -> Exchange[Exception | None]:
     """Send one group: ``before``, SQ_BIND, the contents, ``after``, SQ_EOT. The caller counts its reply.
 
@@ -231,7 +233,7 @@ def send_bound(
                     failure = error
                     break
                 _add_pieces(out, block)
-                if len(out) >= BLOCK:
+                if len(out) >= BLOCK_BYTES:
                     yield Send(bytes(out))
                     out = bytearray()
             out += _PIECE_END.encode(framing)
@@ -241,16 +243,16 @@ def send_bound(
     return failure
 
 
-def _blocks(source: Source) -> Iterator[bytes | memoryview]:
-    for at in range(0, source.size, BLOCK):
-        yield source.read(at, min(BLOCK, source.size - at))
+def _blocks(source: ContentSource) -> Iterator[bytes | memoryview]:
+    for at in range(0, source.size, BLOCK_BYTES):
+        yield source.read(at, min(BLOCK_BYTES, source.size - at))
 
 
 def _add_pieces(out: bytearray, block: bytes | memoryview) -> None:
-    whole = len(block) - len(block) % PIECE
-    for at in range(0, whole, PIECE):
+    whole = len(block) - len(block) % PIECE_BYTES
+    for at in range(0, whole, PIECE_BYTES):
         out += _PIECE_HEAD
-        out += block[at : at + PIECE]
+        out += block[at : at + PIECE_BYTES]
     if whole < len(block):
         left = len(block) - whole
         out += _PIECE_HEAD[:2] + left.to_bytes(2, "big")

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..shaping.parameters import RowCheck, Statement, Values, parse
+from ..shaping.parameters import ParameterizedStatement, RowCheck, Values, parse
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.bind_values import bind_value
@@ -27,34 +27,34 @@ from ..wire.errors import (
     InterfaceError,
     InternalError,
     ProgrammingError,
-    say_where,
+    prefix_location,
 )
 from ..wire.messages import BoundValue
-from .cancel import heed, wanted
-from .checked import known_targets
-from .columns import Binding, ColumnBinder
-from .load import send
+from .cancel import cancel_requested, raise_if_cancelled
+from .checked import parameter_check
+from .columns import ColumnBinder, ParameterBinding
+from .load import send_group
 from .lob_parameters import refuse_contents
-from .many_scope import ManyScope
-from .object_execute import ObjectStatement, execute_rows, peek, special_targets
-from .observed import tell, tell_rows
-from .pace import Pace
-from .replies import ManyOutcome, Replies
-from .seen import Seen
+from .many_scope import BatchSavepoint
+from .object_execute import ObjectStatement, complex_targets, execute_rows, peek
+from .observed import report, report_rows
+from .pace import AdaptiveWindow
+from .replies import BatchReplyReader, ManyOutcome
+from .seen import ReplayableIterator
 from .session import Session
-from .statement import acquire, hand_back, release_after, release_statement
-from .statement_cache import STALE, Prepared
+from .statement import acquire, release_after, release_statement, return_statement
+from .statement_cache import STALE, PreparedStatement
 from .steps import Exchange
-from .stream import outgoing
-from .transaction import after_failure, begin_if_needed, track
-from .turns import settle
+from .stream import with_outbox
+from .transaction import after_failure, begin_if_needed, track_statement
+from .turns import drain_pending_replies
 
 CHUNK_ROWS = 4096  # most rows in one send of an INSERT
 OTHER_CHUNK_ROWS = 512  # of other statements, whose rows may take very different times
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
 _FIRST_INSERTS = 64  # of the first chunk, when nobody knows yet how long a row takes; of other statements 1
 
-Rows = list[Sequence[object]]
+ParameterRows = list[Sequence[object]]
 
 
 def execute_many(
@@ -91,40 +91,42 @@ def _execute_many(
     session: Session, sql: str, parameters: int, rows: Iterator[object], stop: bool, inexact: Inexact
 ) -> Exchange[ManyOutcome]:
     statement = parse(sql)
-    tell(session, "executemany", sql)
+    report(session, "executemany", sql)
     check = RowCheck(statement, parameters)
     try:
         prepared = yield from acquire(session, statement.text, parameters)
-        first = Seen(rows) if prepared.reused else None
+        first = ReplayableIterator(rows) if prepared.reused else None
         try:
             return (
                 yield from _with_prepared(
                     session, statement, prepared, first or rows, check, first, stop, inexact
                 )
             )
-        except _Stale:
+        except _StaleStatement:
             assert first is not None
         prepared = yield from acquire(session, statement.text, parameters, anew=True)
         return (
-            yield from _with_prepared(session, statement, prepared, first.again(), check, None, stop, inexact)
+            yield from _with_prepared(
+                session, statement, prepared, first.replay(), check, None, stop, inexact
+            )
         )
     except Error as error:
         statement.explain(error)
         raise
 
 
-class _Stale(Exception):
+class _StaleStatement(Exception):
     """The server does not know the statement any more, or its first row is refused by a description that may be old;
     none of the rows was executed."""
 
 
 def _with_prepared(
     session: Session,
-    statement: Statement,
-    prepared: Prepared,
+    statement: ParameterizedStatement,
+    prepared: PreparedStatement,
     rows: Iterator[object],
     check: RowCheck,
-    first: Seen[object] | None,
+    first: ReplayableIterator[object] | None,
     stop: bool,
     inexact: Inexact,
 ) -> Exchange[ManyOutcome]:
@@ -140,19 +142,21 @@ def _with_prepared(
                 "executemany() takes a statement without a result; run queries one at a time"
             )
         row, rows = peek(rows)
-        targets = yield from special_targets(session, describe, check.count, check.sample(row))
+        targets = yield from complex_targets(session, describe, check.count, check.sample(row))
         if targets is not None and first is not None:
-            raise _Stale  # contents are used up by the attempt: they go to a statement that is surely good
-        assigned = yield from known_targets(session, prepared, check.count, None, inexact)
-        bind = Binding(session.framing.encoding, inexact, assigned)
+            raise _StaleStatement  # contents are used up by the attempt: they go to a statement that is surely good
+        assigned = yield from parameter_check(session, prepared, check.count, None, inexact)
+        bind = ParameterBinding(session.framing.encoding, inexact, assigned)
         yield from begin_if_needed(session, kind, statement.text)
-        scope = ManyScope(session)
+        scope = BatchSavepoint(session)
         scope.begin()
         inserts = kind == StatementType.INSERT and bool(describe.columns)
         most = CHUNK_ROWS if inserts else OTHER_CHUNK_ROWS
         if stop and not scope.in_transaction:
             most = 1
-        pace = Pace(session, _FIRST_INSERTS if inserts and most > 1 else 1, most, prepared.row_seconds)
+        pace = AdaptiveWindow(
+            session, _FIRST_INSERTS if inserts and most > 1 else 1, most, prepared.row_seconds
+        )
         if targets is not None:
             objects = ObjectStatement(statement.text, statement_id, targets)
             yield from execute_rows(
@@ -161,26 +165,26 @@ def _with_prepared(
         else:
             pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, scope, pace, stop)
             yield from pipeline.run(rows, first)
-        prepared.row_seconds = pace.each
+        prepared.row_seconds = pace.seconds_per_row
         interruption = next((error for error in outcome.errors if error.sqlcode == INTERRUPTED), None)
         if interruption is not None:
             raise interruption
-        scope.keep()
-    except _Stale:
+        scope.release()
+    except _StaleStatement:
         yield from release_statement(session, statement_id)
         raise
     except Exception as error:
         if scope is not None:
-            yield from scope.failed(outcome, error)
+            yield from scope.handle_failure(outcome, error)
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
             yield from after_failure(session)
         raise
     for refused in outcome.errors:
         statement.explain(refused)
-    yield from hand_back(session, prepared)
-    yield from track(session, kind, statement.text)
-    tell_rows(session, outcome.rows)
+    yield from return_statement(session, prepared)
+    yield from track_statement(session, kind, statement.text)
+    report_rows(session, outcome.rows)
     return outcome
 
 
@@ -190,79 +194,79 @@ class _Pipeline:
     def __init__(
         self,
         session: Session,
-        statement: Statement,
-        prepared: Prepared,
+        statement: ParameterizedStatement,
+        prepared: PreparedStatement,
         check: RowCheck,
-        bind: Binding,
+        bind: ParameterBinding,
         outcome: ManyOutcome,
-        scope: ManyScope,
-        pace: Pace,
+        scope: BatchSavepoint,
+        pace: AdaptiveWindow,
         stop: bool,
     ) -> None:
-        self._session, self._outcome, self._scope, self._pace = session, outcome, scope, pace
-        self._replies = Replies(session, statement.text, prepared.describe.statement_type)
+        self._session, self._outcome, self._savepoint, self._window = session, outcome, scope, pace
+        self._replies = BatchReplyReader(session, statement.text, prepared.describe.statement_type)
         self._encoder = _RowEncoder(session, prepared.statement_id, check, bind)
         self._stop = stop
-        self._waiting: deque[int] = deque()  # replies owed to each chunk that is on its way
+        self._pending_chunks: deque[int] = deque()  # replies owed to each chunk that is on its way
 
-    def run(self, rows: Iterator[object], first: Seen[object] | None) -> Exchange[None]:
-        session, outcome, pace = self._session, self._outcome, self._pace
+    def run(self, rows: Iterator[object], first: ReplayableIterator[object] | None) -> Exchange[None]:
+        session, outcome, pace = self._session, self._outcome, self._window
         refused: list[Exception] = []
         for data, piece in _chunks(self._encoder, rows, pace, refused):
-            if wanted(session):
-                yield from self._settle(0)
+            if cancel_requested(session):
+                yield from self._read_replies(0)
                 if not outcome.interrupted:
-                    yield from heed(session)
+                    yield from raise_if_cancelled(session)
             if outcome.interrupted:
                 return
-            if self._stop and self._scope.in_transaction:
-                self._scope.before_chunk()
+            if self._stop and self._savepoint.in_transaction:
+                self._savepoint.begin_chunk()
             before = replace(outcome) if self._stop else outcome
             yield from self._send(data, len(piece))
             if first is not None:
-                yield from self._check_fresh()
-                first.accepted()
+                yield from self._check_first_reply()
+                first.commit()
                 first = None
-            yield from self._settle(0 if self._stop or not pace.known else 1)
+            yield from self._read_replies(0 if self._stop or not pace.is_calibrated else 1)
             if self._stop and outcome.errors and not outcome.interrupted:
-                yield from self._stop_at(before, piece)
+                yield from self._undo_after_error(before, piece)
                 return
-        yield from self._settle(0)
+        yield from self._read_replies(0)
         if refused and first is not None and isinstance(refused[0], Error):
-            raise _Stale
+            raise _StaleStatement
         if refused and not outcome.interrupted:
-            session.passed_on = refused[0]
+            session.caller_error = refused[0]
             raise refused[0]
 
     def _send(self, data: bytes | bytearray, count: int) -> Exchange[None]:
         """Send a chunk, behind what is to leave before it; short owed answers are read at once."""
         session = self._session
-        if session.owed and any(reply.bulky for reply in session.owed):
-            yield from settle(session)
-        session.own += count
-        self._waiting.append(count)
-        self._pace.sent(count)
-        yield from send(session, outgoing(session, data))
-        if session.owed:
-            yield from settle(session)
+        if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
+            yield from drain_pending_replies(session)
+        session.outstanding_requests += count
+        self._pending_chunks.append(count)
+        self._window.record_sent(count)
+        yield from send_group(session, with_outbox(session, data))
+        if session.pending_replies:
+            yield from drain_pending_replies(session)
 
-    def _check_fresh(self) -> Exchange[None]:
+    def _check_first_reply(self) -> Exchange[None]:
         """Read the reply to the very first row: raises ``_Stale`` when the statement is not what it was any more."""
         outcome = self._outcome
-        yield from self._replies.take(outcome, 1)
-        self._waiting[0] -= 1
+        yield from self._replies.read(outcome, 1)
+        self._pending_chunks[0] -= 1
         if outcome.errors and outcome.errors[0].sqlcode in STALE:
-            yield from self._replies.take(outcome, self._waiting.popleft())
-            raise _Stale
+            yield from self._replies.read(outcome, self._pending_chunks.popleft())
+            raise _StaleStatement
 
-    def _settle(self, most: int) -> Exchange[None]:
+    def _read_replies(self, most: int) -> Exchange[None]:
         """Read replies until at most ``most`` chunks are on their way."""
-        while len(self._waiting) > most:
-            yield from self._replies.take(self._outcome, self._waiting[0])
-            self._waiting.popleft()
-            self._pace.answered()
+        while len(self._pending_chunks) > most:
+            yield from self._replies.read(self._outcome, self._pending_chunks[0])
+            self._pending_chunks.popleft()
+            self._window.record_answered()
 
-    def _stop_at(self, before: ManyOutcome, piece: Rows) -> Exchange[None]:
+    def _undo_after_error(self, before: ManyOutcome, piece: ParameterRows) -> Exchange[None]:
         """A row of the chunk that was sent last, ``piece``, was refused: undo those behind it. All of the chunk is
         undone, and the rows before the refused one are sent again."""
         outcome, error = self._outcome, self._outcome.errors[0]
@@ -271,34 +275,34 @@ class _Pipeline:
         good = error.row - before.executed
         if outcome.executed == error.row + 1:
             return  # it was the last one
-        if not (yield from self._scope.undo_chunk()):
+        if not (yield from self._savepoint.undo_chunk()):
             raise InternalError(
                 "the server refused to undo the rows behind the one that it had refused: roll the transaction back"
             ) from error
         outcome.executed, outcome.rows, outcome.serial = before.executed, before.rows, before.serial
-        outcome.cut[:] = [row for row in outcome.cut if row < before.executed]
+        outcome.truncated_rows[:] = [row for row in outcome.truncated_rows if row < before.executed]
         outcome.errors.clear()
-        for data, count in self._encoder.encoded(piece[:good]):
+        for data, count in self._encoder.encode(piece[:good]):
             yield from self._send(data, count)
-            yield from self._settle(0)
+            yield from self._read_replies(0)
         outcome.errors.append(error)
         outcome.executed += 1
 
 
 def _chunks(
-    encoder: _RowEncoder, rows: Iterator[object], pace: Pace, refused: list[Exception]
-) -> Iterator[tuple[bytes | bytearray, Rows]]:
+    encoder: _RowEncoder, rows: Iterator[object], pace: AdaptiveWindow, refused: list[Exception]
+) -> Iterator[tuple[bytes | bytearray, ParameterRows]]:
     """Groups encoded into chunks, with their rows; a row that cannot be encoded lands in ``refused`` and ends the
     chunks."""
     number = 0  # of the next row to be encoded
     fitting = 1 << 30  # rows that CHUNK_BYTES hold
     while not refused:
-        taken, failure = _take(rows, min(pace.rows, fitting), encoder.check)
+        taken, failure = _next_rows(rows, min(pace.rows, fitting), encoder.check)
         if not taken and failure is None:
             return
         first, done, size = number, 0, 0
         try:
-            for data, count in encoder.encoded(taken):
+            for data, count in encoder.encode(taken):
                 number += count
                 size += len(data)
                 yield data, taken[done : done + count]
@@ -310,29 +314,29 @@ def _chunks(
         if failure is not None:
             if isinstance(failure, Error):
                 failure.row = number
-                say_where(failure, f"row {number}")
+                prefix_location(failure, f"row {number}")
             refused.append(failure)
         fitting = max(1, CHUNK_BYTES * len(taken) // max(size, 1))
 
 
-def _take(
+def _next_rows(
     rows: Iterator[object], most: int, check: RowCheck
 ) -> tuple[list[Sequence[object]], Exception | None]:
     """The next rows, at most ``most``, as far as they are good, and what ended them before."""
-    taken: list[object] = []
+    rows_read: list[object] = []
     failure: Exception | None = None
     try:
-        taken.extend(itertools.islice(rows, most))  # what came before an error stays in the list
+        rows_read.extend(itertools.islice(rows, most))  # what came before an error stays in the list
     except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
         failure = error
-    good, refused = check.many(taken)
+    good, refused = check.check_rows(rows_read)
     return good, refused or failure
 
 
 class _RowEncoder:
     """Encodes rows of parameters as groups that execute one statement."""
 
-    def __init__(self, session: Session, statement_id: int, check: RowCheck, bind: Binding) -> None:
+    def __init__(self, session: Session, statement_id: int, check: RowCheck, bind: ParameterBinding) -> None:
         self.check, self._bind = check, bind
         framing = session.framing
         self._framing = framing
@@ -340,7 +344,7 @@ class _RowEncoder:
         self._tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
         self._columns = ColumnBinder(bind, check.count, self._head, self._tail)
 
-    def encoded(self, rows: Rows) -> Iterator[tuple[bytes | bytearray, int]]:
+    def encode(self, rows: ParameterRows) -> Iterator[tuple[bytes | bytearray, int]]:
         """The groups of good rows and how many they are, a piece at a time; an ``Error`` tells its row."""
         done = 0
         if rows and self._columns.load(rows):
@@ -352,19 +356,19 @@ class _RowEncoder:
                 pass
         if done < len(rows):
             try:
-                yield from self._by_values(rows[done:])
+                yield from self._encode_by_values(rows[done:])
             except Error as error:
                 error.row = done + (error.row or 0)
                 raise
 
-    def _by_values(self, rows: Rows) -> Iterator[tuple[bytes | bytearray, int]]:
+    def _encode_by_values(self, rows: ParameterRows) -> Iterator[tuple[bytes | bytearray, int]]:
         """Encode rows value by value; an ``Error`` tells its row."""
         framing = self._framing
         chunk, count = bytearray(), 0
         failure: Exception | None = None
         for number, row in enumerate(rows):
             try:
-                bound = self._bound(self._bind.values(row))
+                bound = self._bind_values(self._bind.values(row))
                 refuse_contents(bound)
                 binding = m.Bind(bound).encode(framing) if bound else b""
             except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
@@ -382,13 +386,13 @@ class _RowEncoder:
         if failure is not None:
             raise failure
 
-    def _bound(self, values: Sequence[object]) -> tuple[BoundValue, ...]:
+    def _bind_values(self, values: Sequence[object]) -> tuple[BoundValue, ...]:
         """The values of a row as they are sent; an ``Error`` names the parameter."""
         bound, encoding = [], self._framing.encoding
         for number, value in enumerate(values, 1):
             try:
                 bound.append(bind_value(value, encoding))
             except Error as error:
-                say_where(error, f"parameter {number}")
+                prefix_location(error, f"parameter {number}")
                 raise
         return tuple(bound)

@@ -8,112 +8,116 @@ from __future__ import annotations
 
 from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, Error
-from .cancel import absorb
+from .cancel import absorb_late_interrupt
 from .replies import ManyOutcome
-from .session import Session, Transaction
+from .session import Session, TransactionStatus
 from .steps import ConnectionLost, Exchange
-from .stream import group
+from .stream import encode_group
 from .transaction import NOT_OPEN
-from .turns import Answer, ahead, ask, queue
+from .turns import DeferredReply, queue, request, send_deferred
 
-BEGINNING, CHUNK = "ifx_executemany", "ifx_executemany_chunk"
+CALL_SAVEPOINT, CHUNK_SAVEPOINT = "ifx_executemany", "ifx_executemany_chunk"
 
 
-class ManyScope:
+class BatchSavepoint:
     """How one call can be undone. Made when its transaction has begun, if it is to run in one."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         #: An ANSI database begins the transaction with the first row: all of it is the call's own.
-        self._own = session.ansi and not session.autocommit and session.transaction is Transaction.NONE
-        self._savepoint = not self._own and session.transaction is Transaction.OPEN
-        self._answer: Answer | None = None  # to the savepoint before the first row
-        self._chunk: Answer | None = None  # to the one before the last chunk
+        self._owns_transaction = (
+            session.ansi and not session.autocommit and session.transaction is TransactionStatus.NONE
+        )
+        self._use_savepoint = not self._owns_transaction and session.transaction is TransactionStatus.OPEN
+        self._savepoint_reply: DeferredReply | None = None  # to the savepoint before the first row
+        self._chunk_reply: DeferredReply | None = None  # to the one before the last chunk
 
     @property
     def in_transaction(self) -> bool:
         """Whether a savepoint may be set."""
-        return self._savepoint
+        return self._use_savepoint
 
     @property
     def can_undo(self) -> bool:
         """Whether the call can be undone to its beginning."""
-        return self._own or _is_set(self._answer)
+        return self._owns_transaction or _is_set(self._savepoint_reply)
 
     def begin(self) -> None:
         """Let the savepoint leave in front of the first row."""
-        if self._savepoint:
-            self._answer = ahead(self._session, (m.SetSavepoint(BEGINNING),))
+        if self._use_savepoint:
+            self._savepoint_reply = send_deferred(self._session, (m.SetSavepoint(CALL_SAVEPOINT),))
 
-    def before_chunk(self) -> None:
+    def begin_chunk(self) -> None:
         """Let another savepoint leave in front of the next rows, for :meth:`undo_chunk`."""
-        self._chunk = ahead(self._session, (m.SetSavepoint(CHUNK),))
+        self._chunk_reply = send_deferred(self._session, (m.SetSavepoint(CHUNK_SAVEPOINT),))
 
     def undo_chunk(self) -> Exchange[bool]:
         """Back to where the last chunk began; False when that cannot be."""
-        if not _is_set(self._chunk):
+        if not _is_set(self._chunk_reply):
             return False
-        reply = yield from ask(self._session, (m.RollbackToSavepoint(CHUNK),))
+        reply = yield from request(self._session, (m.RollbackToSavepoint(CHUNK_SAVEPOINT),))
         return reply.error is None
 
-    def keep(self) -> None:
+    def release(self) -> None:
         """The call is over: its savepoints are released with whatever is sent next."""
         session = self._session
-        if _is_set(self._answer) and session.transaction is not Transaction.NONE:
-            queue(session, group(session, (m.ReleaseSavepoint(BEGINNING),)))
+        if _is_set(self._savepoint_reply) and session.transaction is not TransactionStatus.NONE:
+            queue(session, encode_group(session, (m.ReleaseSavepoint(CALL_SAVEPOINT),)))
 
-    def failed(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
+    def handle_failure(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
         """``error`` has ended the call: undo it if it was interrupted, and let the error tell what is in effect."""
         session = self._session
         if not session.usable_after(error):
             if isinstance(error, ConnectionLost):
-                _append(error, self._when_lost(outcome))
+                _append_to_message(error, self._connection_lost_message(outcome))
             return
         call = session.call
         if not isinstance(error, Error):
-            self.keep()
+            self.release()
             return
-        outcome.tell(error)
+        outcome.annotate(error)
         if error.sqlcode != INTERRUPTED:
-            self.keep()
+            self.release()
             return
         in_effect = outcome.in_effect()
         error.row = None  # it is no fault of the row that was at hand
-        if call is not None and call.sent:
-            yield from absorb(session)  # the urgent byte must not hit what comes now
+        if call is not None and call.interrupt_sent:
+            yield from absorb_late_interrupt(session)  # the urgent byte must not hit what comes now
         if not self.can_undo:
-            _append(error, in_effect)
+            _append_to_message(error, in_effect)
         elif (yield from self._undo()):
             error.rows = 0
-            _append(error, "The call was undone to its beginning: none of its rows is in effect.")
+            _append_to_message(error, "The call was undone to its beginning: none of its rows is in effect.")
         else:
-            _append(error, "The server refused to undo the call: roll the transaction back before you go on.")
+            _append_to_message(
+                error, "The server refused to undo the call: roll the transaction back before you go on."
+            )
 
     def _undo(self) -> Exchange[bool]:
         session = self._session
-        if self._own:
-            reply = yield from ask(session, (m.Rollback(),))
-            session.transaction = Transaction.NONE
+        if self._owns_transaction:
+            reply = yield from request(session, (m.Rollback(),))
+            session.transaction = TransactionStatus.NONE
             return reply.error is None or reply.error.sqlcode == NOT_OPEN
-        reply = yield from ask(session, (m.RollbackToSavepoint(BEGINNING),))
+        reply = yield from request(session, (m.RollbackToSavepoint(CALL_SAVEPOINT),))
         if reply.error is None:
-            self.keep()
+            self.release()
         return reply.error is None
 
-    def _when_lost(self, outcome: ManyOutcome) -> str:
-        if self._own or self._savepoint:
+    def _connection_lost_message(self, outcome: ManyOutcome) -> str:
+        if self._owns_transaction or self._use_savepoint:
             return "The rows were part of a transaction, which the server rolls back."
-        unknown = self._session.own
+        unknown = self._session.outstanding_requests
         told = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
         return (
             f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
         )
 
 
-def _is_set(savepoint: Answer | None) -> bool:
+def _is_set(savepoint: DeferredReply | None) -> bool:
     """Whether a savepoint was sent and, as far as is known, set."""
     return savepoint is not None and savepoint.error is None
 
 
-def _append(error: Error, text: str) -> None:
+def _append_to_message(error: Error, text: str) -> None:
     error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])

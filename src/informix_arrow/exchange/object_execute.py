@@ -14,33 +14,33 @@ from dataclasses import dataclass, field
 from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, Error, OperationalError
 from ..wire.messages import Describe
-from .cancel import heed, wanted
+from .cancel import cancel_requested, raise_if_cancelled
 from .lob_parameters import (
-    Parameters,
+    BoundParameters,
     Targets,
     ask_targets,
     bind_row,
-    describes_special,
-    is_special,
+    has_complex_columns,
+    is_complex_target,
     may_be_content,
     needs_targets,
-    rewritten,
+    rewrite_with_file_functions,
     send_bound,
 )
-from .object_sources import Source
-from .pace import Pace
+from .object_sources import ContentSource
+from .pace import AdaptiveWindow
 from .replies import ManyOutcome
-from .seen import failing
+from .seen import raising_iterator
 from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange
-from .stream import error_of
-from .turns import Reply, read_reply, settle
+from .stream import server_error
+from .turns import Reply, drain_pending_replies, read_reply
 
 WINDOW_ROWS = 64  # rows sent before their replies are read
 WINDOW_BYTES = 256 << 10  # or as many as have contents of this size together
 
-_numbers = itertools.count(1)
+_prefix_numbers = itertools.count(1)
 
 
 @dataclass(slots=True, eq=False)
@@ -52,19 +52,19 @@ class ObjectStatement:
     sql: str
     statement_id: int
     targets: Targets  # of its ``?``
-    _prefix: str = field(default_factory=lambda: f"ifx_arrow_{next(_numbers)}")
+    _prefix: str = field(default_factory=lambda: f"ifx_arrow_{next(_prefix_numbers)}")
     _rewritten: dict[tuple[int, ...], int] = field(default_factory=dict)
 
-    def execute(self, session: Session, parameters: Parameters) -> Exchange[Reply]:
+    def execute(self, session: Session, parameters: BoundParameters) -> Exchange[Reply]:
         """Execute it for one row, whose contents are dropped then; an SQ_ERR is in the reply.
 
         Raises what a source of contents raised; the row has no effect then, and the session is in step unless
         ``ConnectionLost`` says otherwise.
         """
-        statement_id, files = self.statement_id, dict[str, Source]()
+        statement_id, files = self.statement_id, dict[str, ContentSource]()
         try:
             if parameters.files:
-                sql, files = rewritten(self.sql, parameters, self._prefix)
+                sql, files = rewrite_with_file_functions(self.sql, parameters, self._prefix)
                 pattern = tuple(number for number, _, _ in parameters.files)
                 if pattern not in self._rewritten:
                     describe = yield from prepare(session, sql, len(self.targets) - len(pattern))
@@ -75,29 +75,29 @@ class ObjectStatement:
             reply = yield from read_reply(session)
         except OperationalError:
             failed = session.files.failed
-            if failed is None or session.own:
+            if failed is None or session.outstanding_requests:
                 raise
-            session.passed_on = failed  # it is the caller's own file object that failed
+            session.caller_error = failed  # it is the caller's own file object that failed
             raise failed from None
         finally:
             session.files.failed = None
             session.files.forget(files)
             parameters.close()
         if failure is not None:
-            session.passed_on = failure
+            session.caller_error = failure
             raise failure
         return reply
 
     def send(
-        self, session: Session, parameters: Parameters, statement_id: int | None = None
+        self, session: Session, parameters: BoundParameters, statement_id: int | None = None
     ) -> Exchange[Exception | None]:
         """Send one row and drop its BYTE and TEXT contents; its reply is the caller's to read.
 
         Returns what a source of contents raised: the row was not executed then, but has a reply.
         """
         try:
-            yield from settle(session)
-            session.own += 1
+            yield from drain_pending_replies(session)
+            session.outstanding_requests += 1
             this = m.Id(self.statement_id if statement_id is None else statement_id)
             return (yield from send_bound(session, (this,), parameters, (m.Execute(),)))
         finally:
@@ -112,7 +112,7 @@ class ObjectStatement:
 
 
 def execute_once(
-    session: Session, sql: str, statement_id: int, targets: Targets, parameters: Parameters
+    session: Session, sql: str, statement_id: int, targets: Targets, parameters: BoundParameters
 ) -> Exchange[Reply]:
     """Execute a prepared statement for one row of parameters. Raises the server's error."""
     statement = ObjectStatement(sql, statement_id, targets)
@@ -127,7 +127,7 @@ def execute_once(
     return reply
 
 
-def special_targets(
+def complex_targets(
     session: Session, describe: Describe, count: int, first: object
 ) -> Exchange[Targets | None]:
     """The parameters' types when rows have to go one by one through :func:`execute_rows`, else None.
@@ -138,10 +138,10 @@ def special_targets(
     """
     values = first if isinstance(first, list | tuple) else ()
     silent = not describe.columns and (may_be_content(values) or None in values)
-    if not needs_targets(values) and not describes_special(describe) and not silent:
+    if not needs_targets(values) and not has_complex_columns(describe) and not silent:
         return None
     targets = yield from ask_targets(session, describe.statement_id, count)
-    if needs_targets(values) or any(is_special(target) for target in targets):
+    if needs_targets(values) or any(is_complex_target(target) for target in targets):
         return targets
     return None
 
@@ -156,7 +156,7 @@ def peek(rows: Iterator[object]) -> tuple[object, Iterator[object]]:
     except StopIteration:
         return None, iter(())
     except Exception as error:  # noqa: BLE001 - raised again by the iterator
-        return None, failing(error)
+        return None, raising_iterator(error)
     return first, itertools.chain((first,), rows)
 
 
@@ -167,7 +167,7 @@ def execute_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: Pace,
+    pace: AdaptiveWindow,
     stop: bool = False,
 ) -> Exchange[None]:
     """Execute a statement of type ``kind`` for each of ``rows``, adding up what happened in ``outcome``.
@@ -194,7 +194,7 @@ def _all_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: Pace,
+    pace: AdaptiveWindow,
     stop: bool,
 ) -> Exchange[None]:
     waiting = size = 0  # rows sent whose replies are still to be read, and their contents
@@ -208,58 +208,58 @@ def _all_rows(
         except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are in
             failure = error
             break
-        if wanted(session):
+        if cancel_requested(session):
             parameters.close()
-            yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
+            yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
             if not outcome.interrupted:
-                yield from heed(session)
+                yield from raise_if_cancelled(session)
             return
         if not parameters.files:
             size += sum(source.size for source in parameters.sources)
             if not waiting:
-                pace.sent(1)
+                pace.record_sent(1)
             failure = yield from statement.send(session, parameters)
             aborted = int(failure is not None)
             waiting += 1 - aborted
             if not stop and waiting < min(WINDOW_ROWS, pace.rows) and size < WINDOW_BYTES and not aborted:
                 continue
-        yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
+        yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
         waiting = size = 0
         if outcome.interrupted or (stop and outcome.errors):
             parameters.close()
             break
         if parameters.files:
-            _add(outcome, (yield from statement.execute(session, parameters)), statement.sql, kind)
+            _add_reply(outcome, (yield from statement.execute(session, parameters)), statement.sql, kind)
             if outcome.interrupted or (stop and outcome.errors):
                 break
     outcome.stopped = stop and bool(outcome.errors)
-    yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
+    yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
     if aborted:
         yield from read_reply(session)
     if failure is not None:
-        session.passed_on = failure  # the caller's own, raised between two replies
+        session.caller_error = failure  # the caller's own, raised between two replies
         raise failure
 
 
-def _collect(
-    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, pace: Pace
+def _read_replies(
+    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, pace: AdaptiveWindow
 ) -> Exchange[None]:
     for _ in range(replies):
-        _add(outcome, (yield from read_reply(session)), sql, kind)
+        _add_reply(outcome, (yield from read_reply(session)), sql, kind)
     if replies:
-        pace.answered(replies)
+        pace.record_answered(replies)
 
 
-def _add(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:
+def _add_reply(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:
     """Add one row's reply to what happened so far."""
     if reply.error is not None:
-        refused = error_of(reply.error, sql)
+        refused = server_error(reply.error, sql)
         refused.row = outcome.executed
         outcome.errors.append(refused)
     else:
         result = outcome_of(reply, kind)
         outcome.rows += result.rows
         outcome.serial = result.serial or outcome.serial
-        if result.cut:
-            outcome.cut.append(outcome.executed)
+        if result.truncated:
+            outcome.truncated_rows.append(outcome.executed)
     outcome.executed += 1

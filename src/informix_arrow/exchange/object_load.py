@@ -13,22 +13,22 @@ from typing import Protocol
 from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
 from ..wire.errors import DataError
-from .load import CUT, Feed, Form, Group, Job, Loader, LoadOutcome
-from .object_sources import MemorySource, Source
-from .scope import Scope
+from .load import TRUNCATED_TEXT, Loader, LoadOutcome, LoadSpec, RowFraming, RowGroup, RowSource
+from .object_sources import ContentSource, MemorySource
+from .scope import LoadTransaction
 from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange, Send
-from .stream import error_of
-from .turns import Reply, read_reply, settle
+from .stream import server_error
+from .turns import Reply, drain_pending_replies, read_reply
 
-_numbers = itertools.count(1)
+_name_numbers = itertools.count(1)
 
 
-class ObjectFeed(Feed, Protocol):
+class ObjectRowSource(RowSource, Protocol):
     """A feed whose groups in BIND form are the SQ_BIND of a row without its BLOB and CLOB values."""
 
-    def contents(self, group: Group) -> list[memoryview | None]:
+    def contents(self, group: RowGroup) -> list[memoryview | None]:
         """Those values of a group of one row, None for NULL."""
         ...
 
@@ -42,26 +42,26 @@ class ObjectLoader(Loader):
     def __init__(
         self,
         session: Session,
-        job: Job,
-        feed: ObjectFeed,
-        scope: Scope,
+        job: LoadSpec,
+        feed: ObjectRowSource,
+        scope: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
         objects: Sequence[tuple[int, bool]],
     ) -> None:
         super().__init__(session, job, feed, scope, progress)
         self._rows, self._objects = feed, objects
-        self._names = [f"ifx_load_{next(_numbers)}" for _ in objects]
+        self._names = [f"ifx_load_{next(_name_numbers)}" for _ in objects]
         self._statements: dict[tuple[bool, ...], int] = {}  # by which of the values are not NULL
 
     def _run(self) -> Exchange[None]:
         job = self._job
         self.outcome.method = "rows"
-        while (row := (yield from self._take(Form.BIND))) is not None:
-            yield from self._scope.resume()
+        while (row := (yield from self._next_group(RowFraming.BIND))) is not None:
+            yield from self._transaction.begin_next()
             yield from self._execute(row)
             if self._failure:
                 break
-            self._mine(lambda: self._progress(self.outcome))
+            self._call_user_code(lambda: self._progress(self.outcome))
             self._uncommitted += 1
             if self._uncommitted == job.commit_every:
                 yield from self._commit()
@@ -69,10 +69,10 @@ class ObjectLoader(Loader):
         if self._failure:
             raise self._failure
 
-    def _execute(self, row: Group) -> Exchange[None]:
+    def _execute(self, row: RowGroup) -> Exchange[None]:
         session = self._session
         contents = self._rows.contents(row)
-        files: dict[str, Source] = {
+        files: dict[str, ContentSource] = {
             name: MemorySource(content)
             for name, content in zip(self._names, contents, strict=True)
             if content is not None
@@ -84,32 +84,32 @@ class ObjectLoader(Loader):
             for messages in ((m.Id(statement),), (m.Execute(), m.EndOfTurn()))
         )
         data = b"".join((head, row.data, tail))
-        yield from settle(session)
+        yield from drain_pending_replies(session)
         session.files.sources.update(files)
         try:
-            session.own += 1
+            session.outstanding_requests += 1
             yield Send(data)
             reply = yield from read_reply(session)
         finally:
             session.files.forget(dict(files))
         self.outcome.groups += 1
         self.outcome.bytes += len(data) + sum(source.size for source in files.values())
-        self._take_inserted(row, reply)
+        self._record_inserted(row, reply)
 
-    def _take_inserted(self, row: Group, reply: Reply) -> None:
+    def _record_inserted(self, row: RowGroup, reply: Reply) -> None:
         """Note what became of a row."""
         job = self._job
         self.outcome.answered += 1
         if reply.error is not None:
-            self._refused(row, 0, error_of(reply.error, job.sql))
+            self._record_rejected(row, 0, server_error(reply.error, job.sql))
             return
         done = outcome_of(reply, job.kind)
         self.outcome.rows += done.rows
         self.outcome.serial = done.serial or self.outcome.serial
-        if done.cut:
-            self._failure = self._rows.blame(row, 0, DataError(f"{CUT}, of this row"))
+        if done.truncated:
+            self._failure = self._rows.locate_error(row, 0, DataError(f"{TRUNCATED_TEXT}, of this row"))
         elif done.rows != 1:
-            self._miscounted(1, done.rows, None)
+            self._handle_count_mismatch(1, done.rows, None)
 
     def _statement(self, there: tuple[bool, ...]) -> Exchange[int]:
         """The INSERT for rows in which just these values are not NULL."""

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from ..wire.errors import DataError, InterfaceError
 from ..wire.primitives import encode_strictly
 
-SPOOL = 1 << 20  # bytes of a temporary file that stay in memory
+SPOOL_BYTES = 1 << 20  # bytes of a temporary file that stay in memory
 _BLOCK = 256 << 10
 
 
-class Source(Protocol):
+class ContentSource(Protocol):
     """Bytes of a known number that can be read from anywhere, any number of times."""
 
     @property
@@ -69,18 +69,18 @@ class FileSource:
 
     def read(self, offset: int, count: int) -> bytes | memoryview:
         self.file.seek(self.start + offset)
-        parts: list[bytes] = []
+        blocks: list[bytes] = []
         while count:
-            part = _bytes_of(self.file.read(count))
+            part = _check_bytes(self.file.read(count))
             if not part:
                 raise DataError(
                     f"the file object ended {count} bytes before the {self.size} bytes that it had"
                 )
             if len(part) > count:
                 raise DataError(f"the file object gave {len(part)} bytes where {count} were asked for")
-            parts.append(part)
+            blocks.append(part)
             count -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
 
 def is_readable(value: object) -> bool:
@@ -93,7 +93,7 @@ def is_object_value(value: object) -> bool:
     return isinstance(value, bytes | bytearray | memoryview) or is_readable(value)
 
 
-def source_of(value: object, encoding: str) -> Source:
+def content_source(value: object, encoding: str) -> ContentSource:
     """The source for a parameter: bytes-like, str, or a binary or text file object.
 
     str, and what a text file gives, is encoded in ``encoding``, the database's code set; ``DataError`` names
@@ -110,9 +110,9 @@ def source_of(value: object, encoding: str) -> Source:
         raise InterfaceError(f"a {type(value).__name__} is neither bytes, str nor a file object to read from")
     file: Any = value
     if isinstance(file, io.TextIOBase) or isinstance(file.read(0), str):
-        return _copy(file, encoding)
+        return _spool(file, encoding)
     if not _can_seek(file):
-        return _copy(file)
+        return _spool(file)
     start = file.tell()
     size = file.seek(0, io.SEEK_END)
     size = (file.tell() if size is None else size) - start
@@ -120,7 +120,7 @@ def source_of(value: object, encoding: str) -> Source:
     return FileSource(file, start, size)
 
 
-def _bytes_of(part: object) -> bytes:
+def _check_bytes(part: object) -> bytes:
     """What one ``read`` of a binary file gave. ``DataError`` for None, which a file gives that does not wait for
     its bytes: it is not at its end; and for what is not bytes."""
     if isinstance(part, bytes):
@@ -139,11 +139,11 @@ def _can_seek(file: Any) -> bool:
     return callable(getattr(file, "seek", None)) and callable(getattr(file, "tell", None))
 
 
-def _copy(file: Any, encoding: str | None = None) -> Source:
+def _spool(file: Any, encoding: str | None = None) -> ContentSource:
     """A temporary file with all that a file gives, text encoded."""
-    spool = tempfile.SpooledTemporaryFile(SPOOL)  # noqa: SIM115 - closed with the source
+    spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed with the source
     try:
-        while part := _part_of(file.read(_BLOCK), encoding):
+        while part := _encode_part(file.read(_BLOCK), encoding):
             spool.write(part)
         size = spool.tell()
         spool.seek(0)
@@ -153,10 +153,10 @@ def _copy(file: Any, encoding: str | None = None) -> Source:
     return FileSource(spool, 0, size, temporary=True)
 
 
-def _part_of(part: object, encoding: str | None) -> bytes:
+def _encode_part(part: object, encoding: str | None) -> bytes:
     """What one ``read`` gave, encoded where ``encoding`` says that it is text; ``b""`` at the end."""
     if encoding is None:
-        return _bytes_of(part)
+        return _check_bytes(part)
     if not isinstance(part, str):
         raise DataError(f"the text file's read() returned a {type(part).__name__}, not str")
     return encode_strictly(part, encoding, "a text file")
@@ -171,7 +171,7 @@ class ClientFiles:
     names of the files that it makes, so a sink's name is a prefix.
     """
 
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, ContentSource] = field(default_factory=dict)
     sinks: dict[str, Any] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)  # names of sinks that took the one file they can take
     opened: OpenFile | None = None  # by the server
@@ -194,7 +194,7 @@ class ClientFiles:
             ):
                 self.sinks[name] = value
             else:
-                self.sources[name] = source_of(value, encoding)
+                self.sources[name] = content_source(value, encoding)
 
     def forget(self, names: Mapping[str, object] | list[str]) -> None:
         """Take files away."""
@@ -216,7 +216,7 @@ class OpenFile:
     """The file that the server has open."""
 
     name: str  # as the server says it
-    source: Source | None = None
+    source: ContentSource | None = None
     sink: Any = None
     position: int = 0
     collected: bytearray = field(default_factory=bytearray)  # for a sink that is a mapping

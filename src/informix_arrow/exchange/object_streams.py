@@ -14,7 +14,7 @@ from ..wire import messages as m
 from ..wire.errors import Error, OperationalError, ProtocolError
 from .session import Session
 from .steps import Exchange
-from .stream import error_of, next_message, receive, server_exit
+from .stream import next_message, receive, server_error, server_exit_error
 
 Sink = Callable[[memoryview], object]
 
@@ -22,7 +22,7 @@ _BLOB, _LODATA = 39, 97
 _INFORMATION = (m.Done, m.Cost, m.XactStat)
 
 
-def nowhere(piece: memoryview) -> None:
+def discard_content(piece: memoryview) -> None:
     """The sink for contents that nobody wants."""
 
 
@@ -38,21 +38,21 @@ def read_blob_reply(
     error: Error | None = None
     ended, count = False, 0
     while True:
-        if (yield from _tag(session)) == _BLOB:
+        if (yield from _peek_tag(session)) == _BLOB:
             if ended:
                 raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
             ended, count = yield from _blob_pieces(session, sink, count, most)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
-            session.own -= 1
+            session.outstanding_requests -= 1
             if not ended and error is None:
                 raise ProtocolError("the content of a BYTE or TEXT value has no end mark")
             return count, error
         if isinstance(message, m.Err):
-            error = error or error_of(message)
+            error = error or server_error(message)
         elif isinstance(message, m.Exit):
-            raise server_exit()
+            raise server_exit_error()
         elif not isinstance(message, _INFORMATION):
             raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
 
@@ -63,7 +63,7 @@ def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> 
     buffer = session.buffer
     while True:
         if most is not None and count > most:
-            sink = nowhere
+            sink = discard_content
         data, at, end = buffer.data, buffer.start, buffer.end
         missing = 0
         with memoryview(data) as view:
@@ -103,30 +103,30 @@ def read_lodata_reply(session: Session, sink: Sink, most: int) -> Exchange[tuple
     error: Error | None = None
     size: int | None = None
     while True:
-        if (yield from _tag(session)) == _LODATA:
+        if (yield from _peek_tag(session)) == _LODATA:
             if size is not None:
                 raise ProtocolError("two SQ_LODATA in the reply to one read")
             size = yield from _lodata_pieces(session, sink, most)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
-            session.own -= 1
+            session.outstanding_requests -= 1
             if size is None and error is None:
                 raise ProtocolError("the reply to a read of a smart large object holds no SQ_LODATA")
             if size is not None and size < 0 and error is None:
                 error = OperationalError(f"the server could not read a smart large object (result {size})")
             return max(size or 0, 0), error
         if isinstance(message, m.Err):
-            error = error or error_of(message)
+            error = error or server_error(message)
         elif isinstance(message, m.Exit):
-            raise server_exit()
+            raise server_exit_error()
         elif not isinstance(message, _INFORMATION):
             raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_LODATA")
 
 
 def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
     buffer = session.buffer
-    yield from need(session, 8)
+    yield from require_bytes(session, 8)
     at = buffer.start
     op = int.from_bytes(buffer.data[at + 2 : at + 4], "big", signed=True)
     size = int.from_bytes(buffer.data[at + 4 : at + 8], "big", signed=True)
@@ -137,30 +137,30 @@ def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
     buffer.start = at + 8
     left = size
     while left > 0:
-        yield from need(session, 2)
+        yield from require_bytes(session, 2)
         at = buffer.start
         length = buffer.data[at] << 8 | buffer.data[at + 1]
         if not 0 < length <= min(left, 0x7FFF):
             raise ProtocolError(f"SQ_LODATA: a piece of {length} bytes where {left} are still to come")
-        yield from need(session, 2 + length + (length & 1))
+        yield from require_bytes(session, 2 + length + (length & 1))
         at = buffer.start + 2
         with memoryview(buffer.data) as view:
             sink(view[at : at + length])
         buffer.start = at + length + (length & 1)
         left -= length
     if size < 1:
-        yield from need(session, 2)
+        yield from require_bytes(session, 2)
         buffer.start += 2
     return size
 
 
-def need(session: Session, count: int) -> Exchange[None]:
+def require_bytes(session: Session, count: int) -> Exchange[None]:
     """Wait until ``count`` bytes are unparsed."""
     while len(session.buffer) < count:
         yield from receive(session, count - len(session.buffer))
 
 
-def _tag(session: Session) -> Exchange[int]:
-    yield from need(session, 2)
+def _peek_tag(session: Session) -> Exchange[int]:
+    yield from require_bytes(session, 2)
     buffer = session.buffer
     return buffer.data[buffer.start] << 8 | buffer.data[buffer.start + 1]

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..observing import Operation, begin_to_wait, while_waiting
+from ..observing import Operation, notify_waiting, waiting_observers
 from .session import Session
-from .steps import Exchange, Receive, Send, in_two
+from .steps import Exchange, Receive, Send, split_send_receive
 
 T = TypeVar("T")
 
 
-def observed(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
+def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
     """The same exchange; its steps are counted into ``operation``."""
-    asked, early = False, bool(while_waiting)
-    exchange = in_two(exchange)
+    asked, early = False, bool(waiting_observers)
+    exchange = split_send_receive(exchange)
     try:
         step = next(exchange)
         while True:
             if early and asked and isinstance(step, Receive) and operation.kind != "other":
                 early = False
-                begin_to_wait(operation)
+                notify_waiting(operation)
             try:
                 received = yield step
             except GeneratorExit:
@@ -42,13 +42,13 @@ def observed(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
         return result
 
 
-def tell(session: Session, kind: str, statement: str | None = None, parameters: object = None) -> None:
+def report(session: Session, kind: str, statement: str | None = None, parameters: object = None) -> None:
     """Say what the running call is, to whoever looks."""
     if session.call is not None and session.call.operation is not None:
-        session.call.operation.tell(kind, statement, parameters)
+        session.call.operation.describe(kind, statement, parameters)
 
 
-def tell_rows(session: Session, rows: int) -> None:
+def report_rows(session: Session, rows: int) -> None:
     """Say how many rows it has changed or received, besides those told before."""
     if session.call is not None and session.call.operation is not None:
         operation = session.call.operation

@@ -9,17 +9,17 @@ from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.messages import Message
 from .assigned import assigned_placeholders
-from .cancel import heed
-from .client_files import asks_for_files
-from .fetch import ReadOptions, ServerCursor, more_likely, read_reply_chunk, request
+from .cancel import raise_if_cancelled
+from .client_files import may_request_files
+from .fetch import ReadOptions, ServerCursor, likely_has_more, read_reply_chunk, request_fetch
 from .large_objects import ObjectReader
-from .lob_parameters import Parameters, send_bound
+from .lob_parameters import BoundParameters, send_bound
 from .session import Session
-from .shape import Shape
+from .shape import ResultDescription
 from .statement_cache import OpenRequestTemplate
 from .steps import Exchange, Send
-from .stream import encoded_for, group, outgoing
-from .turns import ask, read_reply, settle
+from .stream import encode_group, encode_message, with_outbox
+from .turns import drain_pending_replies, read_reply, request
 
 SMALL_REPLY = 4096  # bytes of a reply that is expected to arrive in one piece
 OBJECT_ROWS = 4096  # most rows of a batch whose large objects have to be fetched one by one
@@ -31,7 +31,7 @@ def make_cursor(
     sql: str,
     columns: tuple[Column, ...],
     options: ReadOptions,
-    shape: Shape | None = None,
+    shape: ResultDescription | None = None,
 ) -> ServerCursor:
     """Compile the plan, unless there is a ``shape`` of the same columns and options already, and set up the decoder.
 
@@ -41,9 +41,9 @@ def make_cursor(
     encoding = session.framing.encoding
     if shape is None:
         plan = compile_plan(columns, options.types, raw_text=is_multibyte(encoding))
-        shape = Shape(columns, plan, options.types, encoding)
+        shape = ResultDescription(columns, plan, options.types, encoding)
     plan = shape.plan
-    if columns and not plan.kept:
+    if columns and not plan.column_indexes:
         raise InterfaceError(
             'lobs="skip" leaves no column of this result: select another one, or lobs="inline"'
         )
@@ -65,11 +65,11 @@ def make_cursor(
         decoder,
         objects=objects,
         lazy=bool(found) and lobs == "lazy",
-        read=options,
+        read_options=options,
     )
 
 
-def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+def open_cursor(session: Session, cursor: ServerCursor, parameters: BoundParameters) -> Exchange[None]:
     """Bind, open and fetch in one group, then read until the server has said how the OPEN went.
 
     Cursors that go row by row are opened only: the server's position is the row that was fetched last.
@@ -77,7 +77,7 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) 
     An SQ_ERR in place of the first rows is raised here, the statement released.
     """
     try:
-        yield from heed(session)
+        yield from raise_if_cancelled(session)
         session.cursors.add(cursor)
         if cursor.stepwise:
             yield from _open_only(session, cursor, parameters)
@@ -96,82 +96,92 @@ def close_after(session: Session, cursor: ServerCursor, error: BaseException) ->
         yield from cursor.close(session)  # does nothing if it was closed already
 
 
-def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: BoundParameters) -> Exchange[None]:
     """The usual way: one group, whose bytes are the same each time but for the values."""
     template = _template_for(session, cursor)
-    binding = encoded_for(session, m.Bind(parameters.values)) if parameters.values else b""
-    if session.owed and any(reply.bulky for reply in session.owed):
-        yield from settle(session)
-    session.owed.append(cursor)
+    binding = encode_message(session, m.Bind(parameters.values)) if parameters.values else b""
+    if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
+        yield from drain_pending_replies(session)
+    session.pending_replies.append(cursor)
     cursor.in_flight += 1
-    yield Send(outgoing(session, b"".join((template.before, binding, template.after))))
+    yield Send(with_outbox(session, b"".join((template.before, binding, template.after))))
     yield from read_first_rows(session, cursor)
 
 
 def _template_for(session: Session, cursor: ServerCursor) -> OpenRequestTemplate:
     """The request for a cursor: that of the statement's last execution, where its rows are read alike."""
-    read, prepared = cursor.read, cursor.prepared
+    read, prepared = cursor.read_options, cursor.prepared
     last = None if prepared is None else prepared.template
     if last is not None and last.options == read:
         return last
-    if last is not None and last.fetch_bytes == cursor.fetch_bytes and not read.hold:
+    if last is not None and last.fetch_bytes == cursor.fetch_bytes and not read.with_hold:
         before, after = last.before, last.after
     else:
         statement, name = m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())
-        hold = [m.Hold()] if read.hold else []
+        hold = [m.Hold()] if read.with_hold else []
         before = b"".join([message.encode(session.framing) for message in (statement, name)])
-        after = group(session, (*hold, m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
+        after = encode_group(session, (*hold, m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
     template = OpenRequestTemplate(read, cursor.shape, cursor.fetch_bytes, before, after, _is_usual(cursor))
-    if prepared is not None and not read.hold:
+    if prepared is not None and not read.with_hold:
         prepared.template = template
     return template
 
 
 def _is_usual(cursor: ServerCursor) -> bool:
     """Whether to open the cursor of this query, to read and to close it is all that an execution takes."""
-    read, prepared = cursor.read, cursor.prepared
-    if prepared is None or cursor.holds or read.hold or read.isolation or read.lock_wait is not None:
+    read, prepared = cursor.read_options, cursor.prepared
+    if (
+        prepared is None
+        or cursor.keeps_cursor_open
+        or read.with_hold
+        or read.isolation
+        or read.lock_wait is not None
+    ):
         return False
-    return not (assigned_placeholders(prepared.text).numbers or asks_for_files(cursor.sql))
+    return not (assigned_placeholders(prepared.text).numbers or may_request_files(cursor.sql))
 
 
-def _open_with_contents(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+def _open_with_contents(
+    session: Session, cursor: ServerCursor, parameters: BoundParameters
+) -> Exchange[None]:
     """Open and fetch with parameters whose contents are sent in pieces."""
-    yield from settle(session)
+    yield from drain_pending_replies(session)
     before, after = _naming(session, cursor)
     after += [m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
-    session.own += 1  # until all is sent
+    session.outstanding_requests += 1  # until all is sent
     failure = yield from send_bound(session, before, parameters, after)
     parameters.close()
-    session.own -= 1
-    session.owed.append(cursor)
+    session.outstanding_requests -= 1
+    session.pending_replies.append(cursor)
     cursor.in_flight += 1
     while not cursor.answered:
         yield from read_reply_chunk(session, cursor, ahead=True)
     if failure is not None:
         yield from cursor.close(session)
-        session.passed_on = failure
+        session.caller_error = failure
         raise failure
     yield from check_opened(session, cursor)
 
 
 def _naming(session: Session, cursor: ServerCursor) -> tuple[list[Message], list[Message]]:
     """What names the cursor, before the values, and what opens it, after them."""
-    read = cursor.read
+    read = cursor.read_options
     after: list[Message] = [m.Open()]
     if read.scroll:
         after.insert(0, m.Scroll())
-    if read.hold:
+    if read.with_hold:
         after.insert(0, m.Hold())
     return [m.Id(cursor.statement_id), m.CursorName(read.name or session.next_cursor_name())], after
 
 
 def read_first_rows(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """Read until the server has said something about the cursor; raise its error, if it is one."""
-    while session.owed[0] is not cursor:  # short replies, to the CLOSE before: no wait of their own
-        yield from session.owed[0].take_in(session)
-    if session.buffer.end - session.buffer.start > SMALL_REPLY and more_likely(session):
-        yield from request(session, cursor)
+    while (
+        session.pending_replies[0] is not cursor
+    ):  # short replies, to the CLOSE before: no wait of their own
+        yield from session.pending_replies[0].read_reply(session)
+    if session.buffer.end - session.buffer.start > SMALL_REPLY and likely_has_more(session):
+        yield from request_fetch(session, cursor)
     while not cursor.answered:
         yield from read_reply_chunk(session, cursor, ahead=True)
     yield from check_opened(session, cursor)
@@ -190,22 +200,22 @@ def check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
             del problem
 
 
-def _open_only(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+def _open_only(session: Session, cursor: ServerCursor, parameters: BoundParameters) -> Exchange[None]:
     """Open without fetching."""
     failure: Exception | None = None
     before, after = _naming(session, cursor)
     if parameters.sources:
-        yield from settle(session)
-        session.own += 1
+        yield from drain_pending_replies(session)
+        session.outstanding_requests += 1
         failure = yield from send_bound(session, before, parameters, after)
         parameters.close()
         reply = yield from read_reply(session)
     else:
         binding = [m.Bind(parameters.values)] if parameters.values else []
-        reply = yield from ask(session, [*before, *binding, *after])
+        reply = yield from request(session, [*before, *binding, *after])
     if failure is not None or reply.error is not None:
         yield from cursor.close(session)
     if failure is not None:
-        session.passed_on = failure
+        session.caller_error = failure
         raise failure
     reply.check(cursor.sql)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ..wire import messages as m
 from ..wire.errors import InterfaceError, OperationalError, ProtocolError
-from .buffer import OBJECT_BYTES, too_long
+from .buffer import OBJECT_BYTES, reply_too_large
 from .session import Session
-from .steps import Exchange, Send, Uncounted
-from .stream import error_of, group, next_message, server_exit
+from .steps import Exchange, ExcludeFromTimeout, Send
+from .stream import encode_group, next_message, server_error, server_exit_error
 
 _HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to be shown
 
@@ -28,9 +28,9 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
     InterfaceError
         ``answer`` returned something that is no text. What it raises passes through.
     """
-    session.own += 1
-    yield Send(group(session, (m.Ack(),)))
-    said: list[str] = []
+    session.outstanding_requests += 1
+    yield Send(encode_group(session, (m.Ack(),)))
+    texts: list[str] = []
     held = 0  # bytes of all that was said
     question: m.Challenge | None = None
     while True:
@@ -39,32 +39,32 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
             if message.style in (_HIDDEN, _VISIBLE):
                 question = message
             else:
-                said.append(message.text)
+                texts.append(message.text)
                 held += len(message.text) + OBJECT_BYTES
-                if held > session.buffer.most:
-                    raise too_long(session.buffer.most)
+                if held > session.buffer.max_bytes:
+                    raise reply_too_large(session.buffer.max_bytes)
         elif isinstance(message, m.EndOfTurn):
             if question is not None:
-                prompt = "\n".join([*said, question.text])
-                said, echo, question = [], question.style == _VISIBLE, None
+                prompt = "\n".join([*texts, question.text])
+                texts, echo, question = [], question.style == _VISIBLE, None
                 began = session.clock()
                 given = _answer(answer, prompt, echo)
-                yield Uncounted(session.clock() - began)
-                yield Send(group(session, (m.Response(given),)))
+                yield ExcludeFromTimeout(session.clock() - began)
+                yield Send(encode_group(session, (m.Response(given),)))
         elif isinstance(message, m.Accept):
             break
         elif isinstance(message, m.Exit):
-            if not said:
+            if not texts:
                 raise OperationalError("the server did not accept the answers to its questions (PAM)")
-            raise OperationalError(f"the server did not let us in (PAM): {' '.join(said)}")
+            raise OperationalError(f"the server did not let us in (PAM): {' '.join(texts)}")
         elif isinstance(message, m.Err):
-            raise error_of(message)
+            raise server_error(message)
         else:
             raise ProtocolError(f"{type(message).__name__} does not belong into a PAM dialogue")
     while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
         if isinstance(message, m.Exit):
-            raise server_exit()
-    session.own -= 1
+            raise server_exit_error()
+    session.outstanding_requests -= 1
 
 
 def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..wire import messages as m
-from .observed import tell
+from .observed import report
 from .session import Session
 from .steps import Exchange
-from .turns import ask
+from .turns import request
 
 
 def ping(session: Session, patience: float | None = None) -> Exchange[None]:
@@ -15,9 +15,9 @@ def ping(session: Session, patience: float | None = None) -> Exchange[None]:
 
     ``patience`` is how many seconds of silence mean that the server is gone; None leaves it at the user's setting.
     """
-    tell(session, "ping")
-    session.patience = patience
+    report(session, "ping")
+    session.idle_timeout = patience
     try:
-        yield from ask(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
+        yield from request(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
     finally:
-        session.patience = None
+        session.idle_timeout = None

@@ -9,15 +9,15 @@ from ..shaping.parameters import check_parameters
 from ..wire.assignment import Inexact
 from ..wire.errors import Error, InterfaceError
 from .fetch import ReadOptions, ServerCursor
-from .run import run
+from .run import execute_statement
 from .session import Session
 from .statement import Outcome
 from .steps import Exchange
 
 NO_ROUTINE = -674  # SQLCODE: no routine of this name takes these arguments
 
-_PART = r"(?:[^\W\d]\w*|\"(?:[^\"]|\"\")+\")"
-_ROUTINE_NAME = re.compile(rf"(?:{_PART}(?:@{_PART})?:)?(?:{_PART}\.)?(?P<name>{_PART})")
+_NAME_PART = r"(?:[^\W\d]\w*|\"(?:[^\"]|\"\")+\")"
+_ROUTINE_NAME = re.compile(rf"(?:{_NAME_PART}(?:@{_NAME_PART})?:)?(?:{_NAME_PART}\.)?(?P<name>{_NAME_PART})")
 
 
 def call_procedure(
@@ -31,7 +31,7 @@ def call_procedure(
     """``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` where the server says that it is no procedure.
 
     ``InterfaceError`` at the call when ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
-    :func:`.run.run`.
+    :func:`.execute_statement.execute_statement`.
     """
     found = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
     if found is None:
@@ -40,7 +40,9 @@ def call_procedure(
     call = f"{found[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
     # Bound, and refused, at the call.
-    first = run(session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact)
+    first = execute_statement(
+        session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact
+    )
     return _procedure_or_function(session, first, call, found["name"], arguments, options, inexact)
 
 
@@ -62,7 +64,11 @@ def _procedure_or_function(
             raise
         try:
             sql = f"EXECUTE FUNCTION {call}"
-            return (yield from run(session, sql, len(arguments), arguments, options, inexact=inexact))
+            return (
+                yield from execute_statement(
+                    session, sql, len(arguments), arguments, options, inexact=inexact
+                )
+            )
         except Error as second:
             if second.sqlcode == NO_ROUTINE and session.usable_after(second):
                 raise error from None

@@ -17,19 +17,19 @@ from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError
 from ..wire.messages import Message
 from ..wire.sql_text import words_and_strings
-from .session import Session, Settings, Transaction
+from .session import Session, SessionSettings, TransactionStatus
 from .steps import Exchange, Send
-from .stream import group, outgoing
-from .transaction import commit_now, for_update
-from .turns import DISCARD, ask, ask_all
+from .stream import encode_group, with_outbox
+from .transaction import commit_now, is_for_update
+from .turns import IGNORED_REPLY, pipeline, request
 
-_NAMES = {phrase: name for name, phrase in ISOLATIONS.items()}
-Group = Sequence[Message]
-_NO_WISH = ("", "")
+_ISOLATION_NAMES = {phrase: name for name, phrase in ISOLATIONS.items()}
+MessageGroup = Sequence[Message]
+_NO_OVERRIDE = ("", "")
 _RETAIN = " RETAIN UPDATE LOCKS"
 
 
-class Wishes(Protocol):
+class SessionOverrides(Protocol):
     """The part of the read options that matters here."""
 
     @property
@@ -43,16 +43,16 @@ class Wishes(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class ReadScope:
+class CursorSessionState:
     """What one open result has to put right when it ends."""
 
-    wish: tuple[str, str] = (
+    override: tuple[str, str] = (
         "",
         "",
     )  # isolation and lock mode; "" = the session's
-    reads_alone: bool = False  # it holds a transaction of the kind READING
+    holds_implicit_transaction: bool = False  # it holds a transaction of the kind READING
     may_write: bool = False  # it is a procedure's: the COMMIT has to be waited for
-    hold: bool = False  # the cursor has to outlive COMMITs of other statements
+    with_hold: bool = False  # the cursor has to outlive COMMITs of other statements
 
 
 # ---- isolation and lock mode ------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def isolation_of(session: Session) -> str | None:
     with RETAIN UPDATE LOCKS, are in Informix's words.
     """
     phrase = session.settings.isolation
-    return _NAMES.get(phrase, phrase) or None
+    return _ISOLATION_NAMES.get(phrase, phrase) or None
 
 
 def lock_wait_of(session: Session) -> int | None:
@@ -84,19 +84,19 @@ def lock_wait_of(session: Session) -> int | None:
     return int(seconds) if seconds.isdecimal() else -1
 
 
-def set_reading(session: Session, isolation: str = "", lock_wait: int | None = None) -> Exchange[None]:
+def set_read_settings(session: Session, isolation: str = "", lock_wait: int | None = None) -> Exchange[None]:
     """Set isolation (a key of ``ISOLATIONS``) and lock wait of the session; "" and None leave it as it is."""
     settings = session.settings
-    wanted: list[tuple[str, str, str]] = []
+    changes: list[tuple[str, str, str]] = []
     if isolation:
-        wanted.append(("isolation", ISOLATIONS[isolation], "SET ISOLATION TO"))
+        changes.append(("isolation", ISOLATIONS[isolation], "SET ISOLATION TO"))
     if lock_wait is not None:
-        wanted.append(("lock_mode", lock_phrase(lock_wait), "SET LOCK MODE TO"))
-    if not wanted:
+        changes.append(("lock_mode", lock_phrase(lock_wait), "SET LOCK MODE TO"))
+    if not changes:
         return
-    statements = [f"{words} {phrase}" for _, phrase, words in wanted]
-    replies = yield from ask_all(session, [_run(sql) for sql in statements])
-    for (name, phrase, _), reply in zip(wanted, replies, strict=True):
+    statements = [f"{words} {phrase}" for _, phrase, words in changes]
+    replies = yield from pipeline(session, [_command_messages(sql) for sql in statements])
+    for (name, phrase, _), reply in zip(changes, replies, strict=True):
         if reply.error is None:
             setattr(settings, name, phrase)
             setattr(settings, f"{name}_now", phrase)
@@ -104,17 +104,17 @@ def set_reading(session: Session, isolation: str = "", lock_wait: int | None = N
         reply.check(sql)
 
 
-def restore(session: Session, isolation: str, lock_mode: str) -> Exchange[None]:
-    """Bring the session back to what :class:`.session.Settings` once said; nobody waits for the answers."""
+def restore_settings(session: Session, isolation: str, lock_mode: str) -> Exchange[None]:
+    """Bring the session back to what :class:`.session.SessionSettings` once said; nobody waits for the answers."""
     settings = session.settings
     settings.isolation, settings.lock_mode = isolation, lock_mode
-    changes = _change(session, isolation, lock_mode)
-    yield from send_groups(session, [_run(sql) for _, _, sql in changes])
+    changes = _change_statements(session, isolation, lock_mode)
+    yield from send_ignored_groups(session, [_command_messages(sql) for _, _, sql in changes])
     for name, value, _ in changes:
         setattr(settings, name, value)
 
 
-def typed(session: Session, kind: int, text: str) -> None:
+def track_set_statement(session: Session, kind: int, text: str) -> None:
     """Take over what a SET ISOLATION or SET LOCK MODE of the user's has set."""
     settings = session.settings
     words = [word.upper() for word in words_and_strings(text)]
@@ -126,7 +126,7 @@ def typed(session: Session, kind: int, text: str) -> None:
         settings.lock_mode = settings.lock_mode_now = " ".join(words[1:] if words[:1] == ["TO"] else words)
 
 
-def renew(session: Session) -> Exchange[None]:
+def reapply_settings(session: Session) -> Exchange[None]:
     """Another database was opened, with its own defaults: what was set for the session holds there, too. What that
     database refuses, as one without a log may, is not set any more.
     """
@@ -139,19 +139,19 @@ def renew(session: Session) -> Exchange[None]:
         phrase = getattr(settings, name)
         if not phrase:
             continue
-        reply = yield from ask(session, _run(f"SET {words} TO {phrase}"))
+        reply = yield from request(session, _command_messages(f"SET {words} TO {phrase}"))
         if reply.error is not None:
             phrase = ""
         setattr(settings, name, phrase)
         setattr(settings, now, phrase)
 
 
-def _command(session: Session, sql: str) -> Exchange[None]:
-    reply = yield from ask(session, _run(sql))
+def _execute_command(session: Session, sql: str) -> Exchange[None]:
+    reply = yield from request(session, _command_messages(sql))
     reply.check(sql)
 
 
-def _run(sql: str) -> Group:
+def _command_messages(sql: str) -> MessageGroup:
     return (m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
 
 
@@ -162,7 +162,7 @@ def _default_isolation(session: Session) -> str:
     return "COMMITTED READ" if session.logged else "DIRTY READ"
 
 
-def _change(session: Session, isolation: str, lock_mode: str) -> list[tuple[str, str, str]]:
+def _change_statements(session: Session, isolation: str, lock_mode: str) -> list[tuple[str, str, str]]:
     """The statements that bring the session to these, with what is in force after each."""
     settings, out = session.settings, []
     if isolation != settings.isolation_now:
@@ -177,7 +177,9 @@ def _change(session: Session, isolation: str, lock_mode: str) -> list[tuple[str,
 # ---- around one result ------------------------------------------------------------------------------------------
 
 
-def enter(session: Session, wishes: Wishes, kind: int, text: str) -> Exchange[ReadScope]:
+def apply_overrides(
+    session: Session, wishes: SessionOverrides, kind: int, text: str
+) -> Exchange[CursorSessionState]:
     """Prepare the session for a cursor that is about to be opened on a statement of type ``kind``.
 
     Raises the server's error when it refuses the isolation or lock mode; all is as before then.
@@ -187,74 +189,82 @@ def enter(session: Session, wishes: Wishes, kind: int, text: str) -> Exchange[Re
         raise InterfaceError(
             f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {wishes.isolation!r}"
         )
-    updates = session.transaction is Transaction.OPEN and for_update(kind, text)
+    updates = session.transaction is TransactionStatus.OPEN and is_for_update(kind, text)
     plain = not wishes.isolation and wishes.lock_wait is None and not session.ansi and not updates
-    if plain and as_set(settings):
-        return ReadScope()
+    if plain and is_unmodified(settings):
+        return CursorSessionState()
     isolation = ISOLATIONS.get(wishes.isolation, "")
     if updates:
-        isolation = _retaining(session, isolation or settings.isolation)
-    scope = ReadScope((isolation, lock_phrase(wishes.lock_wait)))
+        isolation = _with_retain_clause(session, isolation or settings.isolation)
+    scope = CursorSessionState((isolation, lock_phrase(wishes.lock_wait)))
     wanted = (
-        _kept(session, scope.wish[0] or settings.isolation),
-        scope.wish[1] or settings.lock_mode,
+        _retain_while_for_update_open(session, scope.override[0] or settings.isolation),
+        scope.override[1] or settings.lock_mode,
     )
-    if any(scope.wish):
-        settings.wishes.append(scope.wish)
+    if any(scope.override):
+        settings.overrides.append(scope.override)
     try:
-        for name, value, sql in _change(session, *wanted):
-            yield from _command(session, sql)
+        for name, value, sql in _change_statements(session, *wanted):
+            yield from _execute_command(session, sql)
             setattr(settings, name, value)
         if session.ansi:
             yield from _enter_ansi(session, scope, wishes, kind, text)
     except Error as error:
         if session.usable_after(error):
-            yield from send_groups(session, leave(session, scope))
+            yield from send_ignored_groups(session, restoring_groups(session, scope))
         raise
     return scope
 
 
-def _enter_ansi(session: Session, scope: ReadScope, wishes: Wishes, kind: int, text: str) -> Exchange[None]:
+def _enter_ansi(
+    session: Session, scope: CursorSessionState, wishes: SessionOverrides, kind: int, text: str
+) -> Exchange[None]:
     """In an ANSI database a query opens a transaction, which autocommit must close again; and its cursor is one for
     update unless the transaction is READ ONLY: rows would come one by one, whatever the fetch buffer.
     """
-    if not session.autocommit or session.transaction is Transaction.OPEN:
-        session.transaction = Transaction.OPEN
+    if not session.autocommit or session.transaction is TransactionStatus.OPEN:
+        session.transaction = TransactionStatus.OPEN
         return
-    plain = kind == StatementType.SELECT and not wishes.name and not for_update(kind, text)
-    if not plain and session.transaction is Transaction.READING:
+    plain = kind == StatementType.SELECT and not wishes.name and not is_for_update(kind, text)
+    if not plain and session.transaction is TransactionStatus.IMPLICIT_READ:
         yield from commit_now(session)
-    if plain and session.transaction is Transaction.NONE:
+    if plain and session.transaction is TransactionStatus.NONE:
         # Nobody waits for the answer. Refused, it would make the reading slow, not wrong.
-        yield from send_groups(session, [_run("SET TRANSACTION READ ONLY")])
-    session.transaction = Transaction.READING
-    session.settings.readers += 1
-    scope.reads_alone, scope.hold = True, plain
+        yield from send_ignored_groups(session, [_command_messages("SET TRANSACTION READ ONLY")])
+    session.transaction = TransactionStatus.IMPLICIT_READ
+    session.settings.implicit_readers += 1
+    scope.holds_implicit_transaction, scope.with_hold = True, plain
     scope.may_write = kind != StatementType.SELECT
 
 
-def leave(session: Session, scope: ReadScope) -> list[Group]:
+def restoring_groups(session: Session, scope: CursorSessionState) -> list[MessageGroup]:
     """Groups that put the session right again, to be sent behind the cursor's CLOSE; nobody waits for the answers."""
-    settings, groups = session.settings, list[Group]()
-    if scope.wish == _NO_WISH and not scope.reads_alone and as_set(settings):
+    settings, groups = session.settings, list[MessageGroup]()
+    if scope.override == _NO_OVERRIDE and not scope.holds_implicit_transaction and is_unmodified(settings):
         return groups
-    if any(scope.wish):
-        settings.wishes.remove(scope.wish)
-    isolation = _kept(session, _still(session, 0, settings.isolation_now, settings.isolation))
-    lock_mode = _still(session, 1, settings.lock_mode_now, settings.lock_mode)
-    for name, value, sql in _change(session, isolation, lock_mode):
-        groups.append(_run(sql))
+    if any(scope.override):
+        settings.overrides.remove(scope.override)
+    isolation = _retain_while_for_update_open(
+        session, _effective_override(session, 0, settings.isolation_now, settings.isolation)
+    )
+    lock_mode = _effective_override(session, 1, settings.lock_mode_now, settings.lock_mode)
+    for name, value, sql in _change_statements(session, isolation, lock_mode):
+        groups.append(_command_messages(sql))
         setattr(settings, name, value)
-    if scope.reads_alone:
-        scope.reads_alone = False
-        settings.readers -= 1
-        if not settings.readers and not scope.may_write and session.transaction is not Transaction.OPEN:
+    if scope.holds_implicit_transaction:
+        scope.holds_implicit_transaction = False
+        settings.implicit_readers -= 1
+        if (
+            not settings.implicit_readers
+            and not scope.may_write
+            and session.transaction is not TransactionStatus.OPEN
+        ):
             groups.append((m.Commit(),))
-            session.transaction = Transaction.NONE
+            session.transaction = TransactionStatus.NONE
     return groups
 
 
-def _retaining(session: Session, isolation: str) -> str:
+def _with_retain_clause(session: Session, isolation: str) -> str:
     """The same isolation, under which rows that a cursor FOR UPDATE has passed stay locked until the transaction ends.
 
     Without that the server lets go of a row when the next one is fetched, and the client fetches ahead: the rows that
@@ -264,25 +274,25 @@ def _retaining(session: Session, isolation: str) -> str:
     return isolation if phrase.endswith(("REPEATABLE READ", _RETAIN)) else phrase + _RETAIN
 
 
-def _kept(session: Session, isolation: str) -> str:
+def _retain_while_for_update_open(session: Session, isolation: str) -> str:
     """``isolation``, which must not let go of the rows of results FOR UPDATE that are still open."""
-    retained = any(isolation_wish.endswith(_RETAIN) for isolation_wish, _ in session.settings.wishes)
-    return _retaining(session, isolation) if retained else isolation
+    retained = any(isolation_wish.endswith(_RETAIN) for isolation_wish, _ in session.settings.overrides)
+    return _with_retain_clause(session, isolation) if retained else isolation
 
 
-def as_set(settings: Settings) -> bool:
+def is_unmodified(settings: SessionSettings) -> bool:
     """Whether no open result has changed how the session reads."""
     return settings.isolation_now == settings.isolation and settings.lock_mode_now == settings.lock_mode
 
 
-def _still(session: Session, which: int, now: str, base: str) -> str:
+def _effective_override(session: Session, which: int, now: str, base: str) -> str:
     """What is to be in force when a result ends: another open one may have asked for what is."""
-    return now if any(wish[which] == now for wish in session.settings.wishes) else base
+    return now if any(wish[which] == now for wish in session.settings.overrides) else base
 
 
-def send_groups(session: Session, groups: Sequence[Group]) -> Exchange[None]:
+def send_ignored_groups(session: Session, groups: Sequence[MessageGroup]) -> Exchange[None]:
     """Send groups whose answers nobody waits for."""
     if groups:
-        data = b"".join([group(session, messages) for messages in groups])
-        session.owed += (DISCARD,) * len(groups)
-        yield Send(outgoing(session, data))
+        data = b"".join([encode_group(session, messages) for messages in groups])
+        session.pending_replies += (IGNORED_REPLY,) * len(groups)
+        yield Send(with_outbox(session, data))

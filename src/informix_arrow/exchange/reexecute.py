@@ -13,31 +13,31 @@ from collections import deque
 from typing import Any
 
 from .._decode import OTHER, Decoder
-from ..shaping.rows import Decoded
+from ..shaping.rows import DecodedRows
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.describe import Column, Plan
 from ..wire.errors import Error
-from .cancel import wanted
+from .cancel import cancel_requested
 from .fetch import (
     LOCKLESS,
+    DecodedBatch,
     ReadOptions,
     ServerCursor,
-    Taken,
     done_size,
     report_if_complete,
     skip_end_of_rows,
 )
-from .lob_parameters import Parameters
-from .observed import tell_rows
+from .lob_parameters import BoundParameters
+from .observed import report_rows
 from .opening import SMALL_REPLY, close_after, read_first_rows
-from .read_scope import ReadScope
+from .read_scope import CursorSessionState
 from .session import Session
-from .shape import Shape
-from .statement_cache import OpenRequestTemplate, Prepared
-from .steps import Ask, Exchange
-from .stream import encoded_for, require_silence
-from .turns import DISCARD
+from .shape import ResultDescription
+from .statement_cache import OpenRequestTemplate, PreparedStatement
+from .steps import Exchange, SendReceive
+from .stream import encode_message, require_no_extra_data
+from .turns import IGNORED_REPLY
 
 _EOT = b"\x00\x0c"
 _MOST_ROWS = SMALL_REPLY // 8  # rows that such a reply can hold, each with its header
@@ -45,7 +45,7 @@ _ONE_BATCH = 1 << 30  # bytes: more than these rows take as Arrow
 _MOST_COLUMNS = 64  # of a query whose decoder is kept: what a decoder reserves grows with its columns
 
 
-class SmallResult(Decoded):
+class SmallResult(DecodedRows):
     """All rows of a small result, as tuples. The server's cursor is closed already.
 
     Parameters
@@ -62,8 +62,8 @@ class SmallResult(Decoded):
 
     lazy = False
 
-    def __init__(self, sql: str, shape: Shape, made: list[tuple[Any, ...]], reply: bytes) -> None:
-        self.sql, self.shape, self.made, self._reply = sql, shape, made, reply
+    def __init__(self, sql: str, shape: ResultDescription, made: list[tuple[Any, ...]], reply: bytes) -> None:
+        self.sql, self.shape, self.python_rows, self._reply = sql, shape, made, reply
         self.num_rows, self._schema = len(made), shape.plan.schema
         self._capsules = None
 
@@ -77,7 +77,7 @@ class SmallResult(Decoded):
         """What was compiled from the columns."""
         return self.shape.plan
 
-    def _made_capsules(self) -> tuple[Any, Any]:
+    def _build_capsules(self) -> tuple[Any, Any]:
         decoder = self.shape.decoder(_MOST_ROWS, _ONE_BATCH)
         decoder.feed(self._reply, 0, len(self._reply))
         return self.shape.c_schema, decoder.take()
@@ -88,45 +88,49 @@ class SmallResult(Decoded):
 
 
 def can_reexecute(
-    session: Session, prepared: Prepared, options: ReadOptions, bound: Parameters, inexact: Inexact
+    session: Session,
+    prepared: PreparedStatement,
+    options: ReadOptions,
+    bound: BoundParameters,
+    inexact: Inexact,
 ) -> bool:
     """Whether the query can be sent as the last time, with other values, and nothing else has to be sent or decided
     before or after it.
     """
-    template, settings, owed = prepared.template, session.settings, session.owed
+    template, settings, owed = prepared.template, session.settings, session.pending_replies
     return (
         template is not None
         and template.reusable
         and (template.options is options or template.options == options)
-        and bool(prepared.closing)  # its last execution ended well, and its cursor holds no locks
+        and bool(prepared.close_request)  # its last execution ended well, and its cursor holds no locks
         and not (bound.sources or bound.files or session.ansi)
         and (not bound.values or (inexact == "error" and prepared.targets is None))
         and settings.isolation_now in LOCKLESS
         and settings.isolation_now == settings.isolation  # no open result has changed how the session reads
         and settings.lock_mode_now == settings.lock_mode
-        and (not owed or (len(owed) == 1 and owed[0] is DISCARD))
-        and not wanted(session)
+        and (not owed or (len(owed) == 1 and owed[0] is IGNORED_REPLY))
+        and not cancel_requested(session)
     )
 
 
 def reexecute(
     session: Session,
     sql: str,
-    prepared: Prepared,
+    prepared: PreparedStatement,
     options: ReadOptions,
-    bound: Parameters,
+    bound: BoundParameters,
     as_rows: bool = False,
 ) -> Exchange[ServerCursor | SmallResult]:
     """Open the cursor of a query for which :func:`can_reexecute` is true. Errors as :func:`.run.run`.
 
     With ``as_rows`` a small result is returned as Python rows where C can make all of their values.
     """
-    template, buffer, owed = prepared.template, session.buffer, session.owed
+    template, buffer, owed = prepared.template, session.buffer, session.pending_replies
     assert template is not None
-    binding = encoded_for(session, m.Bind(bound.values)) if bound.values else b""
+    binding = encode_message(session, m.Bind(bound.values)) if bound.values else b""
     data = b"".join((session.outbox, template.before, binding, template.after))
     session.outbox.clear()
-    count = yield Ask(data, buffer.room(), session.patience)
+    count = yield SendReceive(data, buffer.reserve(), session.idle_timeout)
     buffer.end += count
     if owed and buffer.end - buffer.start > 1 and buffer.data.startswith(_EOT, buffer.start):
         buffer.start += 2
@@ -135,15 +139,15 @@ def reexecute(
     if not owed and 0 < here <= SMALL_REPLY:
         result = _small_result(session, sql, prepared, template, options, as_rows)
         if result is not None:
-            session.outbox += prepared.closing
-            owed.append(DISCARD)
+            session.outbox += prepared.close_request
+            owed.append(IGNORED_REPLY)
             return result
-    session.statements.take(prepared.text)  # it is in use from here on
+    session.statements.pop(prepared.text)  # it is in use from here on
     decoder = template.shape.decoder(options.batch_rows, options.batch_bytes)
     cursor = ServerCursor(
-        prepared.statement_id, sql, template.shape, template.fetch_bytes, decoder, read=options
+        prepared.statement_id, sql, template.shape, template.fetch_bytes, decoder, read_options=options
     )
-    cursor.prepared, cursor.scope = prepared, ReadScope()
+    cursor.prepared, cursor.session_state = prepared, CursorSessionState()
     session.cursors.add(cursor)
     owed.append(cursor)
     cursor.in_flight = 1
@@ -159,7 +163,7 @@ def reexecute(
 def _small_result(
     session: Session,
     sql: str,
-    prepared: Prepared,
+    prepared: PreparedStatement,
     template: OpenRequestTemplate,
     options: ReadOptions,
     as_rows: bool,
@@ -176,26 +180,28 @@ def _small_result(
         result = _decode_rows(session, sql, shape, decoder)
     else:
         result = _decode_batch(session, sql, prepared, template, options, decoder)
-    if result is not None and not shape.floating:
+    if result is not None and not shape.floating_columns:
         template.decoder = decoder
     return result
 
 
-def _decode_rows(session: Session, sql: str, shape: Shape, decoder: Decoder) -> SmallResult | None:
+def _decode_rows(
+    session: Session, sql: str, shape: ResultDescription, decoder: Decoder
+) -> SmallResult | None:
     buffer = session.buffer
     found = decoder.reply(shape.c_schema, buffer.data, buffer.start, buffer.end, done_size(session))
     if found is None:
         return None
     made, reply, buffer.start = found
-    require_silence(session)
-    tell_rows(session, len(made))  # no fetch follows that could report them
+    require_no_extra_data(session)
+    report_rows(session, len(made))  # no fetch follows that could report them
     return SmallResult(sql, shape, made, reply)
 
 
 def _decode_batch(
     session: Session,
     sql: str,
-    prepared: Prepared,
+    prepared: PreparedStatement,
     template: OpenRequestTemplate,
     options: ReadOptions,
     decoder: Decoder,
@@ -208,13 +214,15 @@ def _decode_batch(
     if status != OTHER or not skip_end_of_rows(session):
         buffer.start = start
         return None
-    require_silence(session)
+    require_no_extra_data(session)
     rows = decoder.rows
-    tell_rows(session, rows)
-    ready = deque[Taken]([(decoder.take(), rows)] if rows else ())
-    kept = decoder if template.shape.floating else None  # it counts the digits that this result has lost
+    report_rows(session, rows)
+    ready = deque[DecodedBatch]([(decoder.take(), rows)] if rows else ())
+    kept = (
+        decoder if template.shape.floating_columns else None
+    )  # it counts the digits that this result has lost
     cursor = ServerCursor(
-        prepared.statement_id, sql, template.shape, template.fetch_bytes, kept, ready, read=options
+        prepared.statement_id, sql, template.shape, template.fetch_bytes, kept, ready, read_options=options
     )
-    cursor.answered = cursor.last = cursor.ended = cursor.released = cursor.told = True
+    cursor.answered = cursor.end_seen = cursor.ended = cursor.released = cursor.rows_reported = True
     return cursor

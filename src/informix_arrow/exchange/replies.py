@@ -18,12 +18,12 @@ from ..wire.describe import StatementType
 from ..wire.errors import INTERRUPTED, Error, ProtocolError, RefusedRow
 from ..wire.messages import Describe
 from ..wire.primitives import NeedMoreData, Reader
-from .buffer import OBJECT_BYTES, too_long
+from .buffer import OBJECT_BYTES, reply_too_large
 from .session import Session
 from .steps import Exchange
-from .stream import error_of, receive, server_exit
+from .stream import receive, server_error, server_exit_error
 
-WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
+WARNING_TRUNCATED = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
 _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
 _BLOCK = 64  # replies compared at once
 
@@ -35,7 +35,9 @@ class ManyOutcome:
     executed: int = 0  # rows answered, failed ones included
     rows: int = 0  # rows inserted, updated or deleted, summed over the executions that succeeded
     serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
-    cut: list[int] = field(default_factory=list)  # numbers of the rows of which text was cut, in order
+    truncated_rows: list[int] = field(
+        default_factory=list
+    )  # numbers of the rows of which text was cut, in order
     errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is its number
     stopped: bool = False  # at the first refused row, as was asked for
 
@@ -59,7 +61,7 @@ class ManyOutcome:
             return f"Rows {_ranges(rows)} are in effect (error.rows), all others are not."
         return f"The first {rows:,} rows are in effect, those after them are not." if rows else NO_ROW
 
-    def tell(self, error: Error) -> None:
+    def annotate(self, error: Error) -> None:
         """Let ``error``, which ended the call, say which rows are in effect and which ones the server refused."""
         error.rows = self.effective()
         error.refused = tuple(
@@ -70,10 +72,10 @@ class ManyOutcome:
             ]
         )
 
-    def failure(self) -> Error:
+    def combined_error(self) -> Error:
         """The one error for all refused rows: that of the first, which names the others. To be called once."""
         first = self.errors[0]
-        self.tell(first)
+        self.annotate(first)
         refused = first.refused
         if self.stopped:
             text = f"Row {first.row} was refused and the call stopped there: "
@@ -81,8 +83,12 @@ class ManyOutcome:
         elif len(refused) == 1:
             text = f"Row {first.row} was refused, the other {self.executed - 1:,} went in."
         else:
-            shown = ", ".join([f"{each.row} ({each.sqlcode})" for each in refused[:_SHOWN]])
-            more = f" and {len(refused) - _SHOWN:,} more (error.refused)" if len(refused) > _SHOWN else ""
+            shown = ", ".join([f"{each.row} ({each.sqlcode})" for each in refused[:_MAX_SHOWN_ERRORS]])
+            more = (
+                f" and {len(refused) - _MAX_SHOWN_ERRORS:,} more (error.refused)"
+                if len(refused) > _MAX_SHOWN_ERRORS
+                else ""
+            )
             text = (
                 f"{len(refused):,} of {self.executed:,} rows were refused, the others went in. Refused were rows "
                 f"{shown}{more}."
@@ -93,7 +99,7 @@ class ManyOutcome:
 
 
 NO_ROW = "None of the rows is in effect."
-_SHOWN = 10  # refused rows in an error's text, and ranges of rows
+_MAX_SHOWN_ERRORS = 10  # refused rows in an error's text, and ranges of rows
 
 
 def _ranges(rows: tuple[int, ...]) -> str:
@@ -104,11 +110,11 @@ def _ranges(rows: tuple[int, ...]) -> str:
             ends[-1][1] = row
         else:
             ends.append([row, row])
-    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ends[:_SHOWN]]
-    return ", ".join(shown) + (" ..." if len(ends) > _SHOWN else "")
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ends[:_MAX_SHOWN_ERRORS]]
+    return ", ".join(shown) + (" ..." if len(ends) > _MAX_SHOWN_ERRORS else "")
 
 
-def whole_reply(session: Session) -> Exchange[list[object]]:
+def read_reply_messages(session: Session) -> Exchange[list[object]]:
     """The messages of the next reply, its SQ_EOT read and left out.
 
     Nothing is taken off the buffer before all of it is there, so an interrupted wait loses nothing.
@@ -120,45 +126,49 @@ def whole_reply(session: Session) -> Exchange[list[object]]:
         try:
             while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
                 if isinstance(message, m.Exit):
-                    raise server_exit()
+                    raise server_exit_error()
                 messages.append(message)
                 parsed = reader.pos - buffer.start
-                if 4 * OBJECT_BYTES * len(messages) > buffer.most:
-                    raise too_long(buffer.most)
+                if 4 * OBJECT_BYTES * len(messages) > buffer.max_bytes:
+                    raise reply_too_large(buffer.max_bytes)
         except NeedMoreData as need:
             yield from receive(session, need.missing)
-            reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.kept)
+            reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.partial)
             continue
         buffer.start = reader.pos
-        session.own -= 1
+        session.outstanding_requests -= 1
         return messages
 
 
-class Replies:
+class BatchReplyReader:
     """Takes in the replies to the executions of one statement of type ``kind`` whose text is ``sql``."""
 
     def __init__(self, session: Session, sql: str, kind: int) -> None:
         self._session, self._sql, self._kind = session, sql, kind
-        self._same: _Same | None = None
+        self._pattern: _SuccessPattern | None = None
 
-    def take(self, outcome: ManyOutcome, count: int) -> Exchange[None]:
+    def read(self, outcome: ManyOutcome, count: int) -> Exchange[None]:
         """Read ``count`` replies into ``outcome``."""
         buffer = self._session.buffer
         while count:
             passed = (
-                self._same.skip(buffer.data, buffer.start, buffer.end, count, outcome) if self._same else 0
+                self._pattern.skip(buffer.data, buffer.start, buffer.end, count, outcome)
+                if self._pattern
+                else 0
             )
             if passed:
-                assert self._same is not None
-                buffer.start += passed * self._same.size
-                self._session.own -= passed
+                assert self._pattern is not None
+                buffer.start += passed * self._pattern.size
+                self._session.outstanding_requests -= passed
                 count -= passed
                 continue
             size = yield from self._parse(outcome)
             count -= 1
             if not size:
                 continue
-            self._same = _Same.of(bytes(buffer.data[buffer.start - size : buffer.start]), self._session)
+            self._pattern = _SuccessPattern.from_reply(
+                bytes(buffer.data[buffer.start - size : buffer.start]), self._session
+            )
 
     def _parse(self, outcome: ManyOutcome) -> Exchange[int]:
         """Read one reply the long way. Its size when it is a plain success, fit to be a pattern, else 0."""
@@ -173,7 +183,7 @@ class Replies:
             try:
                 while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
                     if isinstance(message, m.Exit):
-                        raise server_exit()
+                        raise server_exit_error()
                     if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
                         raise ProtocolError(
                             "the server asked for a client file in the reply to one of many executions"
@@ -189,27 +199,27 @@ class Replies:
                     parsed = reader.pos - buffer.start
             except NeedMoreData as need:
                 yield from receive(session, need.missing)
-                reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.kept)
+                reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.partial)
                 continue
             break
         size = reader.pos - buffer.start
         buffer.start = reader.pos
-        session.own -= 1
+        session.outstanding_requests -= 1
         if error is not None:
-            problem = error_of(error, self._sql)
+            problem = server_error(error, self._sql)
             problem.row = outcome.executed
             outcome.errors.append(problem)
         elif done is not None:
             outcome.rows += done.rows
             serial = done.serial or (inserted.serial8 or inserted.bigserial if inserted else 0)
             outcome.serial = serial or outcome.serial
-            if done.warnings & WARNING_CUT and self._kind in _STORES:
-                outcome.cut.append(outcome.executed)
+            if done.warnings & WARNING_TRUNCATED and self._kind in _STORES:
+                outcome.truncated_rows.append(outcome.executed)
         outcome.executed += 1
         return size if plain and done is not None and not done.warnings else 0
 
 
-class _Same:
+class _SuccessPattern:
     """The pattern of a reply that tells of nothing but success."""
 
     def __init__(
@@ -220,15 +230,15 @@ class _Same:
         self._layout = layout
         self._tags_of = itemgetter(*tags)
         self._tags = tuple(tags.values())
-        self._places = places
+        self._field_indexes = places
         self._rows, self._serial = self._numbers(layout.unpack(raw))
 
     @classmethod
-    def of(cls, raw: bytes, session: Session) -> _Same | None:
+    def from_reply(cls, raw: bytes, session: Session) -> _SuccessPattern | None:
         """Take a successful reply apart; None for one of an unknown make."""
         layout, tags, places, items = ">", {}, {}, 0
         reader = Reader(raw)
-        while reader.left:
+        while reader.remaining:
             message = m.parse_server_message(reader, session.framing)
             tags[items] = type(message).TAG if isinstance(message, m.Message | Describe) else -1
             if isinstance(message, m.InsertDone):
@@ -257,20 +267,20 @@ class _Same:
 
     def _numbers(self, values: tuple[Any, ...]) -> tuple[int, int]:
         """Rows and serial of one reply."""
-        at = self._places["done"]
+        at = self._field_indexes["done"]
         serial = values[at + 4]
-        if not serial and "serial8" in self._places:
-            place = self._places["serial8"]
+        if not serial and "serial8" in self._field_indexes:
+            place = self._field_indexes["serial8"]
             magnitude = values[place + 1] | values[place + 2] << 32
             serial = 0 if not values[place] else -magnitude if values[place] < 0 else magnitude
-        if not serial and "bigserial" in self._places:
-            serial = values[self._places["bigserial"]]
+        if not serial and "bigserial" in self._field_indexes:
+            serial = values[self._field_indexes["bigserial"]]
         return values[at + 2], serial
 
     def skip(self, data: bytearray, start: int, end: int, most: int, outcome: ManyOutcome) -> int:
         """Count the plain successes at ``start``, at most ``most``, into ``outcome``; how many there were."""
         most = min(most, (end - start) // self.size)
-        passed = self._equal(data, start, most)
+        passed = self._count_equal(data, start, most)
         if passed:
             outcome.rows += passed * self._rows
             outcome.serial = self._serial or outcome.serial
@@ -286,7 +296,7 @@ class _Same:
         outcome.executed += passed
         return passed
 
-    def _equal(self, data: bytearray, start: int, most: int) -> int:
+    def _count_equal(self, data: bytearray, start: int, most: int) -> int:
         """How many replies at ``start`` equal the pattern byte by byte."""
         passed, block = 0, len(self._block)
         while passed + _BLOCK <= most and data.startswith(self._block, start):

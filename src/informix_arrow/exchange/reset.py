@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..wire.errors import InterfaceError
-from .observed import tell
-from .read_scope import restore
+from .observed import report
+from .read_scope import restore_settings
 from .session import Session
 from .steps import Exchange
 from .transaction import rollback
@@ -14,7 +14,7 @@ from .turns import clear_orphans, close_cursors, flush
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class InitialState:
     """What a session was like when it had been opened and set up."""
 
     database: str
@@ -23,25 +23,25 @@ class Ground:
     lock_mode: str
 
     @classmethod
-    def of(cls, session: Session) -> Ground:
+    def capture(cls, session: Session) -> InitialState:
         settings = session.settings
         return cls(session.database, session.autocommit, settings.isolation, settings.lock_mode)
 
 
-def reset(session: Session, ground: Ground) -> Exchange[None]:
+def reset(session: Session, ground: InitialState) -> Exchange[None]:
     """Roll back, close every open result and cursor, and set autocommit, isolation and lock mode as they were. Nothing
     is sent when there is nothing to do.
 
     Results that somebody still holds end with an error, not as if their rows were used up. What the server keeps
     for the session beside these stays: temporary tables, other SET statements, another database.
     """
-    tell(session, "reset")
+    report(session, "reset")
     why = InterfaceError("the connection was given back to its pool before this result was read")
     yield from close_cursors(session, why)
     session.blocks.clear()
     yield from clear_orphans(session)
     yield from rollback(session)
     session.autocommit = ground.autocommit
-    yield from restore(session, ground.isolation, ground.lock_mode)
+    yield from restore_settings(session, ground.isolation, ground.lock_mode)
     # The next user may be long in coming, and an open cursor keeps its tables in use.
     yield from flush(session)

@@ -22,11 +22,11 @@ from ..wire.errors import DataError, InterfaceError, ProgrammingError, ProtocolE
 from ..wire.intervals import to_months, to_timedelta
 from ..wire.primitives import encode_strictly
 from ..wire.types import TypeCode
-from .observed import tell
+from .observed import report
 from .session import Session
 from .steps import Exchange
-from .transaction import after_failure, begin_if_needed, track
-from .turns import ask, ask_all
+from .transaction import after_failure, begin_if_needed, track_statement
+from .turns import pipeline, request
 
 _SIGNATURE = re.compile(
     r"\s*(?P<kind>function|procedure)?\s*(?P<name>[^\s()]+)\s*\((?P<types>[^()]*)\)\s*", re.IGNORECASE
@@ -76,17 +76,17 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
 
 
 def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) -> Exchange[Any]:
-    tell(session, "routine", signature)
+    report(session, "routine", signature)
     database, handle = yield from routine_handle(session, signature)
     yield from begin_if_needed(session, StatementType.EXECUTE_PROCEDURE)
     binding = (m.Bind(values),) if values else ()
-    reply = yield from ask(session, (m.ExecuteRoutine(database, handle, len(values)), *binding))
+    reply = yield from request(session, (m.ExecuteRoutine(database, handle, len(values)), *binding))
     if reply.error is not None:
         session.routines.pop(signature, None)  # it may have been dropped and made anew
         yield from after_failure(session)
         reply.check(signature)
-    yield from track(session, StatementType.EXECUTE_PROCEDURE)
-    for message in reply.others:
+    yield from track_statement(session, StatementType.EXECUTE_PROCEDURE)
+    for message in reply.other_messages:
         if isinstance(message, m.RoutineResult):
             results = [_result(value, session.framing.encoding) for value in message.values]
             return results[0] if len(results) == 1 else tuple(results) or None
@@ -102,10 +102,10 @@ def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[s
     """Database and handle of each routine; those that are not known yet are asked for in one flight."""
     unknown = [signature for signature in signatures if signature not in session.routines]
     if unknown:
-        replies = yield from ask_all(session, [(m.GetRoutine(signature),) for signature in unknown])
+        replies = yield from pipeline(session, [(m.GetRoutine(signature),) for signature in unknown])
         for signature, reply in zip(unknown, replies, strict=True):
             reply.check(signature)
-            for message in reply.others:
+            for message in reply.other_messages:
                 if isinstance(message, m.RoutineHandle):
                     session.routines[signature] = (message.database, message.handle)
             if signature not in session.routines:
@@ -145,13 +145,13 @@ def _decimal(value: Any, encoding: str) -> m.BoundValue:
     return bind_value(Decimal(value) if isinstance(value, int) else value, encoding)
 
 
-def _plain(value: Any, encoding: str) -> m.BoundValue:
+def _bind_scalar(value: Any, encoding: str) -> m.BoundValue:
     return bind_value(value, encoding)
 
 
 def _lvarchar(value: Any, encoding: str) -> m.BoundValue:
     data = encode_strictly(value, encoding, "an argument")
-    return _counted(TypeCode.LVARCHAR, data, "lvarchar")
+    return _length_prefixed(TypeCode.LVARCHAR, data, "lvarchar")
 
 
 def _boolean(value: Any, encoding: str) -> m.BoundValue:
@@ -160,7 +160,7 @@ def _boolean(value: Any, encoding: str) -> m.BoundValue:
     )
 
 
-def _counted(code: TypeCode, data: bytes, name: str) -> m.BoundValue:
+def _length_prefixed(code: TypeCode, data: bytes, name: str) -> m.BoundValue:
     return m.BoundValue(code.value, len(data).to_bytes(4, "big") + data, extended_name=name)
 
 
@@ -175,12 +175,12 @@ _BINDERS: dict[str, tuple[tuple[type, ...], Callable[[Any, str], m.BoundValue]]]
     "float": (_REAL, _float(TypeCode.FLOAT, ">d")),
     "smallfloat": (_REAL, _float(TypeCode.SMALLFLOAT, ">f")),
     "decimal": ((int, Decimal), _decimal),
-    "char": (_TEXT, _plain),
+    "char": (_TEXT, _bind_scalar),
     "lvarchar": (_TEXT, _lvarchar),
     "boolean": ((bool,), _boolean),
-    "date": ((dt.date,), _plain),
-    "datetime": ((dt.datetime, dt.time), _plain),
-    "interval": ((dt.timedelta,), _plain),
+    "date": ((dt.date,), _bind_scalar),
+    "datetime": ((dt.datetime, dt.time), _bind_scalar),
+    "interval": ((dt.timedelta,), _bind_scalar),
 }
 _SYNONYMS = {
     "int": "integer",
@@ -207,7 +207,7 @@ def _argument(number: int, value: object, name: str, encoding: str) -> m.BoundVa
     if known is None:
         if not isinstance(value, bytes | bytearray | memoryview):
             raise DataError(f"argument {number}: {name.upper()} takes bytes, not {type(value).__name__}")
-        return _counted(TypeCode.SENDRECV, bytes(value), name.rpartition(".")[2])
+        return _length_prefixed(TypeCode.SENDRECV, bytes(value), name.rpartition(".")[2])
     types, bind = known
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
         raise DataError(f"argument {number}: {type(value).__name__} cannot be {name.upper()}")

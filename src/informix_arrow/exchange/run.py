@@ -6,40 +6,47 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from ..shaping.parameters import Statement, parse
+from ..shaping.parameters import ParameterizedStatement, parse
 from ..wire import messages as m
-from ..wire.assignment import Inexact, finest
+from ..wire.assignment import Inexact, round_to_finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.sql_text import database_name
-from .cancel import heed
-from .checked import known_targets
+from .cancel import raise_if_cancelled
+from .checked import parameter_check
 from .client_files import refuse_unregistered
-from .database import adopt, codec_for, database_locale
+from .database import apply_database_warnings, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor, report_if_complete
 from .lob_parameters import (
     NO_PARAMETERS,
-    Parameters,
+    BoundParameters,
     Targets,
     ask_targets,
     bind_in_exchange,
     bind_row,
-    describes_special,
-    is_special,
+    has_complex_columns,
+    is_complex_target,
     may_be_content,
     needs_targets,
 )
 from .object_execute import execute_once
-from .observed import tell, tell_rows
+from .observed import report, report_rows
 from .opening import make_cursor, open_cursor
-from .read_scope import enter, renew, typed
+from .read_scope import apply_overrides, reapply_settings, track_set_statement
 from .reexecute import SmallResult, can_reexecute, reexecute
 from .session import Session
-from .statement import Outcome, acquire, hand_back, outcome_of, release_after, release_all
-from .statement_cache import STALE, Prepared
+from .statement import Outcome, acquire, outcome_of, release_after, release_all, return_statement
+from .statement_cache import STALE, PreparedStatement
 from .steps import Exchange
-from .transaction import after_failure, after_procedure, ask_commit, begin_if_needed, for_update, track
-from .turns import Reply, ask, close_cursors
+from .transaction import (
+    after_failure,
+    after_procedure,
+    begin_if_needed,
+    is_for_update,
+    request_commit,
+    track_statement,
+)
+from .turns import Reply, close_cursors, request
 
 # "A blob data type must be supplied within this context" and "No cast from ... to ...".
 _WANTS_CONTENT = (-617, -9634)
@@ -47,7 +54,7 @@ _WANTS_CONTENT = (-617, -9634)
 _CHANGES_DATABASE = (StatementType.DATABASE, StatementType.CREATE_DATABASE, StatementType.CLOSE_DATABASE)
 
 
-def run(
+def execute_statement(
     session: Session,
     sql: str,
     parameters: int,
@@ -65,7 +72,7 @@ def run(
 
 def run_statement(
     session: Session,
-    statement: Statement,
+    statement: ParameterizedStatement,
     values: Sequence[object],
     options: ReadOptions,
     *,
@@ -75,7 +82,7 @@ def run_statement(
 ) -> Exchange[Outcome | ServerCursor | SmallResult]:
     """Run any statement: a cursor whose first rows are on their way, or what the statement did.
 
-    ``values`` are those for the placeholders that the server sees (:meth:`.Statement.values`). They are bound, and
+    ``values`` are those for the placeholders that the server sees (:meth:`.ParameterizedStatement.values`). They are bound, and
     refused, at the call, before the exchange begins, if they need not know what they are for: bytes, file objects,
     lists and dicts are bound when the server has told that. Whether there are rows is told by the server's describe,
     never by the text; with ``need_rows`` a statement without is refused unexecuted. With ``as_rows`` a small result
@@ -83,7 +90,7 @@ def run_statement(
     they are sent; ``inexact`` says what happens to digits that it has no room for (None: what the session says).
     """
     chosen = session.inexact if inexact is None else inexact
-    bound: Parameters | None = NO_PARAMETERS
+    bound: BoundParameters | None = NO_PARAMETERS
     if values:
         targets: Targets = (None,) * len(values)
         bound = None if needs_targets(values) else bind_row(session, _loosened(values, chosen), targets)
@@ -92,14 +99,14 @@ def run_statement(
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
     """Values without digits that no type holds, where they may be lost."""
-    return values if inexact == "error" else [finest(value, inexact) for value in values]
+    return values if inexact == "error" else [round_to_finest(value, inexact) for value in values]
 
 
 def _run(
     session: Session,
-    statement: Statement,
+    statement: ParameterizedStatement,
     values: Sequence[object],
-    bound: Parameters | None,
+    bound: BoundParameters | None,
     options: ReadOptions,
     need_rows: bool,
     as_rows: bool,
@@ -107,7 +114,7 @@ def _run(
 ) -> Exchange[Outcome | ServerCursor | SmallResult]:
     text, count = statement.text, len(values)
     exchange: Exchange[Outcome | ServerCursor | SmallResult]
-    tell(session, "execute", statement.sql, values)
+    report(session, "execute", statement.sql, values)
     try:
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
         idle = None if bound is None else session.statements.find(text)
@@ -123,7 +130,7 @@ def _run(
         try:
             return (yield from exchange)
         except Error as error:
-            old = error.sqlcode in STALE or error is prepared.refused
+            old = error.sqlcode in STALE or error is prepared.rejection
             if not (prepared.reused and old and session.usable_after(error)):
                 raise
         # Nothing was executed: the statement is not any more what it was when it was prepared.
@@ -140,10 +147,10 @@ def _run(
 
 def _execute_prepared(
     session: Session,
-    statement: Statement,
-    prepared: Prepared,
+    statement: ParameterizedStatement,
+    prepared: PreparedStatement,
     values: Sequence[object],
-    bound: Parameters | None,
+    bound: BoundParameters | None,
     options: ReadOptions,
     need_rows: bool,
     inexact: Inexact,
@@ -165,7 +172,9 @@ def _execute_prepared(
         if values is not given and bound is not None:
             bound = bind_row(session, values, targets)
         known = prepared.targets or ()
-        if bound is None or (values and (describes_special(describe) or any(map(is_special, known)))):
+        if bound is None or (
+            values and (has_complex_columns(describe) or any(map(is_complex_target, known)))
+        ):
             targets = yield from _targets(session, prepared, len(values))
             bound = bind_in_exchange(session, values, targets)
         if cursor is not None and bound.files:
@@ -175,12 +184,12 @@ def _execute_prepared(
             )
         yield from begin_if_needed(session, kind, sql)
         if cursor is not None:
-            cursor.scope = yield from enter(session, options, kind, sql)
-            if cursor.scope.hold:
-                cursor.read = replace(cursor.read, hold=True)
+            cursor.session_state = yield from apply_overrides(session, options, kind, sql)
+            if cursor.session_state.with_hold:
+                cursor.read_options = replace(cursor.read_options, with_hold=True)
         else:
             yield from _before(session, kind)
-            yield from heed(session)
+            yield from raise_if_cancelled(session)
             try:
                 reply = yield from _execute(session, sql, kind, statement_id, targets, bound)
             except Error as error:
@@ -198,47 +207,47 @@ def _execute_prepared(
         after_procedure(session, kind)
         report_if_complete(session, cursor)
         return cursor
-    yield from hand_back(session, prepared)
-    yield from track(session, kind, sql)
+    yield from return_statement(session, prepared)
+    yield from track_statement(session, kind, sql)
     yield from _after(session, kind, sql, reply)
     outcome = outcome_of(reply, kind)
-    tell_rows(session, outcome.rows)
+    report_rows(session, outcome.rows)
     return outcome
 
 
 def _checked(
-    session: Session, prepared: Prepared, values: Sequence[object], inexact: Inexact
+    session: Session, prepared: PreparedStatement, values: Sequence[object], inexact: Inexact
 ) -> Exchange[Sequence[object]]:
     """The values to be sent: the very same sequence where nothing is changed."""
     if not values:
         return values
-    check = yield from known_targets(session, prepared, len(values), values, inexact)
+    check = yield from parameter_check(session, prepared, len(values), values, inexact)
     if check is None:
         return _loosened(values, inexact)
     try:
         made = check.row(values)
     except Error as error:
-        prepared.refused = error
+        prepared.rejection = error
         raise
     return _loosened(made, inexact)
 
 
 def _cursor_for(
-    session: Session, statement: Statement, prepared: Prepared, options: ReadOptions
+    session: Session, statement: ParameterizedStatement, prepared: PreparedStatement, options: ReadOptions
 ) -> ServerCursor:
     describe = prepared.describe
-    shape = prepared.shapes.get((options.types, session.framing.encoding))
+    shape = prepared.descriptions.get((options.types, session.framing.encoding))
     cursor = make_cursor(session, describe.statement_id, statement.sql, describe.columns, options, shape)
     if shape is None:
-        prepared.remember(cursor.shape)
-    if prepared.locks is None:
+        prepared.store_description(cursor.shape)
+    if prepared.may_hold_locks is None:
         kind = describe.statement_type
-        prepared.locks = kind != StatementType.SELECT or for_update(kind, statement.text)
+        prepared.may_hold_locks = kind != StatementType.SELECT or is_for_update(kind, statement.text)
     cursor.prepared = prepared
     return cursor
 
 
-def _targets(session: Session, prepared: Prepared, count: int) -> Exchange[Targets]:
+def _targets(session: Session, prepared: PreparedStatement, count: int) -> Exchange[Targets]:
     """The types of a statement's parameters, asked for once."""
     if prepared.targets is None:
         prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
@@ -259,16 +268,16 @@ def _before(session: Session, kind: int) -> Exchange[None]:
 def _after(session: Session, kind: int, sql: str, reply: Reply) -> Exchange[None]:
     if kind in (StatementType.DATABASE, StatementType.CREATE_DATABASE):
         yield from _changed_database(session, sql, reply)
-        yield from renew(session)
+        yield from reapply_settings(session)
     elif kind == StatementType.CLOSE_DATABASE:
         _no_database(session)
     elif kind in (StatementType.SET_ISOLATION, StatementType.SET_LOCK_MODE):
-        typed(session, kind, sql)
+        track_set_statement(session, kind, sql)
 
 
 def _with_targets(
-    session: Session, prepared: Prepared, values: Sequence[object], error: Error
-) -> Exchange[tuple[Targets, Parameters] | None]:
+    session: Session, prepared: PreparedStatement, values: Sequence[object], error: Error
+) -> Exchange[tuple[Targets, BoundParameters] | None]:
     """The values bound anew when the server refused a str because its target is a TEXT or CLOB; else None.
 
     Nothing tells that beforehand: the description of an UPDATE shows no columns, and asking for every UPDATE with
@@ -278,20 +287,20 @@ def _with_targets(
     if not refused or prepared.targets is not None or not may_be_content(values):
         return None
     targets = yield from _targets(session, prepared, len(values))
-    if not any(is_special(target) for target in targets):
+    if not any(is_complex_target(target) for target in targets):
         return None
     return targets, bind_in_exchange(session, values, targets)
 
 
 def _execute(
-    session: Session, sql: str, kind: int, statement_id: int, targets: Targets, bound: Parameters
+    session: Session, sql: str, kind: int, statement_id: int, targets: Targets, bound: BoundParameters
 ) -> Exchange[Reply]:
     if bound.sources or bound.files:
         return (yield from execute_once(session, sql, statement_id, targets, bound))
     binding = [m.Bind(bound.values)] if bound.values else []
     messages = [m.Id(statement_id), *binding, m.Execute()]
     commits = kind == StatementType.COMMIT_WORK
-    reply = yield from (ask_commit(session, messages) if commits else ask(session, messages))
+    reply = yield from (request_commit(session, messages) if commits else request(session, messages))
     reply.check(sql)
     return reply
 
@@ -300,16 +309,16 @@ def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None
     """A DATABASE or CREATE DATABASE statement put another database under the session: learn what it is."""
     session.database = database_name(sql)
     if reply.done is not None and reply.done.warnings:
-        adopt(session, reply.done.warnings)
+        apply_database_warnings(session, reply.done.warnings)
     else:
         session.logged, session.ansi = True, False  # the first BEGIN will tell
     session.locale = yield from database_locale(session)
-    if not session.locale or session.own_encoding:
+    if not session.locale or session.has_encoding_override:
         return
     try:
         encoding = codec_for(session.locale)
     except NotSupportedError:
-        yield from ask(session, (m.DbClose(),))  # its text would be read as the last database's
+        yield from request(session, (m.DbClose(),))  # its text would be read as the last database's
         _no_database(session)
         raise
     session.framing = session.framing.with_encoding(encoding)
@@ -317,4 +326,4 @@ def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None
 
 def _no_database(session: Session) -> None:
     session.database = session.locale = ""
-    adopt(session, 0)
+    apply_database_warnings(session, 0)

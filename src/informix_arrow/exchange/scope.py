@@ -7,157 +7,159 @@ from enum import Enum
 
 from ..wire import messages as m
 from ..wire.errors import Error, OperationalError, ProgrammingError
-from .session import Session, Transaction
+from .session import Session, TransactionStatus
 from .steps import Exchange
-from .stream import error_of
-from .transaction import NOT_OPEN, UNLOGGED, ask_commit, begin, begun, commit_now
-from .turns import Answer, ahead, ask, settle
+from .stream import server_error
+from .transaction import NOT_OPEN, UNLOGGED, begin, check_begin_reply, commit_now, request_commit
+from .turns import DeferredReply, drain_pending_replies, request, send_deferred
 
 SAVEPOINT = "ifx_write_arrow"
 
 
-class ScopeKind(Enum):
+class LoadTransactionKind(Enum):
     """In what a load runs."""
 
-    OWN = "own"  # a transaction that the load begins and ends
+    OWN_TRANSACTION = "own"  # a transaction that the load begins and ends
     SAVEPOINT = "savepoint"  # the user's open transaction, behind a savepoint; ended by the user
     NONE = "none"  # an unlogged database: every row is final at once
 
 
-class Scope:
-    """The transaction around one load. Made by :meth:`enter`; ended by :meth:`keep` or :meth:`undo`."""
+class LoadTransaction:
+    """The transaction around one load. Made by :meth:`begin`; ended by :meth:`complete` or :meth:`rollback`."""
 
-    def __init__(self, session: Session, kind: ScopeKind) -> None:
+    def __init__(self, session: Session, kind: LoadTransactionKind) -> None:
         self._session = session
         self.kind = kind
         self.commits = 0
-        self._begun = True  # for a transaction of the load's own: whether one is open
-        self._marked = True  # for the user's: whether the savepoint is set
-        self.ended = False  # the server had ended the transaction by itself when it was to be undone
+        self._transaction_open = True  # for a transaction of the load's own: whether one is open
+        self._savepoint_set = True  # for the user's: whether the savepoint is set
+        self.ended_by_server = (
+            False  # the server had ended the transaction by itself when it was to be undone
+        )
         self.in_doubt = False  # a COMMIT was sent whose answer has not come
-        self._answer: Answer | None = None  # to what begins it, as long as nobody has looked
+        self._deferred_reply: DeferredReply | None = None  # to what begins it, as long as nobody has looked
 
     @classmethod
-    def enter(cls, session: Session, commit_every: int | None) -> Exchange[Scope]:
+    def begin(cls, session: Session, commit_every: int | None) -> Exchange[LoadTransaction]:
         """Begin. ``ProgrammingError`` when ``commit_every`` would commit the user's own open transaction."""
-        if session.transaction is Transaction.READING:
+        if session.transaction is TransactionStatus.IMPLICIT_READ:
             yield from commit_now(session)  # it is read only; open results outlive that
-        begins = session.logged and session.transaction is not Transaction.OPEN
+        begins = session.logged and session.transaction is not TransactionStatus.OPEN
         if begins and (yield from begin(session)):
-            return cls(session, ScopeKind.OWN)
+            return cls(session, LoadTransactionKind.OWN_TRANSACTION)
         if not session.logged:
-            return cls(session, ScopeKind.NONE)
-        _refuse_commits(commit_every)
-        reply = yield from ask(session, (m.SetSavepoint(SAVEPOINT),))
+            return cls(session, LoadTransactionKind.NONE)
+        _refuse_commit_every(commit_every)
+        reply = yield from request(session, (m.SetSavepoint(SAVEPOINT),))
         if reply.error is not None and reply.error.sqlcode == NOT_OPEN and (yield from begin(session)):
-            return cls(session, ScopeKind.OWN)  # nothing was open after all
+            return cls(session, LoadTransactionKind.OWN_TRANSACTION)  # nothing was open after all
         reply.check()
-        return cls(session, ScopeKind.SAVEPOINT)
+        return cls(session, LoadTransactionKind.SAVEPOINT)
 
     @classmethod
-    def enter_ahead(cls, session: Session, commit_every: int | None) -> Scope:
-        """As :meth:`enter`, where the database is known to be logged and whether a transaction is open: what begins
-        the scope leaves in front of the first rows, and :meth:`arrive` tells what became of it.
+    def begin_deferred(cls, session: Session, commit_every: int | None) -> LoadTransaction:
+        """As :meth:`begin`, where the database is known to be logged and whether a transaction is open: what begins
+        the scope leaves in front of the first rows, and :meth:`read_deferred_reply` tells what became of it.
         """
-        if session.transaction is not Transaction.OPEN:
-            scope = cls(session, ScopeKind.OWN)
-            scope._answer = ahead(session, (m.Begin(),))
+        if session.transaction is not TransactionStatus.OPEN:
+            scope = cls(session, LoadTransactionKind.OWN_TRANSACTION)
+            scope._deferred_reply = send_deferred(session, (m.Begin(),))
             return scope
-        _refuse_commits(commit_every)
-        scope = cls(session, ScopeKind.SAVEPOINT)
-        scope._answer = ahead(session, (m.SetSavepoint(SAVEPOINT),))
+        _refuse_commit_every(commit_every)
+        scope = cls(session, LoadTransactionKind.SAVEPOINT)
+        scope._deferred_reply = send_deferred(session, (m.SetSavepoint(SAVEPOINT),))
         return scope
 
-    def arrive(self) -> Exchange[None]:
+    def read_deferred_reply(self) -> Exchange[None]:
         """Take in what the server says of a scope that was entered ahead; nothing to do otherwise.
 
         Raises the server's error. Against all that was known, a transaction may have been open already, which is the
         user's then, or the database be unlogged: rows that were sent are in the one or in the other.
         """
-        if self._answer is None:
+        if self._deferred_reply is None:
             return
         session = self._session
-        yield from settle(session)
-        error, self._answer = self._answer.error, None
-        if self.kind is ScopeKind.SAVEPOINT:
+        yield from drain_pending_replies(session)
+        error, self._deferred_reply = self._deferred_reply.error, None
+        if self.kind is LoadTransactionKind.SAVEPOINT:
             if error is not None:
-                self._marked = False
-                raise error_of(error)
-        elif not begun(session, error):
-            self.kind = ScopeKind.SAVEPOINT if session.logged else ScopeKind.NONE
-            self._marked = False
+                self._savepoint_set = False
+                raise server_error(error)
+        elif not check_begin_reply(session, error):
+            self.kind = LoadTransactionKind.SAVEPOINT if session.logged else LoadTransactionKind.NONE
+            self._savepoint_set = False
 
     @property
     def can_undo(self) -> bool:
         """Whether a failure leaves no trace."""
-        return self.kind is not ScopeKind.NONE
+        return self.kind is not LoadTransactionKind.NONE
 
     def commit(self) -> Exchange[None]:
         """Commit what was loaded so far, in a transaction of the load's own."""
         self.in_doubt = True
-        reply = yield from ask_commit(self._session)
+        reply = yield from request_commit(self._session)
         self.in_doubt = False
         reply.check()
-        self._session.transaction = Transaction.NONE
-        self._begun = False
+        self._session.transaction = TransactionStatus.NONE
+        self._transaction_open = False
         self.commits += 1
 
-    def resume(self) -> Exchange[None]:
+    def begin_next(self) -> Exchange[None]:
         """Begin the next transaction of the load's own, after a commit; nothing to do when one is open.
 
         ``OperationalError`` when the server does not begin it: rows sent now would be in nobody's transaction.
         """
-        if self.kind is not ScopeKind.OWN or self._begun:
+        if self.kind is not LoadTransactionKind.OWN_TRANSACTION or self._transaction_open:
             return
         if not (yield from begin(self._session)):
             raise OperationalError("the server did not begin the next transaction of the load")
-        self._begun = True
+        self._transaction_open = True
 
-    def keep(self) -> Exchange[None]:
+    def complete(self) -> Exchange[None]:
         """The load went well."""
-        yield from self.arrive()
-        if self.kind is ScopeKind.OWN:
-            if self._begun:
+        yield from self.read_deferred_reply()
+        if self.kind is LoadTransactionKind.OWN_TRANSACTION:
+            if self._transaction_open:
                 yield from self.commit()
-        elif self.kind is ScopeKind.SAVEPOINT and self._marked:
-            reply = yield from ask(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
+        elif self.kind is LoadTransactionKind.SAVEPOINT and self._savepoint_set:
+            reply = yield from request(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
             reply.check()
 
-    def undo(self) -> Exchange[bool]:
+    def rollback(self) -> Exchange[bool]:
         """The load failed: back to where it began, or to its last commit. False when the server refused that,
         and, for a savepoint, the transaction holds what the load did.
 
-        True with :attr:`ended` set means that there was no transaction any more: its work is undone, but rows that
+        True with :attr:`ended_by_server` set means that there was no transaction any more: its work is undone, but rows that
         the server took after its end are in the table.
         """
-        yield from self._arrive_anyhow()
-        if self.kind is ScopeKind.OWN:
-            if self._session.transaction is Transaction.NONE:
+        yield from self._drain_deferred_reply()
+        if self.kind is LoadTransactionKind.OWN_TRANSACTION:
+            if self._session.transaction is TransactionStatus.NONE:
                 return True
-            reply = yield from ask(self._session, (m.Rollback(),))
+            reply = yield from request(self._session, (m.Rollback(),))
             if reply.error is not None and reply.error.sqlcode not in (NOT_OPEN, *UNLOGGED):
                 return False
-            self.ended = reply.error is not None
-            self._session.transaction = Transaction.NONE
-        elif self.kind is ScopeKind.SAVEPOINT:
-            if not self._marked:
+            self.ended_by_server = reply.error is not None
+            self._session.transaction = TransactionStatus.NONE
+        elif self.kind is LoadTransactionKind.SAVEPOINT:
+            if not self._savepoint_set:
                 return False
-            reply = yield from ask(self._session, (m.RollbackToSavepoint(SAVEPOINT),))
+            reply = yield from request(self._session, (m.RollbackToSavepoint(SAVEPOINT),))
             if reply.error is not None:
                 return False
-            yield from ask(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
+            yield from request(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
         return True
 
-    def _arrive_anyhow(self) -> Exchange[None]:
-        """:meth:`arrive`, when the load has failed already: nobody asks for another error."""
+    def _drain_deferred_reply(self) -> Exchange[None]:
+        """:meth:`read_deferred_reply`, when the load has failed already: nobody asks for another error."""
         try:
-            yield from self.arrive()
+            yield from self.read_deferred_reply()
         except Error as error:
             if not self._session.usable_after(error):
                 raise
 
 
-def _refuse_commits(commit_every: int | None) -> None:
+def _refuse_commit_every(commit_every: int | None) -> None:
     if commit_every is not None:
         raise ProgrammingError(
             "commit_every would commit the transaction that is open: commit or roll it back first, or load "

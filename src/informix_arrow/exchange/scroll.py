@@ -14,16 +14,16 @@ import pyarrow as pa
 
 from ..wire import messages as m
 from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
-from .cancel import heed
-from .client_files import asks_for_files
+from .cancel import raise_if_cancelled
+from .client_files import may_request_files
 from .fetch import NO_MORE_ROWS, ServerCursor
-from .observed import tell, tell_rows
+from .observed import report, report_rows
 from .session import Session
 from .steps import Exchange, Send
-from .stream import error_of, group
-from .turns import Reply, read_reply, settle
+from .stream import encode_group, server_error
+from .turns import Reply, drain_pending_replies, read_reply
 
-MOST_AHEAD = 256  # rows asked for at a time
+MAX_ROWS_AHEAD = 256  # rows asked for at a time
 AHEAD_BYTES = 1 << 20  # or as many as this many bytes hold, when they are of their full width
 _REPLY_BYTES = 4096  # of an SQ_SFETCH, as JDBC sends it; more for a row that is larger
 _LAST_NUMBER = 0x7FFF_FFFF
@@ -44,56 +44,56 @@ class Scroller:
 
     def __init__(self, cursor: ServerCursor, make_rows: MakeRows) -> None:
         self.cursor = cursor
-        self.at = -1
+        self.position = -1
         self.total: int | None = None
         self._make_rows = make_rows
-        self._finisher = cursor.shape.finisher
-        self._most = max(1, min(MOST_AHEAD, AHEAD_BYTES // max(cursor.plan.max_tuple, 1)))
-        if asks_for_files(cursor.sql):
-            self._most = 1
+        self._postprocessor = cursor.shape.postprocessor
+        self._max_rows_ahead = max(1, min(MAX_ROWS_AHEAD, AHEAD_BYTES // max(cursor.plan.max_tuple, 1)))
+        if may_request_files(cursor.sql):
+            self._max_rows_ahead = 1
         self._window: list[Any] = []  # rows made, in order
         self._start = 0  # number of the first of them
 
     @property
     def rownumber(self) -> int:
         """0-based number of the row that the next fetch gives (PEP 249)."""
-        return self.at if self.total is not None and self.at >= self.total else self.at + 1
+        return self.position if self.total is not None and self.position >= self.total else self.position + 1
 
-    def row(self, session: Session, number: int, *, from_end: bool = False) -> Exchange[list[Any]]:
+    def fetch_row(self, session: Session, number: int, *, from_end: bool = False) -> Exchange[list[Any]]:
         """Go to a row and give it in a list, which is empty when there is no such row.
 
         The position is before the first row or behind the last one then, at the end that was missed. A negative
         ``number`` is before the first; with ``from_end``, -1 is the last one. Nothing moves when an error is raised.
         """
-        number = _whole(number)
+        number = _check_row_number(number)
         if from_end:
-            number += yield from self.count(session)
+            number += yield from self.row_count(session)
         found = yield from self._rows(session, number, 1)
         if found:
-            self.at = number
+            self.position = number
         elif number < 0:
-            self.at = -1
+            self.position = -1
         else:
-            self.at = yield from self.count(session)
+            self.position = yield from self.row_count(session)
         return found
 
-    def take(self, session: Session, count: int | None) -> Exchange[list[Any]]:
+    def fetch(self, session: Session, count: int | None) -> Exchange[list[Any]]:
         """The ``count`` rows behind the position (None: all), which moves along; not when an error is raised."""
         rows: list[Any] = []
-        before = self.at
-        count = None if count is None else _whole(count)
+        before = self.position
+        count = None if count is None else _check_row_number(count)
         try:
             while count is None or len(rows) < count:
-                wanted = self._most if count is None else count - len(rows)
-                found = yield from self._rows(session, self.at + 1, wanted)
+                wanted = self._max_rows_ahead if count is None else count - len(rows)
+                found = yield from self._rows(session, self.position + 1, wanted)
                 if not found:
                     assert self.total is not None  # a miss right behind a row
-                    self.at = self.total
+                    self.position = self.total
                     break
-                self.at += len(found)
+                self.position += len(found)
                 rows += found
         except BaseException:
-            self.at = before  # nobody gets these rows
+            self.position = before  # nobody gets these rows
             raise
         return rows
 
@@ -103,27 +103,27 @@ class Scroller:
 
         ``IndexError`` when there is no such row; nothing moves then.
         """
-        value = _whole(value)
+        value = _check_row_number(value)
         if mode == "last":
-            number = (yield from self.count(session)) - 1
+            number = (yield from self.row_count(session)) - 1
         elif mode in ("relative", "absolute", "first"):
             number = {"relative": self.rownumber + value, "absolute": value, "first": 0}[mode]
         else:
             raise InterfaceError(f'mode must be "relative", "absolute", "first" or "last", got {mode!r}')
         if not (yield from self._rows(session, number, 1)):
-            session.passed_on = error = IndexError(f"row {number} is outside of this result")
+            session.caller_error = error = IndexError(f"row {number} is outside of this result")
             raise error  # the caller's own mistake, found between two replies
-        self.at = number - 1
+        self.position = number - 1
 
-    def count(self, session: Session) -> Exchange[int]:
+    def row_count(self, session: Session) -> Exchange[int]:
         """How many rows there are, by asking for the last one."""
         if self.total is None:
-            (reply,) = yield from self._ask(session, [(m.ScrollFetch.LAST, 0)])
+            (reply,) = yield from self._fetch_targets(session, [(m.ScrollFetch.LAST, 0)])
             self._check(session, reply)
             if not reply.tuples:
                 self.total = 0
             else:
-                number = _number(reply)
+                number = _row_number(reply)
                 if number is None or len(reply.tuples) > 1:
                     raise ProtocolError("the last row of a scroll cursor came without its number")
                 self.total = number
@@ -131,12 +131,12 @@ class Scroller:
 
     def next_batch(self, session: Session) -> Exchange[pa.RecordBatch | None]:
         """The next rows as a record batch; None behind the last one."""
-        batch = yield from self._fetch(session, self.at + 1, self._most)
+        batch = yield from self._fetch(session, self.position + 1, self._max_rows_ahead)
         if batch is None:
             assert self.total is not None
-            self.at = self.total
+            self.position = self.total
         else:
-            self.at += batch.num_rows
+            self.position += batch.num_rows
         return batch
 
     def _rows(self, session: Session, number: int, wanted: int) -> Exchange[list[Any]]:
@@ -145,13 +145,13 @@ class Scroller:
         if not 0 <= at < len(self._window):
             # Who goes on from the last row that is here gets twice as many as the last time.
             ahead = 2 * len(self._window) if self._window and at == len(self._window) else 1
-            batch = yield from self._fetch(session, number, min(self._most, max(wanted, ahead)))
+            batch = yield from self._fetch(session, number, min(self._max_rows_ahead, max(wanted, ahead)))
             if batch is None:
                 return []
             try:
                 self._window = self._make_rows(batch)
             except Exception as error:  # the caller's row factory failed, between two replies
-                session.passed_on = error
+                session.caller_error = error
                 raise
             self._start, at = number, 0
         return self._window[at : at + wanted]
@@ -170,34 +170,36 @@ class Scroller:
             return None
         wanted = min(wanted, (_LAST_NUMBER if self.total is None else self.total) - number)
         numbers = range(number, number + wanted)
-        replies = yield from self._ask(session, [(m.ScrollFetch.ABSOLUTE, n + 1) for n in numbers])
+        replies = yield from self._fetch_targets(session, [(m.ScrollFetch.ABSOLUTE, n + 1) for n in numbers])
         payloads: list[bytes] = []
         for n, reply in zip(numbers, replies, strict=True):
             if payloads and reply.error is not None and reply.error.sqlcode != NO_MORE_ROWS:
                 break
             self._check(session, reply)
             if not reply.tuples:
-                if n == 0 or payloads or n == self.at + 1:
+                if n == 0 or payloads or n == self.position + 1:
                     self.total = n  # the row before it is there
                 break
-            came = _number(reply)
+            came = _row_number(reply)
             if came is not None and came - 1 not in (n, n + len(reply.tuples) - 1):
                 raise ProtocolError(f"row {n + 1} of a scroll cursor was asked for, row {came} came")
             payloads.append(reply.tuples[0])
         if not payloads:
             return None
         batch = yield from self._decoded(session, number, payloads)
-        tell_rows(session, batch.num_rows)
+        report_rows(session, batch.num_rows)
         return batch
 
-    def _ask(self, session: Session, targets: list[tuple[int, int]]) -> Exchange[list[Reply]]:
-        tell(session, "fetch", self.cursor.sql)
+    def _fetch_targets(self, session: Session, targets: list[tuple[int, int]]) -> Exchange[list[Reply]]:
+        report(session, "fetch", self.cursor.sql)
         size = max(_REPLY_BYTES, self.cursor.plan.max_tuple)
         statement = m.Id(self.cursor.statement_id)
-        data = [group(session, (statement, m.ScrollFetch(how, target, size))) for how, target in targets]
-        yield from heed(session)
-        yield from settle(session)
-        session.own += len(data)
+        data = [
+            encode_group(session, (statement, m.ScrollFetch(how, target, size))) for how, target in targets
+        ]
+        yield from raise_if_cancelled(session)
+        yield from drain_pending_replies(session)
+        session.outstanding_requests += len(data)
         yield Send(b"".join(data))
         replies = []
         for _ in data:
@@ -206,19 +208,19 @@ class Scroller:
 
     def _check(self, session: Session, reply: Reply) -> None:
         if reply.error is not None and reply.error.sqlcode != NO_MORE_ROWS:
-            raise error_of(reply.error, self.cursor.sql)
+            raise server_error(reply.error, self.cursor.sql)
 
     def _decoded(self, session: Session, number: int, payloads: list[bytes]) -> Exchange[pa.RecordBatch]:
         """The final batch of these tuples, the first of which is row ``number``."""
-        cursor, finisher = self.cursor, self._finisher
+        cursor, finisher = self.cursor, self._postprocessor
         decoder = cursor.shape.decoder(len(payloads) + 1, _LAST_NUMBER)
         data = b"".join([m.Tuple(0, payload).encode(session.framing) for payload in payloads])
         try:
             decoder.feed(data, 0, len(data))
         except DataError as error:
             if not decoder.rows:
-                raise self._placed(error, number) from None
-        schema = finisher.schema if finisher.untouched else finisher.decoded
+                raise self._renumber_error(error, number) from None
+        schema = finisher.schema if finisher.is_identity else finisher.decoded_schema
         batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), decoder.take())
         contents = {}
         if cursor.objects is not None:
@@ -229,26 +231,26 @@ class Scroller:
             batch, contents = batch.slice(0, filled.rows), filled.contents
         while True:
             try:
-                return finisher.finish(batch, number, contents)
+                return finisher.process(batch, number, contents)
             except DataError as error:
                 batch = batch.slice(0, (error.row or number) - number)
                 if not batch.num_rows:
                     error.statement = cursor.sql
                     raise
 
-    def _placed(self, error: DataError, number: int) -> Error:
+    def _renumber_error(self, error: DataError, number: int) -> Error:
         """The decoder counts the rows that it was fed; a result's rows have other numbers."""
         text = str(error).replace(f"row {error.row},", f"row {number},", 1)
         return DataError(text, row=number, column=error.column, statement=self.cursor.sql)
 
 
-def _whole(number: object) -> int:
+def _check_row_number(number: object) -> int:
     """``InterfaceError`` for what counts no rows."""
     if not isinstance(number, int):
         raise InterfaceError(f"rows are counted by whole numbers, got {number!r}")
     return number
 
 
-def _number(reply: Reply) -> int | None:
+def _row_number(reply: Reply) -> int | None:
     """The 1-based number of the row in a reply, None when the server did not tell."""
-    return next((message.row for message in reply.others if isinstance(message, m.TupleId)), None)
+    return next((message.row for message in reply.other_messages if isinstance(message, m.TupleId)), None)

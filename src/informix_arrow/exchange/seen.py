@@ -9,18 +9,18 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-def failing(error: Exception) -> Iterator[Any]:
+def raising_iterator(error: Exception) -> Iterator[Any]:
     """Items of which the first raises ``error``."""
     raise error
     yield  # a generator: it raises when it is asked for its first item
 
 
-class Seen(Generic[T]):
-    """Items of an iterator, from the first on, until they are :meth:`accepted`."""
+class ReplayableIterator(Generic[T]):
+    """Items of an iterator, from the first on, until they are :meth:`commit`."""
 
     def __init__(self, items: Iterator[T]) -> None:
         self._items = items
-        self._seen: list[T] | None = []
+        self._buffer: list[T] | None = []
         self._error: Exception | None = None  # that ended them
 
     def __iter__(self) -> Iterator[T]:
@@ -34,15 +34,15 @@ class Seen(Generic[T]):
         except Exception as error:
             self._error = error
             raise
-        if self._seen is not None:
-            self._seen.append(item)
+        if self._buffer is not None:
+            self._buffer.append(item)
         return item
 
-    def accepted(self) -> None:
+    def commit(self) -> None:
         """Forget the items."""
-        self._seen = None
+        self._buffer = None
 
-    def again(self) -> Iterator[T]:
+    def replay(self) -> Iterator[T]:
         """All items from the first on."""
-        items = itertools.chain(self._seen or (), self._items)
-        return items if self._error is None else itertools.chain(items, failing(self._error))
+        items = itertools.chain(self._buffer or (), self._items)
+        return items if self._error is None else itertools.chain(items, raising_iterator(self._error))

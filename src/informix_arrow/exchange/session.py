@@ -44,7 +44,7 @@ from .statement_cache import StatementCache
 from .steps import Call, ConnectionLost, Exchange
 
 
-class Owed(Protocol):
+class PendingReply(Protocol):
     """Somebody to whom the reply at the head of the line belongs."""
 
     @property
@@ -52,7 +52,7 @@ class Owed(Protocol):
         """Whether the reply may be large, so that it must be read before anything else is sent."""
         ...
 
-    def take_in(self, session: Session) -> Exchange[None]:
+    def read_reply(self, session: Session) -> Exchange[None]:
         """Read the reply to its SQ_EOT and take it off ``session.owed``."""
         ...
 
@@ -78,32 +78,34 @@ class OpenCursor(Orphan, Protocol):
         ...
 
 
-class Transaction(Enum):
+class TransactionStatus(Enum):
     """Whether a transaction is open on the server, as far as the client can tell."""
 
     NONE = "none"
     OPEN = "open"
     UNKNOWN = "unknown"  # it was open, and a procedure ran that may have ended it
-    READING = "reading"  # autocommit in an ANSI database: results began it, and it ends with the last of them
+    IMPLICIT_READ = (
+        "reading"  # autocommit in an ANSI database: results began it, and it ends with the last of them
+    )
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class TransactionBlockState:
     """One ``transaction()`` block (:mod:`.blocks`)."""
 
     savepoint: str | None  # None: it is a transaction of its own
 
 
 @dataclass(slots=True)
-class Settings:
+class SessionSettings:
     """How the session reads, in the words of SET ISOLATION TO and SET LOCK MODE TO; "" is the server's default."""
 
     isolation: str = ""
     lock_mode: str = ""
     isolation_now: str = ""  # differs while a result is open that asked for another one
     lock_mode_now: str = ""
-    wishes: list[tuple[str, str]] = field(default_factory=list)  # of open results that asked for something
-    readers: int = 0  # open results that hold a transaction of the kind READING
+    overrides: list[tuple[str, str]] = field(default_factory=list)  # of open results that asked for something
+    implicit_readers: int = 0  # open results that hold a transaction of the kind READING
 
 
 @dataclass(slots=True)
@@ -118,24 +120,26 @@ class Session:
     server_name: str = ""
     server_version: str = ""  # as announced at login; not the product version (SQLI section 4)
     locale: str = ""  # of the open database, "" when none is open
-    own_encoding: bool = False  # the user has said how text is encoded, whatever databases say
+    has_encoding_override: bool = False  # the user has said how text is encoded, whatever databases say
     logged: bool = False
     ansi: bool = False
     autocommit: bool = False
     inexact: Inexact = (
         "error"  # what becomes of digits that a column has no room for, unless a call says otherwise
     )
-    transaction: Transaction = Transaction.NONE
-    blocks: list[Block] = field(
+    transaction: TransactionStatus = TransactionStatus.NONE
+    blocks: list[TransactionBlockState] = field(
         default_factory=list
     )  # transaction() blocks that are open, the innermost last
     statements: StatementCache = field(
         default_factory=StatementCache
     )  # prepared and idle; keeps none by default
-    settings: Settings = field(default_factory=Settings)  # isolation and lock mode
-    owed: deque[Owed] = field(default_factory=deque)
+    settings: SessionSettings = field(default_factory=SessionSettings)  # isolation and lock mode
+    pending_replies: deque[PendingReply] = field(default_factory=deque)
     outbox: bytearray = field(default_factory=bytearray)  # groups to be sent in front of the next one
-    own: int = 0  # groups sent by the running exchange whose replies were not read to their end
+    outstanding_requests: int = (
+        0  # groups sent by the running exchange whose replies were not read to their end
+    )
     orphans: deque[Orphan] = field(default_factory=deque)  # cursors whose Result was dropped half read
     cursors: set[OpenCursor] = field(default_factory=set)  # all that are open on the server, orphans included
     cursor_names: int = 0
@@ -146,9 +150,9 @@ class Session:
     client_files: ClientFiles | None = None  # None = nobody has asked for :attr:`files` yet
     clock: Callable[[], float] = time.monotonic  # seconds; how long replies take is learnt by it
     round_trip: float = math.inf  # the shortest that was seen, seconds
-    patience: float | None = None  # seconds of silence borne now; None = as the user said
+    idle_timeout: float | None = None  # seconds of silence borne now; None = as the user said
     call: Call | None = None  # the call that runs, between exchanges the last one
-    passed_on: BaseException | None = None  # an error of the caller's own, handed back in good order
+    caller_error: BaseException | None = None  # an error of the caller's own, handed back in good order
 
     @property
     def files(self) -> ClientFiles:
@@ -163,10 +167,10 @@ class Session:
         Only errors that the exchanges raise on purpose can leave it so; an interruption such as
         KeyboardInterrupt may have struck between any two instructions.
         """
-        if error is self.passed_on:
-            return self.own == 0
+        if error is self.caller_error:
+            return self.outstanding_requests == 0
         lost = isinstance(error, ProtocolError | ConnectionLost | CommitUnknown)
-        return isinstance(error, Error) and not lost and self.own == 0
+        return isinstance(error, Error) and not lost and self.outstanding_requests == 0
 
     def next_cursor_name(self) -> str:
         """A cursor name that this session has not used: ``_ifxc`` and 13 digits (SQLI section 7.0)."""

@@ -12,8 +12,8 @@ from typing import Any
 from .._decode import Decoder
 from ..shaping.dbapi_types import DescriptionItem
 from ..shaping.dbapi_types import describe as describe_columns
-from ..shaping.finish import Finisher
-from ..shaping.rows import made_in_c
+from ..shaping.finish import BatchPostprocessor
+from ..shaping.rows import is_made_in_c
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan
@@ -50,7 +50,7 @@ def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
     )
 
 
-class Shape:
+class ResultDescription:
     """Columns, the plan compiled from them, and what follows from both. Never changes; made as it is asked for.
 
     Parameters
@@ -67,14 +67,14 @@ class Shape:
         self.columns, self.plan, self.types, self.encoding = columns, plan, types, encoding
 
     @cached_property
-    def finisher(self) -> Finisher:
+    def postprocessor(self) -> BatchPostprocessor:
         """Makes final batches of decoded ones."""
-        return Finisher(self.columns, self.plan, self.types, self.encoding)
+        return BatchPostprocessor(self.columns, self.plan, self.types, self.encoding)
 
     @cached_property
     def description(self) -> tuple[DescriptionItem, ...]:
         """``Cursor.description`` of the columns that are handed out."""
-        return describe_columns(tuple([self.columns[index] for index in self.plan.kept]))
+        return describe_columns(tuple([self.columns[index] for index in self.plan.column_indexes]))
 
     @cached_property
     def objects(self) -> tuple[ObjectColumn, ...]:
@@ -82,7 +82,7 @@ class Shape:
         return object_columns(self.columns)
 
     @cached_property
-    def floating(self) -> frozenset[int]:
+    def floating_columns(self) -> frozenset[int]:
         """The columns of floating DECIMALs that are read as float64, and may lose digits."""
         ops = enumerate(self.plan.ops)
         doubles = [index for index, op in ops if op.kind == Kind.DECIMAL_FLOAT64]
@@ -94,7 +94,11 @@ class Shape:
         and nobody has to look at these before; None where somebody has to.
         """
         schema = self.plan.schema
-        if self.floating or not self.finisher.untouched or not all(map(made_in_c, schema.types)):
+        if (
+            self.floating_columns
+            or not self.postprocessor.is_identity
+            or not all(map(is_made_in_c, schema.types))
+        ):
             return None
         return schema.__arrow_c_schema__()
 

@@ -20,33 +20,33 @@ from dataclasses import dataclass, field
 from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, DataError, Error, ProtocolError
 from ..wire.types import TypeCode
-from .cancel import heed, wanted
-from .object_streams import Sink, nowhere, read_lodata_reply
+from .cancel import cancel_requested, raise_if_cancelled
+from .object_streams import Sink, discard_content, read_lodata_reply
 from .routines import routine_handles
 from .session import Session
 from .steps import Exchange
-from .stream import error_of, group
+from .stream import encode_group, server_error
 from .turns import flush, queue, read_reply, send_all
 
-RUN = 128  # objects read together; as many more are open by then
-FIRST_RUN = 16  # of these the sizes tell how much of the next ones to ask for
-FIRST_READ = 64 << 10  # bytes asked for of each of those
-READ = 256 << 10  # bytes of one later read, and of a single step
-END_READ = 4 << 10  # bytes of the read behind the first one, which is to bring none
-MOST_READ = 1 << 20  # bytes ever asked for in a first read
-LOCATOR = 72  # bytes
+MAX_RUN_OBJECTS = 128  # objects read together; as many more are open by then
+FIRST_RUN_OBJECTS = 16  # of these the sizes tell how much of the next ones to ask for
+FIRST_READ_BYTES = 64 << 10  # bytes asked for of each of those
+READ_BYTES = 256 << 10  # bytes of one later read, and of a single step
+END_READ_BYTES = 4 << 10  # bytes of the read behind the first one, which is to bring none
+MAX_READ_BYTES = 1 << 20  # bytes ever asked for in a first read
+LOCATOR_BYTES = 72  # bytes
 READ_ONLY = 4  # LO_RDONLY
 
 _CLOSE = "function informix.ifx_lo_close(integer)"
 _INTEGER = 0x0A00  # precision word of an INTEGER parameter (SQLI section 9)
 
-Key = tuple[int, int]
-Wanted = tuple[Key, bytes, bool]
+ObjectKey = tuple[int, int]
+ObjectRequest = tuple[ObjectKey, bytes, bool]
 """An object to be read: its key, its locator as it came, whether it is a CLOB."""
 
 
 @dataclass(slots=True)
-class _Ahead:
+class _PendingObject:
     """An object that was opened, or of which the beginning was read."""
 
     locator: bytes
@@ -55,40 +55,42 @@ class _Ahead:
     data: bytearray = field(default_factory=bytearray)
     ended: bool = False
     error: Error | None = None
-    alone: bool = False  # it is to be opened when no other is: without a window, or refused beside others
+    open_alone: bool = (
+        False  # it is to be opened when no other is: without a window, or refused beside others
+    )
 
 
 @dataclass(slots=True, eq=False)
-class SmartReads:
+class SmartObjectReader:
     """Reads many objects: the beginnings of several at once, what is left of each in turn.
 
     Between exchanges only beginnings that are whole objects are kept, so no descriptor is open.
     """
 
-    _ahead: dict[Key, _Ahead] = field(default_factory=dict)
-    _first: int = FIRST_READ  # bytes of the next first reads
+    _pending: dict[ObjectKey, _PendingObject] = field(default_factory=dict)
+    _first_read_bytes: int = FIRST_READ_BYTES  # bytes of the next first reads
     _largest: int = -1  # bytes of the largest object finished since that was chosen
-    _most: int = FIRST_RUN  # objects of the next run
-    _limit: int = RUN  # and of those behind it
-    _most_ahead: int = RUN  # objects that may be opened ahead of their run
+    _run_size: int = FIRST_RUN_OBJECTS  # objects of the next run
+    _max_run_size: int = MAX_RUN_OBJECTS  # and of those behind it
+    _ahead_size: int = MAX_RUN_OBJECTS  # objects that may be opened ahead of their run
 
     @property
     def expected(self) -> int:
         """Bytes that an object may bring before anybody waits for it."""
-        return self._first + END_READ
+        return self._first_read_bytes + END_READ_BYTES
 
     @property
-    def most(self) -> int:
+    def run_size(self) -> int:
         """Objects of the next run."""
-        return self._most
+        return self._run_size
 
     @property
-    def most_ahead(self) -> int:
+    def ahead_size(self) -> int:
         """Objects behind them that may be opened in the same flight."""
-        return self._most_ahead
+        return self._ahead_size
 
     def begin(
-        self, session: Session, run: Sequence[Wanted], upcoming: Sequence[Wanted] = ()
+        self, session: Session, run: Sequence[ObjectRequest], upcoming: Sequence[ObjectRequest] = ()
     ) -> Exchange[None]:
         """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same flight.
 
@@ -96,37 +98,41 @@ class SmartReads:
         nothing is asked for here: each object is opened there, when the one before it has been read.
         """
         if not session.lob_window:
-            self._ahead.update({key: _Ahead(locator, clob, alone=True) for key, locator, clob in run})
+            self._pending.update(
+                {key: _PendingObject(locator, clob, open_alone=True) for key, locator, clob in run}
+            )
             return
-        opening = yield from self._enter(session, [item for item in run if item[0] not in self._ahead])
+        opening = yield from self._register(session, [item for item in run if item[0] not in self._pending])
         if opening:
-            yield from self._flight(session, opening, [], ())
+            yield from self._pipeline_requests(session, opening, [], ())
         reading = [
             ahead
-            for ahead in (self._ahead[key] for key, _, _ in run)
+            for ahead in (self._pending[key] for key, _, _ in run)
             if ahead.fd is not None and not ahead.ended
         ]
-        further = yield from self._enter(session, [item for item in upcoming if item[0] not in self._ahead])
-        sizes = (self._first, END_READ)
+        further = yield from self._register(
+            session, [item for item in upcoming if item[0] not in self._pending]
+        )
+        sizes = (self._first_read_bytes, END_READ_BYTES)
         while reading or further:
-            yield from self._flight(session, further, reading, sizes)
+            yield from self._pipeline_requests(session, further, reading, sizes)
             further = []
             for key, _, _ in upcoming:
-                if self._ahead[key].alone:
-                    del self._ahead[key]  # opened with its run
+                if self._pending[key].open_alone:
+                    del self._pending[key]  # opened with its run
             upcoming = ()
             reading = [ahead for ahead in reading if ahead.fd is not None]
-            held = sum(len(self._ahead[key].data) for key, _, _ in run)
-            share = min(READ, (session.lob_window - held) // max(1, len(reading)) - END_READ)
-            if len(reading) < 2 or share < self._first:
+            held = sum(len(self._pending[key].data) for key, _, _ in run)
+            share = min(READ_BYTES, (session.lob_window - held) // max(1, len(reading)) - END_READ_BYTES)
+            if len(reading) < 2 or share < self._first_read_bytes:
                 break  # what is left is read in turn, straight to where it belongs
-            sizes = (share, END_READ)
-        self._most = self._limit
+            sizes = (share, END_READ_BYTES)
+        self._run_size = self._max_run_size
 
-    def finish(self, session: Session, key: Key, data: bytearray) -> Exchange[Error | None]:
+    def finish(self, session: Session, key: ObjectKey, data: bytearray) -> Exchange[Error | None]:
         """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
-        ahead = self._ahead.pop(key)
-        if ahead.alone:
+        ahead = self._pending.pop(key)
+        if ahead.open_alone:
             yield from self._open_alone(session, ahead)
         if ahead.error is not None:
             return ahead.error
@@ -134,9 +140,9 @@ class SmartReads:
         data += ahead.data
         error = None
         if ahead.fd is not None:
-            self._ahead[key] = ahead  # close_all() finds it there
-            error = yield from read_on(session, ahead.fd, data.extend)
-            del self._ahead[key]
+            self._pending[key] = ahead  # close_all() finds it there
+            error = yield from read_from(session, ahead.fd, data.extend)
+            del self._pending[key]
             yield from _close(session, [ahead.fd])
         self._largest = max(self._largest, len(data) - before)
         return error
@@ -145,21 +151,23 @@ class SmartReads:
         """Let the next first reads be as large as the objects were that are finished."""
         if self._largest >= 0:
             room = self._largest + self._largest // 4
-            most = max(END_READ, min(MOST_READ, session.lob_window))
-            self._first = min(most, (room // END_READ + 1) * END_READ)
+            most = max(END_READ_BYTES, min(MAX_READ_BYTES, session.lob_window))
+            self._first_read_bytes = min(most, (room // END_READ_BYTES + 1) * END_READ_BYTES)
             self._largest = -1
 
     def close_all(self, session: Session) -> Exchange[None]:
         """Close what is open; whole objects are kept for the next call."""
-        left = [key for key, ahead in self._ahead.items() if ahead.fd is not None or ahead.alone]
-        yield from _close(session, [fd for key in left if (fd := self._ahead.pop(key).fd) is not None])
+        left = [key for key, ahead in self._pending.items() if ahead.fd is not None or ahead.open_alone]
+        yield from _close(session, [fd for key in left if (fd := self._pending.pop(key).fd) is not None])
         yield from flush(session)
 
-    def _enter(self, session: Session, new: Sequence[Wanted]) -> Exchange[list[tuple[_Ahead, bytes]]]:
+    def _register(
+        self, session: Session, new: Sequence[ObjectRequest]
+    ) -> Exchange[list[tuple[_PendingObject, bytes]]]:
         """Note objects that are to be opened: with each, the request that does it."""
         requests = []
         for key, locator, clob in new:
-            self._ahead[key] = ahead = _Ahead(locator, clob)
+            self._pending[key] = ahead = _PendingObject(locator, clob)
             try:
                 request = yield from _open_request(session, locator, clob)
             except DataError as error:
@@ -168,11 +176,11 @@ class SmartReads:
                 requests.append((ahead, request))
         return requests
 
-    def _flight(
+    def _pipeline_requests(
         self,
         session: Session,
-        opening: Sequence[tuple[_Ahead, bytes]],
-        reading: Sequence[_Ahead],
+        opening: Sequence[tuple[_PendingObject, bytes]],
+        reading: Sequence[_PendingObject],
         sizes: Sequence[int],
     ) -> Exchange[None]:
         """Open some objects and read of others, all in one flight; those that ended or failed are closed.
@@ -184,20 +192,20 @@ class SmartReads:
         requests += [_read_request(session, ahead.fd, size) for ahead in reading for size in sizes]
         yield from send_all(session, requests)
         interrupted: Error | None = None
-        crowd = sum(ahead.fd is not None for ahead in self._ahead.values())
+        crowd = sum(ahead.fd is not None for ahead in self._pending.values())
         for ahead, _ in opening:
-            ahead.fd, ahead.error = yield from _opened(session)
+            ahead.fd, ahead.error = yield from _read_open_reply(session)
             if ahead.error is None:
                 crowd += 1
             elif ahead.error.sqlcode == INTERRUPTED:
                 interrupted = ahead.error
             elif crowd:  # perhaps only for that: it is opened alone, and fewer at a time from here on
-                ahead.error, ahead.alone = None, True
-                self._most_ahead, self._limit = 0, min(self._limit, crowd)
+                ahead.error, ahead.open_alone = None, True
+                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, crowd)
         closing = []
         for ahead in reading:
             for size in sizes:
-                sink = nowhere if ahead.error else ahead.data.extend
+                sink = discard_content if ahead.error else ahead.data.extend
                 count, refused = yield from read_lodata_reply(session, sink, size)
                 if refused is not None and refused.sqlcode == INTERRUPTED:
                     interrupted = refused
@@ -212,24 +220,24 @@ class SmartReads:
         if interrupted is not None:
             raise interrupted
 
-    def _open_alone(self, session: Session, ahead: _Ahead) -> Exchange[None]:
+    def _open_alone(self, session: Session, ahead: _PendingObject) -> Exchange[None]:
         """Open an object when no other is open; a server may bear no more of them."""
-        yield from self._put_back(session)
-        ahead.alone = False
+        yield from self._reset_open_objects(session)
+        ahead.open_alone = False
         try:
             request = yield from _open_request(session, ahead.locator, ahead.clob)
         except DataError as error:
             ahead.error = error
             return
         yield from send_all(session, [request])
-        ahead.fd, ahead.error = yield from _opened(session)
+        ahead.fd, ahead.error = yield from _read_open_reply(session)
 
-    def _put_back(self, session: Session) -> Exchange[None]:
+    def _reset_open_objects(self, session: Session) -> Exchange[None]:
         """Close what is open; it is opened again, alone, when its turn comes."""
-        left = [ahead for ahead in self._ahead.values() if ahead.fd is not None]
+        left = [ahead for ahead in self._pending.values() if ahead.fd is not None]
         yield from _close(session, [ahead.fd for ahead in left])
         for ahead in left:
-            ahead.fd, ahead.alone = None, True
+            ahead.fd, ahead.open_alone = None, True
             ahead.data.clear()
 
 
@@ -242,7 +250,7 @@ def read_object(
     """
     request = yield from _open_request(session, locator, clob)
     yield from send_all(session, [request])
-    fd, error = yield from _opened(session)
+    fd, error = yield from _read_open_reply(session)
     if fd is None:
         assert error is not None
         raise error
@@ -253,7 +261,7 @@ def read_object(
         count += len(piece)
         sink(piece)
 
-    error = yield from read_on(session, fd, counted, offset=offset, limit=limit)
+    error = yield from read_from(session, fd, counted, offset=offset, limit=limit)
     yield from _close(session, [fd])
     yield from flush(session)
     if error is not None:
@@ -261,36 +269,36 @@ def read_object(
     return count
 
 
-def read_on(
+def read_from(
     session: Session, fd: int, sink: Sink, *, offset: int = 0, limit: int | None = None
 ) -> Exchange[Error | None]:
     """Read an open object from where it stands (``offset`` > 0: from there) to ``limit`` bytes or its end."""
     asked = done = 0
-    owed: deque[int] = deque()  # bytes of the reads on their way
-    most = max(2, session.lob_window // READ) if session.lob_window else 1  # reads on their way
+    in_flight: deque[int] = deque()  # bytes of the reads on their way
+    most = max(2, session.lob_window // READ_BYTES) if session.lob_window else 1  # reads on their way
     error: Error | None = None
     ended = False
     while True:
-        if wanted(session) and not owed:
-            yield from heed(session)
+        if cancel_requested(session) and not in_flight:
+            yield from raise_if_cancelled(session)
         requests = []
-        room = most if len(owed) <= most // 2 else len(owed)
-        while len(owed) < room and not ended and error is None and (limit is None or asked < limit):
-            if owed and wanted(session):
+        room = most if len(in_flight) <= most // 2 else len(in_flight)
+        while len(in_flight) < room and not ended and error is None and (limit is None or asked < limit):
+            if in_flight and cancel_requested(session):
                 break
-            size = READ if limit is None else min(READ, limit - asked)
+            size = READ_BYTES if limit is None else min(READ_BYTES, limit - asked)
             seek = offset if not asked else 0
             requests.append(_read_request(session, fd, size, seek))
             asked += size
-            owed.append(size)
+            in_flight.append(size)
         yield from send_all(session, requests)
-        if not owed:
+        if not in_flight:
             if error is not None or ended or limit is None or done >= limit:
                 return error
             asked = done  # the server sent less than it was asked for, and this is not the end
             continue
-        kept = sink if error is None and not ended else nowhere
-        size, refused = yield from read_lodata_reply(session, kept, owed.popleft())
+        kept = sink if error is None and not ended else discard_content
+        size, refused = yield from read_lodata_reply(session, kept, in_flight.popleft())
         if refused is not None:
             error = error or refused
         elif not size:
@@ -305,13 +313,13 @@ def locator_bytes(value: bytes) -> bytes:
 
     ``DataError`` for anything else.
     """
-    if len(value) == LOCATOR:
+    if len(value) == LOCATOR_BYTES:
         return value
     try:
         raw = bytes.fromhex(value.decode("ascii"))
     except ValueError:
         raw = b""
-    if len(raw) != LOCATOR:
+    if len(raw) != LOCATOR_BYTES:
         raise DataError(f"a BLOB or CLOB locator of {len(value)} bytes that is none: {value[:16]!r}...")
     return raw
 
@@ -325,14 +333,14 @@ def _open_request(session: Session, locator: bytes, clob: bool) -> Exchange[byte
         m.BoundValue(TypeCode.SENDRECV.value, len(raw).to_bytes(4, "big") + raw, extended_name=kind),
         m.BoundValue(TypeCode.INTEGER.value, READ_ONLY.to_bytes(4, "big"), _INTEGER),
     )
-    return group(session, (m.ExecuteRoutine(database, handle, len(values)), m.Bind(values)))
+    return encode_group(session, (m.ExecuteRoutine(database, handle, len(values)), m.Bind(values)))
 
 
-def _opened(session: Session) -> Exchange[tuple[int | None, Error | None]]:
+def _read_open_reply(session: Session) -> Exchange[tuple[int | None, Error | None]]:
     reply = yield from read_reply(session)
     if reply.error is not None:
-        return None, error_of(reply.error)
-    for message in reply.others:
+        return None, server_error(reply.error)
+    for message in reply.other_messages:
         if isinstance(message, m.RoutineResult) and len(message.values) == 1:
             data = message.values[0].data
             if data is not None and len(data) in (2, 4, 8):
@@ -342,7 +350,7 @@ def _opened(session: Session) -> Exchange[tuple[int | None, Error | None]]:
 
 def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) -> bytes:
     assert fd is not None
-    return group(session, (m.LoData.read(fd, size, offset or None),))
+    return encode_group(session, (m.LoData.read(fd, size, offset or None),))
 
 
 def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None]:
@@ -351,4 +359,4 @@ def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None
         assert fd is not None
         ((database, handle),) = yield from routine_handles(session, _CLOSE)
         value = m.BoundValue(TypeCode.INTEGER.value, fd.to_bytes(4, "big", signed=True), _INTEGER)
-        queue(session, group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))
+        queue(session, encode_group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))

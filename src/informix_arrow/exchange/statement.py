@@ -10,14 +10,14 @@ from ..wire.describe import StatementType
 from ..wire.errors import ProtocolError
 from ..wire.messages import Describe
 from ..wire.primitives import encode_strictly
-from .cancel import heed
+from .cancel import raise_if_cancelled
 from .session import Session
-from .statement_cache import Prepared
+from .statement_cache import PreparedStatement
 from .steps import Exchange
-from .stream import group
-from .turns import Reply, ask, flush, queue
+from .stream import encode_group
+from .turns import Reply, flush, queue, request
 
-WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
+WARNING_TRUNCATED = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
 _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
 
 
@@ -27,7 +27,7 @@ class Outcome:
 
     rows: int = 0  # inserted, updated or deleted; 0 for other statements
     serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
-    cut: bool = False  # text was too long for its column, and the server stored its beginning
+    truncated: bool = False  # text was too long for its column, and the server stored its beginning
 
 
 def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
@@ -36,31 +36,33 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
     Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
     """
     encode_strictly(sql, session.framing.encoding, "the statement")
-    yield from heed(session)
-    reply = yield from ask(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
+    yield from raise_if_cancelled(session)
+    reply = yield from request(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
     reply.check(sql)
     if reply.describe is None:
         raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
     return reply.describe
 
 
-def acquire(session: Session, text: str, parameters: int, *, anew: bool = False) -> Exchange[Prepared]:
+def acquire(
+    session: Session, text: str, parameters: int, *, anew: bool = False
+) -> Exchange[PreparedStatement]:
     """A prepared statement, out of the session's cache if it is there; ``anew`` prepares it in any case. Errors as of
-    :func:`prepare`. It must go on to :func:`hand_back` or :func:`release_after`.
+    :func:`prepare`. It must go on to :func:`return_statement` or :func:`release_after`.
     """
-    kept = session.statements.take(text)
+    kept = session.statements.pop(text)
     if kept is not None:
         if not anew:
             return kept
         yield from release_statement(session, kept.statement_id)
     generation = session.statements.generation
     describe = yield from prepare(session, text, parameters)
-    return Prepared(text, describe, generation)
+    return PreparedStatement(text, describe, generation)
 
 
-def hand_back(session: Session, prepared: Prepared) -> Exchange[None]:
+def return_statement(session: Session, prepared: PreparedStatement) -> Exchange[None]:
     """A statement has done its work well: keep it for the next time, or release it."""
-    yield from release_all(session, session.statements.put_back(prepared, logged=session.logged))
+    yield from release_all(session, session.statements.put(prepared, logged=session.logged))
 
 
 def outcome_of(reply: Reply, kind: int) -> Outcome:
@@ -69,13 +71,13 @@ def outcome_of(reply: Reply, kind: int) -> Outcome:
     serial = done.serial if done else 0
     if not serial and inserted:
         serial = inserted.serial8 or inserted.bigserial
-    cut = done is not None and kind in _STORES and bool(done.warnings & WARNING_CUT)
+    cut = done is not None and kind in _STORES and bool(done.warnings & WARNING_TRUNCATED)
     return Outcome(done.rows if done else 0, serial, cut)
 
 
 def release_statement(session: Session, statement_id: int) -> Exchange[None]:
     """Send a RELEASE without waiting for its answer."""
-    queue(session, group(session, (m.Id(statement_id), m.Release())))
+    queue(session, encode_group(session, (m.Id(statement_id), m.Release())))
     yield from flush(session)
 
 

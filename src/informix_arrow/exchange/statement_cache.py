@@ -18,12 +18,12 @@ from ..wire.messages import Describe
 from ..wire.plan_ops import TypeOptions
 from ..wire.types import ColumnType
 from .assigned import Check
-from .shape import Shape
+from .shape import ResultDescription
 
-LONGEST_TEXT = 1 << 16  # characters: a longer text holds its data in itself and does not come again
-_MOST_SHAPES = 4  # of one statement, one for each set of type options
+MAX_TEXT_LENGTH = 1 << 16  # characters: a longer text holds its data in itself and does not come again
+_MAX_DESCRIPTIONS = 4  # of one statement, one for each set of type options
 
-_CHANGES = (
+_MODIFYING = (
     StatementType.INSERT,
     StatementType.UPDATE,
     StatementType.DELETE,
@@ -32,9 +32,9 @@ _CHANGES = (
 )
 
 #: Statements after which every other one means what it meant before. All others (DDL, GRANT, SET ...) empty the cache.
-_HARMLESS = frozenset(
+_NON_INVALIDATING = frozenset(
     {
-        *_CHANGES,
+        *_MODIFYING,
         StatementType.SELECT,
         StatementType.UPDATE_CURRENT,
         StatementType.DELETE_CURRENT,
@@ -61,7 +61,7 @@ class OpenRequestTemplate:
     """The request that opens a query's cursor and fetches its first rows, encoded but for the values."""
 
     options: object  # ReadOptions: how its rows are read
-    shape: Shape  # of the rows
+    shape: ResultDescription  # of the rows
     fetch_bytes: int  # of one fetch
     before: bytes  # what is sent before SQ_BIND
     after: bytes  # what is sent after it
@@ -70,7 +70,7 @@ class OpenRequestTemplate:
 
 
 @dataclass(slots=True, eq=False)
-class Prepared:
+class PreparedStatement:
     """A statement that the server knows, and what was found out about it."""
 
     text: str  # as the server got it
@@ -82,28 +82,28 @@ class Prepared:
     #: What its values are held against before they are sent, by what may be lost.
     checks: dict[Inexact, Check] = field(default_factory=dict)
     #: The refusal of a value by that check: the server was not asked, and the check is as old as the description.
-    refused: Error | None = None
+    rejection: Error | None = None
     #: What its rows look like, by how they are read.
-    shapes: dict[tuple[TypeOptions, str], Shape] = field(default_factory=dict)
+    descriptions: dict[tuple[TypeOptions, str], ResultDescription] = field(default_factory=dict)
     #: Whether its cursor may hold locks when its rows are used up; None = not known yet.
-    locks: bool | None = None
+    may_hold_locks: bool | None = None
     #: How its cursor was opened the last time.
     template: OpenRequestTemplate | None = None
     #: What closes that cursor.
-    closing: bytes = b""
+    close_request: bytes = b""
     #: How rows of a load went in by it the last time: "put" or "pipeline"; "" when none did.
-    loaded: str = ""
+    load_method: str = ""
 
     @property
     def statement_id(self) -> int:
         """Its id on the server."""
         return self.describe.statement_id
 
-    def remember(self, shape: Shape) -> None:
+    def store_description(self, shape: ResultDescription) -> None:
         """Keep what was found out about its rows for the next execution."""
-        if len(self.shapes) >= _MOST_SHAPES:
-            self.shapes.clear()
-        self.shapes[shape.types, shape.encoding] = shape
+        if len(self.descriptions) >= _MAX_DESCRIPTIONS:
+            self.descriptions.clear()
+        self.descriptions[shape.types, shape.encoding] = shape
 
 
 class StatementCache:
@@ -119,32 +119,32 @@ class StatementCache:
         self.size = size
         self.tables: OrderedDict[str, tuple[Column, ...]] = OrderedDict()
         self.generation = 0
-        self.changed = False  # a transaction is open that changed what statements mean
-        self._idle: OrderedDict[str, Prepared] = OrderedDict()
+        self.schema_changed = False  # a transaction is open that changed what statements mean
+        self._idle: OrderedDict[str, PreparedStatement] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._idle)
 
-    def find(self, text: str) -> Prepared | None:
+    def find(self, text: str) -> PreparedStatement | None:
         """The statement of this text, if it is there, as the one used last. It stays."""
         prepared = self._idle.get(text)
         if prepared is not None:
             self._idle.move_to_end(text)
         return prepared
 
-    def take(self, text: str) -> Prepared | None:
+    def pop(self, text: str) -> PreparedStatement | None:
         """Take out the statement of this text, if it is there."""
         return self._idle.pop(text, None)
 
-    def put_back(self, prepared: Prepared, *, logged: bool) -> list[int]:
+    def put(self, prepared: PreparedStatement, *, logged: bool) -> list[int]:
         """Keep a statement that has done its work well. Returned are the ids to be released: perhaps its own.
 
         Without a log, a statement that failed half way stays done by half: only queries may be tried again there,
         so only they are kept.
         """
         kind = prepared.describe.statement_type
-        wanted = kind == StatementType.SELECT or (logged and kind in _CHANGES)
-        fits = self.size > 0 and len(prepared.text) <= LONGEST_TEXT
+        wanted = kind == StatementType.SELECT or (logged and kind in _MODIFYING)
+        fits = self.size > 0 and len(prepared.text) <= MAX_TEXT_LENGTH
         if not wanted or not fits or prepared.generation != self.generation:
             return [prepared.statement_id]
         prepared.reused = True
@@ -157,7 +157,7 @@ class StatementCache:
     def clear(self) -> list[int]:
         """Forget all; those in use are not kept when they come back. Returned are the ids to be released."""
         self.generation += 1
-        self.changed = False
+        self.schema_changed = False
         if not (self.tables or self._idle):
             return []
         self.tables.clear()
@@ -165,7 +165,7 @@ class StatementCache:
         self._idle.clear()
         return ids
 
-    def keep_table(self, name: str, columns: tuple[Column, ...]) -> None:
+    def store_table(self, name: str, columns: tuple[Column, ...]) -> None:
         """Keep what a table that was loaded looks like."""
         self.tables.pop(name, None)
         if self.size > 0:
@@ -173,12 +173,12 @@ class StatementCache:
             if len(self.tables) > self.size:
                 self.tables.popitem(last=False)
 
-    def after(self, kind: int, *, several: bool = False) -> list[int]:
+    def invalidate_after(self, kind: int, *, several: bool = False) -> list[int]:
         """A statement of type ``kind`` was executed, or ``several`` in one text; the ids to be released."""
-        if kind in _HARMLESS:
+        if kind in _NON_INVALIDATING:
             if several or kind == StatementType.EXECUTE_PROCEDURE:
                 self.tables.clear()
             return []
         ids = self.clear()
-        self.changed = True
+        self.schema_changed = True
         return ids

@@ -71,16 +71,16 @@ class Receive:
     """
 
     into: memoryview
-    patience: float | None = None
+    idle_timeout: float | None = None
 
 
 @dataclass(slots=True)
-class Ask:
+class SendReceive:
     """:class:`Send` of ``data``, then :class:`Receive`."""
 
     data: bytes | bytearray
     into: memoryview
-    patience: float | None = None
+    idle_timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +91,25 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncounted:
+class ExcludeFromTimeout:
     """A person has used so many seconds of a login, by answering a question: no time limit counts them."""
 
     seconds: float
 
 
-Step: TypeAlias = Connect | Send | Receive | Ask | Pause | Uncounted
+Step: TypeAlias = Connect | Send | Receive | SendReceive | Pause | ExcludeFromTimeout
 Exchange: TypeAlias = Generator[Step, int, T]
 
 
-def in_two(exchange: Exchange[T]) -> Exchange[T]:
-    """The exchange, with the two steps that each :class:`Ask` stands for: for those who look at steps."""
+def split_send_receive(exchange: Exchange[T]) -> Exchange[T]:
+    """The exchange, with the two steps that each :class:`SendReceive` stands for: for those who look at steps."""
     try:
         step = next(exchange)
         while True:
             try:
-                if isinstance(step, Ask):
+                if isinstance(step, SendReceive):
                     yield Send(step.data)
-                    answer = yield Receive(step.into, step.patience)
+                    answer = yield Receive(step.into, step.idle_timeout)
                 else:
                     answer = yield step
             except GeneratorExit:
@@ -124,7 +124,7 @@ def in_two(exchange: Exchange[T]) -> Exchange[T]:
         return result
 
 
-def at_once(exchange: Exchange[T]) -> T:
+def run_without_io(exchange: Exchange[T]) -> T:
     """The result of an exchange that is known to ask for no step. ``InternalError`` when it does all the same."""
     try:
         next(exchange)
@@ -135,7 +135,7 @@ def at_once(exchange: Exchange[T]) -> T:
     raise InternalError("an exchange that had all it needs asked for more")
 
 
-class Reason(Enum):
+class CancelReason(Enum):
     """Who wants the running call to end."""
 
     CANCEL = "cancel"  # somebody called cancel()
@@ -152,20 +152,20 @@ class Call:
     """
 
     timeout: float | None = None  # seconds that the call may take; None = no limit
-    since: float = 0.0  # the moment from which they count, of time.monotonic()
-    wanted: Reason | None = None  # the first one that asked
-    sent: bool = False  # the urgent byte has left, or must not leave now
-    hit: bool = False  # a statement was ended by it
-    heeded: bool = False  # the exchange was told to begin nothing new
-    unanswered: bool = False  # the grace is over: the server did not react
+    started_at: float = 0.0  # the moment from which they count, of time.monotonic()
+    cancel_reason: CancelReason | None = None  # the first one that asked
+    interrupt_sent: bool = False  # the urgent byte has left, or must not leave now
+    interrupted: bool = False  # a statement was ended by it
+    acknowledged: bool = False  # the exchange was told to begin nothing new
+    grace_expired: bool = False  # the grace is over: the server did not react
     operation: Operation | None = None  # for those who look at it
-    broken: BaseException | None = None  # what struck a wait; raised when the exchange has ended
+    pending_exception: BaseException | None = None  # what struck a wait; raised when the exchange has ended
 
-    def take_broken(self) -> BaseException:
+    def pop_pending_exception(self) -> BaseException:
         """``broken``, to be raised. The error comes to know the frames that know this call: were it still named here,
         all that they hold, a cursor for one, would wait for the collector of garbage.
         """
-        assert self.broken is not None
-        taken = [self.broken]
-        self.broken = None
+        assert self.pending_exception is not None
+        taken = [self.pending_exception]
+        self.pending_exception = None
         return taken.pop()

@@ -9,15 +9,15 @@ from ..wire.capabilities import Framing
 from ..wire.errors import Error, InterfaceError, ProtocolError, database_error
 from ..wire.messages import Message
 from ..wire.primitives import NeedMoreData, Reader
-from .buffer import too_long
+from .buffer import reply_too_large
 from .session import Session
-from .steps import Ask, ConnectionLost, Exchange, Receive
+from .steps import ConnectionLost, Exchange, Receive, SendReceive
 
 _END = m.EndOfTurn().encode(Framing())  # the same in every framing
 _EXIT = m.Exit().encode(Framing())  # and this
 
 
-def group(session: Session, messages: Sequence[Message]) -> bytes:
+def encode_group(session: Session, messages: Sequence[Message]) -> bytes:
     """Encode one client group, SQ_EOT included.
 
     Raises ``InterfaceError`` when a value does not fit its message, ``DataError`` when the connection's code
@@ -30,15 +30,15 @@ def group(session: Session, messages: Sequence[Message]) -> bytes:
         raise InterfaceError(f"this cannot be sent: {error}") from error
 
 
-def encoded_for(session: Session, message: Message) -> bytes:
-    """One message of a group. Raises as :func:`group`."""
+def encode_message(session: Session, message: Message) -> bytes:
+    """One message of a group. Raises as :func:`encode_group`."""
     try:
         return message.encode(session.framing)
     except ValueError as error:
         raise InterfaceError(f"this cannot be sent: {error}") from error
 
 
-def outgoing(session: Session, data: bytes | bytearray) -> bytes | bytearray:
+def with_outbox(session: Session, data: bytes | bytearray) -> bytes | bytearray:
     """``data``, a group about to be sent, behind what is to leave before it."""
     if session.outbox:
         data = bytes(session.outbox) + data
@@ -50,23 +50,23 @@ def receive(session: Session, missing: int = 1) -> Exchange[None]:
     """Wait until at least ``missing`` more bytes are here. The server closing instead is an error."""
     buffer = session.buffer
     wanted = buffer.end - buffer.start + missing
-    if wanted > buffer.most:
-        raise too_long(buffer.most)
+    if wanted > buffer.max_bytes:
+        raise reply_too_large(buffer.max_bytes)
     while buffer.end - buffer.start < wanted:
-        with buffer.room() as room:
-            count = yield Receive(room, session.patience)
-        arrived(session, count)
+        with buffer.reserve() as room:
+            count = yield Receive(room, session.idle_timeout)
+        record_received(session, count)
 
 
-def question(session: Session, data: bytes | bytearray) -> Ask:
-    """The step that sends ``data`` and waits for the first bytes of the answer; what it gives is for :func:`arrived`.
+def send_receive(session: Session, data: bytes | bytearray) -> SendReceive:
+    """The step that sends ``data`` and waits for the first bytes of the answer; what it gives is for :func:`record_received`.
 
     For when no bytes lie in the buffer, such as a goodbye, which would have to be looked at first.
     """
-    return Ask(data, session.buffer.room(), session.patience)
+    return SendReceive(data, session.buffer.reserve(), session.idle_timeout)
 
 
-def arrived(session: Session, count: int) -> None:
+def record_received(session: Session, count: int) -> None:
     """So many bytes have come into the buffer's room; ``ConnectionLost`` for none, which is the end of all."""
     if not count:
         raise ConnectionLost("the server closed the connection while its answer was awaited")
@@ -83,31 +83,31 @@ def next_message(session: Session) -> Exchange[object]:
         try:
             message = m.parse_server_message(reader, session.framing)
         except NeedMoreData as need:
-            kept = reader.kept
+            kept = reader.partial
             yield from receive(session, need.missing)
             continue
         buffer.start = reader.pos
         return message
 
 
-def error_of(message: m.Err, statement: str | None = None) -> Error:
+def server_error(message: m.Err, statement: str | None = None) -> Error:
     """The exception for an SQ_ERR."""
     return database_error(message.sqlcode, message.isamcode, message.offset, message.near, statement)
 
 
-def server_exit() -> Error:
+def server_exit_error() -> Error:
     """The error for an SQ_EXIT that nobody asked for."""
     return ConnectionLost("the server ended the session (SQ_EXIT)")
 
 
-def require_silence(session: Session, reading: int = 0) -> None:
+def require_no_extra_data(session: Session, reading: int = 0) -> None:
     """``ProtocolError`` when there is more behind a reply than ``reading`` replies are owed for.
 
     It would pass for the answer to what is asked next: rows of one query for those of another. A server that says
     goodbye is heard when it is asked next.
     """
     buffer = session.buffer
-    if buffer.start == buffer.end or len(session.owed) > reading or session.own:
+    if buffer.start == buffer.end or len(session.pending_replies) > reading or session.outstanding_requests:
         return
     if buffer.data.startswith(_EXIT, buffer.start, buffer.end):
         return

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from .batches import Batches
 from .fetch import ReadOptions, ServerCursor
-from .run import run
+from .run import execute_statement
 from .session import Session
 from .steps import Exchange
 
@@ -17,7 +17,9 @@ def query_table(
     session: Session, sql: str, values: Sequence[object] = (), options: ReadOptions | None = None
 ) -> Exchange[pa.Table]:
     """All rows of a query, one value for each ``?``. For results that are known to be small."""
-    cursor = yield from run(session, sql, len(values), values, options or ReadOptions(), need_rows=True)
+    cursor = yield from execute_statement(
+        session, sql, len(values), values, options or ReadOptions(), need_rows=True
+    )
     assert isinstance(cursor, ServerCursor)
     batches = Batches(cursor)
     found = []

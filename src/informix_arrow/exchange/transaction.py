@@ -16,12 +16,12 @@ from ..wire.describe import StatementType
 from ..wire.errors import CommitUnknown, OperationalError, ProgrammingError, ProtocolError
 from ..wire.messages import Message
 from ..wire.sql_text import holds_several, words_and_strings
-from .observed import tell
-from .session import Session, Transaction
+from .observed import report
+from .session import Session, TransactionStatus
 from .statement import release_all
 from .steps import ConnectionLost, Exchange
-from .stream import error_of
-from .turns import Reply, ask
+from .stream import server_error
+from .turns import Reply, request
 
 # SQLCODEs of SQ_BEGIN, SQ_CMMTWORK and SQ_RBWORK that tell about the state and are no failure.
 UNLOGGED = (-201, -256)
@@ -59,7 +59,7 @@ _ENDING = frozenset(
 )
 
 
-def for_update(kind: int, text: str) -> bool:
+def is_for_update(kind: int, text: str) -> bool:
     """Whether a statement is a SELECT ... FOR UPDATE, whose rows are locked for a transaction.
 
     The describe does not tell: it says SELECT for both (SERVER-BEHAVIOUR section 3). So its words are looked at, with
@@ -72,7 +72,7 @@ def for_update(kind: int, text: str) -> bool:
     return any(pair == ("FOR", "UPDATE") for pair in itertools.pairwise(words))
 
 
-def goes_back_only(kind: int, text: str) -> bool:
+def is_savepoint_rollback(kind: int, text: str) -> bool:
     """Whether a ROLLBACK goes to a savepoint, after which the transaction is open as before. It has the type of
     the other ROLLBACK (SERVER-BEHAVIOUR section 3)."""
     return kind == StatementType.ROLLBACK_WORK and "SAVEPOINT" in map(str.upper, words_and_strings(text))
@@ -83,21 +83,21 @@ def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[Non
 
     Raises ``ProgrammingError`` for SQL that would end the transaction of an open block, before it is executed.
     """
-    if session.blocks and kind in _ENDING and not goes_back_only(kind, text):
+    if session.blocks and kind in _ENDING and not is_savepoint_rollback(kind, text):
         raise ProgrammingError(
             "this statement would end the transaction of the open transaction() block, and was not executed: leave the "
             "block, or raise Rollback",
             statement=text or None,
         )
     if session.ansi:
-        if session.transaction is Transaction.READING and kind != StatementType.SELECT:
+        if session.transaction is TransactionStatus.IMPLICIT_READ and kind != StatementType.SELECT:
             # It is read only, and what follows is to be committed by itself. Open results outlive that: WITH HOLD.
             yield from commit_now(session)
         return
     managed = session.logged and (not session.autocommit or bool(session.blocks))
-    if not managed or session.transaction is Transaction.OPEN:
+    if not managed or session.transaction is TransactionStatus.OPEN:
         return
-    if kind not in _OUTSIDE or for_update(kind, text):
+    if kind not in _OUTSIDE or is_for_update(kind, text):
         yield from begin(session)
 
 
@@ -108,50 +108,52 @@ def begin(session: Session) -> Exchange[bool]:
     An ANSI database begins by itself; BEGIN is a needless word there, or -535, and is sent all the same, for
     those that go by it (SQLI section 12).
     """
-    reply = yield from ask(session, (m.Begin(),))
-    return begun(session, reply.error)
+    reply = yield from request(session, (m.Begin(),))
+    return check_begin_reply(session, reply.error)
 
 
-def begun(session: Session, error: m.Err | None) -> bool:
+def check_begin_reply(session: Session, error: m.Err | None) -> bool:
     """What :func:`begin` returns when BEGIN was answered by ``error``, or without one."""
     if error is not None and not (session.ansi and error.sqlcode == ALREADY_OPEN):
         if error.sqlcode in UNLOGGED:
             session.logged = False
-            session.transaction = Transaction.NONE
+            session.transaction = TransactionStatus.NONE
         elif error.sqlcode == ALREADY_OPEN:
-            session.transaction = Transaction.OPEN
+            session.transaction = TransactionStatus.OPEN
         else:
-            raise error_of(error)
+            raise server_error(error)
         return False
-    session.transaction = Transaction.OPEN
+    session.transaction = TransactionStatus.OPEN
     return True
 
 
-def track(session: Session, kind: int, text: str = "") -> Exchange[None]:
+def track_statement(session: Session, kind: int, text: str = "") -> Exchange[None]:
     """Keep the state right after a statement without rows; commit where autocommit asks for that."""
     if kind == StatementType.BEGIN_WORK:
-        session.transaction = Transaction.OPEN
+        session.transaction = TransactionStatus.OPEN
     elif kind == StatementType.COMMIT_WORK:
-        yield from _ended(session, undone=False)
+        yield from _after_end(session, undone=False)
     elif kind == StatementType.ROLLBACK_WORK:
-        if goes_back_only(kind, text):
-            yield from undone(session)
+        if is_savepoint_rollback(kind, text):
+            yield from after_undo(session)
         else:
-            yield from _ended(session, undone=True)
+            yield from _after_end(session, undone=True)
     elif session.ansi:
         if not session.autocommit:
-            session.transaction = Transaction.OPEN
-        elif session.transaction is not Transaction.OPEN and kind not in _OUTSIDE:
+            session.transaction = TransactionStatus.OPEN
+        elif session.transaction is not TransactionStatus.OPEN and kind not in _OUTSIDE:
             yield from commit_now(session)
     else:
         after_procedure(session, kind)
     if (
         not session.ansi
-        and (kind in _ENDING or session.transaction is Transaction.OPEN)
+        and (kind in _ENDING or session.transaction is TransactionStatus.OPEN)
         and holds_several(text)
     ):
-        session.transaction = Transaction.UNKNOWN  # the type was that of one of them: the next BEGIN tells
-    yield from release_all(session, session.statements.after(kind, several=";" in text))
+        session.transaction = (
+            TransactionStatus.UNKNOWN
+        )  # the type was that of one of them: the next BEGIN tells
+    yield from release_all(session, session.statements.invalidate_after(kind, several=";" in text))
 
 
 def after_procedure(session: Session, kind: int) -> None:
@@ -160,22 +162,22 @@ def after_procedure(session: Session, kind: int) -> None:
         session.statements.tables.clear()
     if (
         kind == StatementType.EXECUTE_PROCEDURE
-        and session.transaction is Transaction.OPEN
+        and session.transaction is TransactionStatus.OPEN
         and not session.ansi
     ):
-        session.transaction = Transaction.UNKNOWN
+        session.transaction = TransactionStatus.UNKNOWN
 
 
 def after_failure(session: Session) -> Exchange[None]:
     """A statement failed; in an ANSI database it may have left a transaction open all the same, with what it did
     before it failed: the earlier rows of an executemany(), the first half of a procedure. Autocommit must not leave it
     open, and without autocommit commit() and rollback() must know of it."""
-    if not session.ansi or session.transaction is not Transaction.NONE:
+    if not session.ansi or session.transaction is not TransactionStatus.NONE:
         return
     if session.autocommit:
-        yield from ask_commit(session)  # -255: nothing was open
+        yield from request_commit(session)  # -255: nothing was open
     else:
-        session.transaction = Transaction.OPEN
+        session.transaction = TransactionStatus.OPEN
 
 
 def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
@@ -184,13 +186,13 @@ def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     The server closes open cursors with it, those WITH HOLD excepted: results not read to their end fail when they are
     read on. ``ProgrammingError`` inside a ``transaction()`` block.
     """
-    tell(session, "commit" if isinstance(message, m.Commit) else "rollback")
+    report(session, "commit" if isinstance(message, m.Commit) else "rollback")
     if session.blocks:
         what = "commit()" if isinstance(message, m.Commit) else "rollback()"
         raise ProgrammingError(
             f"{what} inside a transaction() block: the block does that when it is left; raise Rollback to undo it"
         )
-    if session.transaction in (Transaction.NONE, Transaction.READING):
+    if session.transaction in (TransactionStatus.NONE, TransactionStatus.IMPLICIT_READ):
         return
     yield from end(session, message)
 
@@ -201,12 +203,12 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     ``OperationalError`` when a transaction that this session has begun is gone: the server has ended it, as it does
     with one that fills the log, and nobody shall take its work for permanent.
     """
-    begun = session.transaction is Transaction.OPEN and not session.ansi
+    begun = session.transaction is TransactionStatus.OPEN and not session.ansi
     committing = isinstance(message, m.Commit)
-    reply = yield from (ask_commit(session) if committing else ask(session, (message,)))
+    reply = yield from (request_commit(session) if committing else request(session, (message,)))
     if reply.error is not None and reply.error.sqlcode not in (NOT_OPEN, *UNLOGGED):
-        raise error_of(reply.error)
-    yield from _ended(session, undone=isinstance(message, m.Rollback) or reply.error is not None)
+        raise server_error(reply.error)
+    yield from _after_end(session, undone=isinstance(message, m.Rollback) or reply.error is not None)
     if begun and reply.error is not None and isinstance(message, m.Commit):
         raise OperationalError(
             "nothing was committed: the server had ended the transaction before, and undone its work "
@@ -215,13 +217,13 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
         )
 
 
-def ask_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)) -> Exchange[Reply]:
-    """Send a COMMIT and read its answer, as :func:`.turns.ask`. ``CommitUnknown`` when the connection is lost then."""
-    before = session.own
+def request_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)) -> Exchange[Reply]:
+    """Send a COMMIT and read its answer, as :func:`.turns.request`. ``CommitUnknown`` when the connection is lost then."""
+    before = session.outstanding_requests
     try:
-        return (yield from ask(session, messages))
+        return (yield from request(session, messages))
     except (ConnectionLost, ProtocolError) as error:
-        if session.own == before:  # it was lost before: the server rolls back
+        if session.outstanding_requests == before:  # it was lost before: the server rolls back
             raise
         raise CommitUnknown(
             "the answer to COMMIT was lost: the transaction may or may not be in effect; look before you repeat it "
@@ -244,17 +246,17 @@ def rollback(session: Session) -> Exchange[None]:
     return finish(session, m.Rollback())
 
 
-def undone(session: Session) -> Exchange[None]:
+def after_undo(session: Session) -> Exchange[None]:
     """Work was undone: if tables were changed in it, prepared statements mean something else again."""
-    if session.statements.changed:
+    if session.statements.schema_changed:
         yield from release_all(session, session.statements.clear())
-        session.statements.changed = True  # what was changed before the savepoint may still be undone
+        session.statements.schema_changed = True  # what was changed before the savepoint may still be undone
 
 
-def _ended(session: Session, *, undone: bool) -> Exchange[None]:
-    session.transaction = Transaction.NONE
+def _after_end(session: Session, *, undone: bool) -> Exchange[None]:
+    session.transaction = TransactionStatus.NONE
     for cursor in session.cursors:
         cursor.transaction_ended()
-    changed, session.statements.changed = session.statements.changed, False
+    changed, session.statements.schema_changed = session.statements.schema_changed, False
     if undone and changed:
         yield from release_all(session, session.statements.clear())

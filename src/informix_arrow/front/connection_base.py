@@ -8,12 +8,12 @@ from typing import NoReturn
 
 from ..dsn import Parameters
 from ..exchange.fetch import ReadOptions
-from ..exchange.session import Session, Transaction
+from ..exchange.session import Session, TransactionStatus
 from ..observing import Observer
 from ..shaping.rows import RowFactory
 from ..wire import errors
 from ..wire.errors import InterfaceError, ProgrammingError
-from .link import LinkState
+from .link import SessionRunnerBase
 
 
 class ConnectionBase:
@@ -28,7 +28,7 @@ class ConnectionBase:
         The open session.
     """
 
-    _link: LinkState
+    _runner: SessionRunnerBase
     row_factory: RowFactory = "tuple"
 
     # The exceptions as attributes, PEP 249's extension.
@@ -43,15 +43,15 @@ class ConnectionBase:
     ProgrammingError = errors.ProgrammingError
     NotSupportedError = errors.NotSupportedError
 
-    def __init__(self, parameters: Parameters, link: LinkState) -> None:
-        self._login = parameters  # with what another connection can be opened
-        self._link = link
+    def __init__(self, parameters: Parameters, link: SessionRunnerBase) -> None:
+        self._login_parameters = parameters  # with what another connection can be opened
+        self._runner = link
         self._read_options: dict[tuple[object, ...], ReadOptions] = {}  # of cursors, by their settings
 
     @cached_property
     def _parameters(self) -> Parameters:
         """Where the login was and how, the password left out."""
-        return self._login.with_password("")
+        return self._login_parameters.with_password("")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -66,16 +66,16 @@ class ConnectionBase:
         It is called in the thread or task of the call, which waits for it; what it raises is logged, and harms nothing.
         :func:`informix_arrow.observing.add_observer` is for all connections, and for logins.
         """
-        self._link.observers.own.append(observer)
+        self._runner.observers.connection_observers.append(observer)
 
     def remove_observer(self, observer: Observer) -> None:
         """The opposite; ``ValueError`` when it is not there."""
-        self._link.observers.own.remove(observer)
+        self._runner.observers.connection_observers.remove(observer)
 
     @property
     def closed(self) -> bool:
         """Whether the connection was closed, lost, or given back to its pool."""
-        return self._link.closed
+        return self._runner.closed
 
     @property
     def database(self) -> str:
@@ -119,20 +119,20 @@ class ConnectionBase:
         """Whether a transaction is open, as far as can be told from here. After a procedure was called in one this is
         True, though the procedure may have ended it.
         """
-        if self._link.given_back:
+        if self._runner.is_transferred:
             return False
-        return self._session.transaction in (Transaction.OPEN, Transaction.UNKNOWN)
+        return self._session.transaction in (TransactionStatus.OPEN, TransactionStatus.UNKNOWN)
 
-    def _settings(self) -> Parameters:
+    def _reconnect_parameters(self) -> Parameters:
         """With what to open another connection to the same database."""
-        return replace(self._login, database=self._session.database)
+        return replace(self._login_parameters, database=self._session.database)
 
     @property
     def _session(self) -> Session:
-        return self._link.session
+        return self._runner.session
 
     def _require_open(self) -> None:
-        self._link.require_open()
+        self._runner.require_open()
 
     def _check_autocommit(self, value: bool) -> bool:
         """``value``; ``ProgrammingError`` when autocommit cannot become that now, ``InterfaceError`` for anything but
@@ -144,7 +144,7 @@ class ConnectionBase:
             return bool(value)
         if session.blocks:
             raise ProgrammingError("a transaction() block is open: leave it before changing autocommit")
-        if session.transaction is Transaction.READING:
+        if session.transaction is TransactionStatus.IMPLICIT_READ:
             raise ProgrammingError(
                 "results are open: read them to their end or close them before changing autocommit"
             )

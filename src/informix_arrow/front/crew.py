@@ -12,20 +12,20 @@ from typing import Protocol
 from ..wire.errors import Error
 
 #: Seconds after which who waits looks for himself: a finalizer and a signal handler may take no lock to give a signal.
-LOOK = 0.2
+POLL_SECONDS = 0.2
 
 
-class Stopped(Exception):
+class WorkStopped(Exception):
     """To one of the crew: nobody wants its work any more."""
 
 
-class AnySignal(Protocol):
+class SignalProtocol(Protocol):
     """What wakes somebody."""
 
     def set(self) -> None: ...
 
 
-class Crew:
+class WorkerGroup:
     """The workers, one with each connection. Under :attr:`lock` the books of what they work on are kept, too."""
 
     def __init__(self, workers: int) -> None:
@@ -35,7 +35,7 @@ class Crew:
         self.failure: BaseException | None = None
         self.stopped = False  # set without the lock by finalizers and signal handlers
         self.canceled = False
-        self._signals: list[AnySignal] = []
+        self._signals: list[SignalProtocol] = []
 
     def fail(self, error: BaseException) -> None:
         """One has failed; the first one's error counts, and the others are to stop."""
@@ -43,15 +43,15 @@ class Crew:
             if not self.stopped and self.failure is None:
                 self.failure = error
             self.stopped = True
-            self.changed()
+            self.notify_all()
 
     def stop(self) -> None:
         """All are to stop."""
         with self.lock:
             self.stopped = True
-            self.changed()
+            self.notify_all()
 
-    def left(self, signal: AnySignal | None = None) -> bool:
+    def has_active_workers(self, signal: SignalProtocol | None = None) -> bool:
         """Whether somebody is still at work whose end is worth waiting for; the signal tells when there are fewer.
 
         Those that connect are not: they will find out by themselves.
@@ -60,42 +60,42 @@ class Crew:
             if self.workers <= self.connecting:
                 return False
             if signal is not None:
-                self.wakes(signal)
+                self.notify_on_change(signal)
             return True
 
-    def connects(self, change: int) -> None:
-        """One begins (1) or ends (-1) to connect. Raises :class:`Stopped` when it is not wanted any more."""
+    def change_connecting(self, change: int) -> None:
+        """One begins (1) or ends (-1) to connect. Raises :class:`WorkStopped` when it is not wanted any more."""
         with self.lock:
             self.connecting += change
-            self.changed()
+            self.notify_all()
             if change < 0:
                 self.check()
 
-    def leave(self) -> None:
+    def worker_exited(self) -> None:
         """One is through: nothing of it is left."""
         with self.lock:
             self.workers -= 1
-            self.changed()
+            self.notify_all()
 
     # ---- under the lock ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise :class:`Stopped` when nobody wants the work any more."""
+        """Raise :class:`WorkStopped` when nobody wants the work any more."""
         if self.stopped:
-            raise Stopped
+            raise WorkStopped
 
-    def wakes(self, signal: AnySignal) -> None:
+    def notify_on_change(self, signal: SignalProtocol) -> None:
         """The next change is to give this signal."""
         self._signals.append(signal)
 
-    def changed(self) -> None:
+    def notify_all(self) -> None:
         """Wake whoever waits."""
         signals, self._signals = self._signals, []
         for signal in signals:
             signal.set()
 
 
-def named(error: BaseException, name: str) -> BaseException:
+def prefix_error(error: BaseException, name: str) -> BaseException:
     """The error, whose text says which part it is about."""
     if isinstance(error, Error) and error.args:
         error.args = (f"{name}: {error.args[0]}", *error.args[1:])

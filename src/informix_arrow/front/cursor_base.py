@@ -18,7 +18,7 @@ from ..exchange.many import execute_many
 from ..exchange.procedures import call_procedure
 from ..exchange.reexecute import SmallResult
 from ..exchange.replies import ManyOutcome
-from ..exchange.run import run, run_statement
+from ..exchange.run import execute_statement, run_statement
 from ..exchange.session import Session
 from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
@@ -30,7 +30,7 @@ from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError, ProgrammingError
 from ..wire.type_codes import DECIMAL_TYPES
 from .reading import type_options
-from .runner import AnyRunner
+from .runner import ConnectionProtocolBase
 
 # Small batches: the first row is there soon, and rows are consumed piece by piece.
 _BATCH_BYTES = 1 << 20
@@ -69,7 +69,7 @@ class CursorBase:
     _name, _scrollable, _withhold = "", False, False
     _row_factory: RowFactory = "tuple"
     _description: tuple[DescriptionItem, ...] | None = None
-    _make: MakeRow | None = None
+    _make_row: MakeRow | None = None
     messages: list[tuple[type[errors.Warning], errors.Warning]]  # of each its own
     arraysize: int = 1
     rowcount: int = -1
@@ -82,7 +82,7 @@ class CursorBase:
     encoding_errors: Literal["strict", "replace", "binary"] | None = None
     integer_aggregates: bool = False
 
-    def _set_up(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
+    def _configure(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
         """Be another cursor than most are. ``InterfaceError`` for what is no name, or no row factory."""
         if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
             raise InterfaceError(
@@ -158,8 +158,12 @@ class CursorBase:
             )
         return min(number, sys.maxsize)
 
-    def _statement(
-        self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None
+    def _execute_exchange(
+        self,
+        connection: ConnectionProtocolBase,
+        operation: str,
+        parameters: Values | None,
+        inexact: Inexact | None = None,
     ) -> Exchange[Outcome | ServerCursor | SmallResult]:
         """The exchange of ``execute``; wrong parameters are refused here and now."""
         statement = parse(operation)
@@ -167,15 +171,15 @@ class CursorBase:
         chosen = None if inexact is None else inexact_option(inexact)
         session, options = connection._session, self._options(connection)
         if self._name:
-            whole = run(session, operation, len(values), values, options, inexact=chosen)
-            return _of_one_name(session, self._name, whole)
+            whole = execute_statement(session, operation, len(values), values, options, inexact=chosen)
+            return _refuse_open_name(session, self._name, whole)
         if self.floating_decimals == "decimal":
-            return run(session, operation, len(values), values, options, inexact=chosen)
+            return execute_statement(session, operation, len(values), values, options, inexact=chosen)
         return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)
 
-    def _many(
+    def _executemany_exchange(
         self,
-        connection: AnyRunner,
+        connection: ConnectionProtocolBase,
         operation: str,
         rows: Iterable[Values],
         stop_on_error: bool,
@@ -193,20 +197,24 @@ class CursorBase:
             inexact=None if inexact is None else inexact_option(inexact),
         )
 
-    def _procedure(
-        self, connection: AnyRunner, name: str, parameters: Sequence[object] | None, inexact: Inexact | None
+    def _callproc_exchange(
+        self,
+        connection: ConnectionProtocolBase,
+        name: str,
+        parameters: Sequence[object] | None,
+        inexact: Inexact | None,
     ) -> Exchange[Outcome | ServerCursor]:
         """The exchange of ``callproc``."""
         values = () if parameters is None else parameters
         chosen = None if inexact is None else inexact_option(inexact)
         session = connection._session
         called = call_procedure(session, name, values, self._options(connection), inexact=chosen)
-        return _of_one_name(session, self._name, called) if self._name else called
+        return _refuse_open_name(session, self._name, called) if self._name else called
 
-    def _options(self, connection: AnyRunner) -> ReadOptions:
+    def _options(self, connection: ConnectionProtocolBase) -> ReadOptions:
         """How rows are read, as the settings have it; the same object for the same settings."""
         if self._name:
-            return self._made_options(connection)
+            return self._build_options(connection)
         settings = (
             self.lobs,
             self.floating_decimals,
@@ -222,10 +230,10 @@ class CursorBase:
         try:
             return known[settings]
         except (KeyError, TypeError):  # the latter for a wrong value, about which the next line speaks
-            options = known[settings] = self._made_options(connection)
+            options = known[settings] = self._build_options(connection)
             return options
 
-    def _made_options(self, connection: AnyRunner) -> ReadOptions:
+    def _build_options(self, connection: ConnectionProtocolBase) -> ReadOptions:
         types = type_options(
             connection._parameters.encoding_errors,
             lobs=self.lobs,
@@ -240,51 +248,51 @@ class CursorBase:
             types,
             _BATCH_BYTES,
             fetch_bytes=connection._parameters.fetch_buffer_size,
-            hold=self._withhold,
+            with_hold=self._withhold,
             scroll=self._scrollable,
             name=self._name,
         )
 
-    def _forget(self) -> None:
+    def _reset_outcome(self) -> None:
         """Forget the last statement; ``InterfaceError`` when the cursor is closed."""
         if self._closed:
             self._require_open()
-        self._description = self._make = None
+        self._description = self._make_row = None
         self.rowcount = -1
         self.lastrowid = None
         if self.messages:
             self.messages.clear()
 
-    def _did(self, outcome: Outcome) -> None:
+    def _set_outcome(self, outcome: Outcome) -> None:
         """Tell what a statement without rows did."""
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
-        if outcome.cut:
+        if outcome.truncated:
             self._warn_of_cut_text("")
 
-    def _did_many(self, outcome: ManyOutcome) -> None:
+    def _set_many_outcome(self, outcome: ManyOutcome) -> None:
         """Tell what many executions did, and raise one error for all rows that were refused."""
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
-        if outcome.cut:
+        if outcome.truncated_rows:
             self._warn_of_cut_text(
-                f" in {len(outcome.cut)} of {outcome.executed} rows, first in row {outcome.cut[0]}"
+                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, first in row {outcome.truncated_rows[0]}"
             )
         if outcome.errors:
-            raise outcome.failure()
+            raise outcome.combined_error()
 
-    def _describes(self, cursor: ServerCursor | SmallResult) -> None:
+    def _set_description(self, cursor: ServerCursor | SmallResult) -> None:
         """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
         description = cursor.shape.description
         if self._row_factory != "tuple":
-            self._make = row_maker(self._row_factory, description)
+            self._make_row = row_maker(self._row_factory, description)
         self._description = description
 
-    def _exact(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:
+    def _decimal_converters(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:
         """What makes the Decimals of floating DECIMALs that are read as text, by column."""
         if self.floating_decimals != "decimal":
             return {}
-        columns = [cursor.columns[index] for index in cursor.plan.kept]
+        columns = [cursor.columns[index] for index in cursor.plan.column_indexes]
         return {
             index: decimals
             for index, column in enumerate(columns)
@@ -301,19 +309,19 @@ class CursorBase:
         warnings.warn(warning, stacklevel=4)
 
 
-def _of_one_name(session: Session, name: str, exchange: Exchange[T]) -> Exchange[T]:
+def _refuse_open_name(session: Session, name: str, exchange: Exchange[T]) -> Exchange[T]:
     """Refuse the name of a cursor that is open: ``WHERE CURRENT OF`` would change a row of either."""
     for cursor in session.cursors:
-        if not isinstance(cursor, ServerCursor) or cursor.outlived:
+        if not isinstance(cursor, ServerCursor) or cursor.closed_by_server:
             continue
-        if cursor.read.name.lower() == name.lower():
+        if cursor.read_options.name.lower() == name.lower():
             raise InterfaceError(
-                f"another cursor of this connection that is open is called {cursor.read.name!r}, so WHERE CURRENT OF "
+                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so WHERE CURRENT OF "
                 f"{name} could mean a row of either: close that one first, or choose another name"
             )
     return (yield from exchange)
 
 
-def nothing_to_fetch() -> ProgrammingError:
+def no_result_error() -> ProgrammingError:
     """The error of a fetch after a statement without rows."""
     return ProgrammingError("there is nothing to fetch: the last statement returned no rows")

@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..dsn.parameters import check_value
 from ..exchange import connect as login
-from ..exchange.cancel import drop, interruptible, note, verdict, why_lost
-from ..exchange.observed import observed
+from ..exchange.cancel import (
+    connection_lost_message,
+    discard_result,
+    interruptible,
+    record_interrupt,
+    translate_error,
+)
+from ..exchange.observed import instrument
 from ..exchange.session import Session
-from ..exchange.steps import Call, Exchange, at_once
+from ..exchange.steps import Call, Exchange, run_without_io
 from ..observing import Observers, Operation, Target
 from ..transport.aio import AsyncTransport
 from ..transport.blocking import BlockingTransport
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..dsn import Parameters
-    from ..trace.recording import Trace
+    from ..trace.recording import TraceWriter
 
 T = TypeVar("T")
 
@@ -38,14 +44,14 @@ _BUSY = (
 )
 
 
-class _Settings(TypedDict):
+class _TransportOptions(TypedDict):
     connect_timeout: float | None
     read_timeout: float | None
     keepalive: bool | float
     tls: TlsSettings | None
 
 
-def _settings(parameters: Parameters) -> _Settings:
+def _transport_options(parameters: Parameters) -> _TransportOptions:
     """What a transport needs to know of the connection's parameters."""
     return {
         "connect_timeout": parameters.connect_timeout,
@@ -70,7 +76,7 @@ def _tls(parameters: Parameters) -> TlsSettings:
     )
 
 
-def _in_use(timeout: float) -> QueryTimeout:
+def _in_use_error(timeout: float) -> QueryTimeout:
     return QueryTimeout(
         f"the connection was in use by others for {timeout:g} s (timeout); nothing was sent for this call"
     )
@@ -90,26 +96,26 @@ _OTHER_LOOP = (
 
 
 @lru_cache(maxsize=16)
-def _target(host: str, port: int, server: str, user: str) -> Target:
+def _endpoint(host: str, port: int, server: str, user: str) -> Target:
     """The same for most connections of a process."""
     return Target(host, port, server, user)
 
 
-class LinkState:
+class SessionRunnerBase:
     """What both links remember: whether they can be used, and why not."""
 
-    _given_back = False  # to a pool: the conversation goes on by another link
+    _transferred = False  # to a pool: the conversation goes on by another link
 
     def __init__(self, parameters: Parameters) -> None:
         self._closed = True  # until the session stands
-        self._why_closed = ""  # why it was lost; "" when it was closed on purpose
+        self._close_reason = ""  # why it was lost; "" when it was closed on purpose
         self._call_timeout = parameters.call_timeout
-        target = _target(parameters.host, parameters.port, parameters.server, parameters.user)
+        target = _endpoint(parameters.host, parameters.port, parameters.server, parameters.user)
         self.observers = Observers(target, parameters.log_parameters)
         self._trace = _trace(parameters) if parameters.trace else None
         self.session: Session
         self.transport: BlockingTransport | AsyncTransport
-        _links.add(self)
+        _runners.add(self)
 
     @property
     def closed(self) -> bool:
@@ -119,33 +125,35 @@ class LinkState:
     def require_open(self) -> None:
         """``InterfaceError`` when it was closed, ``OperationalError`` with the reason when it was lost."""
         if self._closed:
-            if self._given_back:
+            if self._transferred:
                 raise InterfaceError(_GIVEN_BACK)
-            if self._why_closed:
-                raise OperationalError(self._why_closed, transient=True)
+            if self._close_reason:
+                raise OperationalError(self._close_reason, transient=True)
             raise InterfaceError("the connection is closed")
 
     @property
-    def given_back(self) -> bool:
+    def is_transferred(self) -> bool:
         """Whether it was handed on: its session is another holder's."""
-        return self._given_back
+        return self._transferred
 
-    def _hand_on(self) -> Self:
+    def _transfer_ownership(self) -> Self:
         """Another link with the same conversation; this one is refused whatever it is asked for."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        _links.add(other)
-        self._closed = self._given_back = True
+        _runners.add(other)
+        self._closed = self._transferred = True
         return other
 
     @property
-    def suspicious(self) -> bool:
+    def has_unsolicited_data(self) -> bool:
         """Whether something has come from the server that nobody asked for: its goodbye, as a rule. Costs no round
         trip and says so only between exchanges; a network that is gone without a word shows when it is used.
         """
-        return self._closed or self.transport.stirs(expecting=bool(self.session.owed))
+        return self._closed or self.transport.has_unsolicited_data(
+            expecting=bool(self.session.pending_replies)
+        )
 
-    def limit(self, timeout: float | None) -> float | None:
+    def call_timeout(self, timeout: float | None) -> float | None:
         """The seconds that a call may take. ``InterfaceError`` for what is no time limit, 0 among it: to some drivers
         that means none."""
         if timeout is None:
@@ -153,17 +161,17 @@ class LinkState:
         seconds: float | None = check_value("call_timeout", timeout, "timeout")
         return seconds
 
-    def _traced(self, exchange: Exchange[T], call: Call | None = None) -> Exchange[T]:
+    def _trace_exchange(self, exchange: Exchange[T], call: Call | None = None) -> Exchange[T]:
         """The exchange as the transport runs it: with somebody looking on, where the user asked for that."""
         if self._trace is None:
             return exchange
         return self._trace.follow(exchange, self.session.framing.encoding, call)
 
-    def _logging_in(self, exchange: Exchange[Session]) -> AbstractContextManager[Exchange[Session]]:
+    def _login_exchange(self, exchange: Exchange[Session]) -> AbstractContextManager[Exchange[Session]]:
         """The login, for the transport to be run within the block."""
         if self._trace is not None:
             exchange = self._trace.follow(exchange)
-        if not self.observers.looking_at_login():
+        if not self.observers.is_login_observed():
             return nullcontext(exchange)
         return self._observed_login(exchange, self.observers.begin())
 
@@ -171,39 +179,39 @@ class LinkState:
     def _observed_login(
         self, exchange: Exchange[Session], operation: Operation
     ) -> Iterator[Exchange[Session]]:
-        operation.tell("connect")
+        operation.describe("connect")
         error: BaseException | None = None
         try:
-            yield observed(exchange, operation)
+            yield instrument(exchange, operation)
         except BaseException as failure:
             error = failure
             raise
         finally:
             self.observers.end(operation, self.session.database if error is None else "", error)
 
-    def _forked(self) -> None:
+    def _detach_after_fork(self) -> None:
         """This is a child process now: the conversation is its parent's, and nothing may be said in it."""
         if not self._closed:
-            self._closed, self._why_closed = True, _OTHER_PROCESS
-        self.transport.disown()
+            self._closed, self._close_reason = True, _OTHER_PROCESS
+        self.transport.detach_after_fork()
 
-    def _failed(self, call: Call, error: BaseException) -> BaseException:
+    def _handle_failure(self, call: Call, error: BaseException) -> BaseException:
         """Take notice of what left an exchange; what the caller gets for it."""
-        note(call, error)
-        if isinstance(error, MemoryError) and error is not self.session.passed_on:
+        record_interrupt(call, error)
+        if isinstance(error, MemoryError) and error is not self.session.caller_error:
             error = OperationalError(
                 "there was not enough memory for the server's reply; the connection is closed"
             )
-            self._closed, self._why_closed = True, why_lost(error)
+            self._closed, self._close_reason = True, connection_lost_message(error)
             return error
         if not self.session.usable_after(error):
             self._closed = True
-            self._why_closed = why_lost(error)
-        return verdict(call, error)
+            self._close_reason = connection_lost_message(error)
+        return translate_error(call, error)
 
 
-def _trace(parameters: Parameters) -> Trace:
-    from ..trace.recording import Trace  # nobody else pays for it
+def _trace(parameters: Parameters) -> TraceWriter:
+    from ..trace.recording import TraceWriter  # nobody else pays for it
 
     passwords = (
         parameters.password,
@@ -211,24 +219,24 @@ def _trace(parameters: Parameters) -> Trace:
         parameters.tls_key_password,
         parameters.tls_pkcs12_password,
     )
-    return Trace(
+    return TraceWriter(
         parameters.trace, values=parameters.log_parameters, encoding=parameters.encoding, secrets=passwords
     )
 
 
-_links: weakref.WeakSet[LinkState] = weakref.WeakSet()
+_runners: weakref.WeakSet[SessionRunnerBase] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for link in list(_links):
-        link._forked()
+    for link in list(_runners):
+        link._detach_after_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class Link(LinkState):
+class SessionRunner(SessionRunnerBase):
     """One logged-in session: exchanges run over it one after the other, whichever thread they come from.
 
     Made by :meth:`open`. After an error it is either usable as before or closed, nothing in between, and remembers why.
@@ -239,18 +247,18 @@ class Link(LinkState):
         self.lock = threading.RLock()
         """Held around each exchange, and by whoever looks at the session or changes it."""
         self._busy = False
-        self.transport: BlockingTransport = BlockingTransport(**_settings(parameters))
+        self.transport: BlockingTransport = BlockingTransport(**_transport_options(parameters))
 
     @classmethod
-    def open(cls, parameters: Parameters) -> Link:
+    def open(cls, parameters: Parameters) -> SessionRunner:
         """Log in. Errors are those of :func:`.exchange.connect.connect`."""
         link = cls(parameters)
         try:
-            if link._trace is None and not link.observers.looking_at_login():
+            if link._trace is None and not link.observers.is_login_observed():
                 exchange = login.connect(parameters)
                 link.session = link.transport.run(exchange, whole=parameters.login_timeout)
             else:
-                with link._logging_in(login.connect(parameters)) as exchange:
+                with link._login_exchange(login.connect(parameters)) as exchange:
                     link.session = link.transport.run(exchange, whole=parameters.login_timeout)
         except BaseException:
             link.transport.close()
@@ -270,12 +278,12 @@ class Link(LinkState):
         Whoever gets no result of an exchange that has state (a batch of a result) must take that state for broken.
         """
         if timeout is not None or self._call_timeout is not None:
-            timeout = self.limit(timeout)
+            timeout = self.call_timeout(timeout)
         if timeout is None:
             # Python lets no signal in where ``with`` takes a lock: one that Ctrl-C left taken would stay so for ever.
             with self.lock:
-                return self._run_alone(exchange, Call())
-        call = Call(timeout, since=time.monotonic())
+                return self._run_locked(exchange, Call())
+        call = Call(timeout, started_at=time.monotonic())
         lock: Any = self.lock
         mine = lock._is_owned()
         try:
@@ -285,13 +293,13 @@ class Link(LinkState):
                 lock.release()
             raise
         if not taken:
-            raise _in_use(timeout)
+            raise _in_use_error(timeout)
         try:
-            return self._run_alone(exchange, call)
+            return self._run_locked(exchange, call)
         finally:
             lock.release()
 
-    def _run_alone(self, exchange: Exchange[T], call: Call) -> T:
+    def _run_locked(self, exchange: Exchange[T], call: Call) -> T:
         if self._closed:
             self.require_open()
         if self._busy:
@@ -299,14 +307,14 @@ class Link(LinkState):
             raise InterfaceError(_BUSY)
         self._busy = True
         try:
-            if self.observers.looking():
-                return self._observed(exchange, call)
-            return self._carry_out(interruptible(self.session, call, exchange), call)
+            if self.observers.is_observed():
+                return self._run_instrumented(exchange, call)
+            return self._execute(interruptible(self.session, call, exchange), call)
         finally:
             self._busy = False
 
     def require_idle(self) -> None:
-        """Refuse what :meth:`run_here` would."""
+        """Refuse what :meth:`run_without_io` would."""
         if self._closed:
             self.require_open()
         if self._busy:
@@ -314,20 +322,20 @@ class Link(LinkState):
                 if self._busy:
                     raise InterfaceError(_BUSY)
 
-    def run_here(self, exchange: Exchange[T]) -> T:
+    def run_without_io(self, exchange: Exchange[T]) -> T:
         """Run an exchange that needs nothing of the server: no time limit, nothing to interrupt, no step."""
         with self.lock:
             if self._closed:
                 self.require_open()
             if self._busy:
                 raise InterfaceError(_BUSY)
-            return at_once(exchange)
+            return run_without_io(exchange)
 
-    def _observed(self, exchange: Exchange[T], call: Call) -> T:
+    def _run_instrumented(self, exchange: Exchange[T], call: Call) -> T:
         operation = call.operation = self.observers.begin(self.session.database)
         error: BaseException | None = None
         try:
-            return self._carry_out(observed(interruptible(self.session, call, exchange), operation), call)
+            return self._execute(instrument(interruptible(self.session, call, exchange), operation), call)
         except BaseException as failure:
             error = failure
             raise
@@ -336,18 +344,18 @@ class Link(LinkState):
             self.observers.end(operation, self.session.database, error)
             del error  # it knows this frame
 
-    def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
+    def _execute(self, exchange: Exchange[T], call: Call) -> T:
         if self._trace is not None:
-            exchange = self._traced(exchange, call)
+            exchange = self._trace_exchange(exchange, call)
         try:
             result = self.transport.run(exchange, call)
         except BaseException as error:
             better: BaseException | None = None
             try:
-                better = self._failed(call, error)
+                better = self._handle_failure(call, error)
             finally:
                 if better is None:  # Ctrl-C again, before it was clear what the first error has left
-                    self._closed, self._why_closed = True, why_lost(error)
+                    self._closed, self._close_reason = True, connection_lost_message(error)
                 if self._closed:
                     self.transport.close()
             # The error refers to this frame. With a name for it here the frame would refer to the error, too, and both,
@@ -359,27 +367,27 @@ class Link(LinkState):
                 raise better from error
             finally:
                 better = None
-        if call.broken is not None:
-            drop(self.session, result)
-            raise call.take_broken()
+        if call.pending_exception is not None:
+            discard_result(self.session, result)
+            raise call.pop_pending_exception()
         return result
 
-    def _forked(self) -> None:
+    def _detach_after_fork(self) -> None:
         self.lock = threading.RLock()  # a thread that is not here may have held it
-        super()._forked()
+        super()._detach_after_fork()
 
-    def hand_on(self) -> Link:
+    def transfer_ownership(self) -> SessionRunner:
         """The same conversation for its next holder, once nothing runs in it; whoever still has this link, or waits
         for it, gets an ``InterfaceError``, and can neither interrupt nor close what it was.
         """
         with self.lock:
-            other = self._hand_on()
+            other = self._transfer_ownership()
             self.lock = threading.RLock()  # nobody waits for what the next holder does
             return other
 
     def interrupt(self) -> None:
         """End the statement that runs now, from any thread; nothing when none runs."""
-        if not self._given_back:
+        if not self._transferred:
             self.transport.interrupt()
 
     def close(self) -> None:
@@ -390,19 +398,19 @@ class Link(LinkState):
             self._closed = True
             try:
                 if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
-                    self.transport.run(self._traced(login.leave(self.session)))
+                    self.transport.run(self._trace_exchange(login.disconnect(self.session)))
             finally:
                 self.transport.close()
 
     def abandon(self) -> None:
         """Close the socket and say nothing: for finalizers, which may run in the middle of anything."""
         self._closed = True
-        if not self._given_back:
+        if not self._transferred:
             self.transport.close()
 
 
-class AsyncLink(LinkState):
-    """:class:`Link` for asyncio: one session, used by one task at a time, in one event loop.
+class AsyncSessionRunner(SessionRunnerBase):
+    """:class:`SessionRunner` for asyncio: one session, used by one task at a time, in one event loop.
 
     Made by ``await AsyncLink.open(parameters)``. Tasks that ask at the same time are served in their order.
     """
@@ -413,14 +421,14 @@ class AsyncLink(LinkState):
         """Held around each exchange; not reentrant."""
         self._runner: asyncio.Task[object] | None = None
         self._loop = asyncio.get_running_loop()
-        self.transport: AsyncTransport = AsyncTransport(**_settings(parameters))
+        self.transport: AsyncTransport = AsyncTransport(**_transport_options(parameters))
 
     @classmethod
-    async def open(cls, parameters: Parameters) -> AsyncLink:
-        """Log in. Errors as :class:`Link`; a cancellation closes the socket and passes through."""
+    async def open(cls, parameters: Parameters) -> AsyncSessionRunner:
+        """Log in. Errors as :class:`SessionRunner`; a cancellation closes the socket and passes through."""
         link = cls(parameters)
         try:
-            with link._logging_in(login.connect(parameters)) as exchange:
+            with link._login_exchange(login.connect(parameters)) as exchange:
                 link.session = await link.transport.run(exchange, whole=parameters.login_timeout)
         except BaseException:
             link.transport.close()
@@ -429,11 +437,11 @@ class AsyncLink(LinkState):
         return link
 
     async def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
-        """As :meth:`Link.run`. A task that is cancelled meanwhile interrupts its statement on the server and gets its
+        """As :meth:`SessionRunner.run`. A task that is cancelled meanwhile interrupts its statement on the server and gets its
         ``CancelledError`` when the answer has been read: the link stays usable.
         """
-        timeout = self.limit(timeout)
-        if self._given_back:
+        timeout = self.call_timeout(timeout)
+        if self._transferred:
             self.require_open()  # and not behind what the next holder does
         if asyncio.get_running_loop() is not self._loop:
             self.require_open()
@@ -441,29 +449,29 @@ class AsyncLink(LinkState):
         if self._runner is not None and self._runner is asyncio.current_task():
             raise InterfaceError(_BUSY)
         began = time.monotonic()
-        await self._take_lock(timeout)
+        await self._acquire_lock(timeout)
         try:
             self.require_open()
             self._runner = asyncio.current_task()
-            return await self._run(exchange, Call(timeout, since=began))
+            return await self._run(exchange, Call(timeout, started_at=began))
         finally:
             self._runner = None
             self.lock.release()
 
     def require_idle(self) -> None:
-        """Refuse what :meth:`run_here` would."""
+        """Refuse what :meth:`run_without_io` would."""
         self.require_open()
         if self._runner is not None and self._runner is asyncio.current_task():
             raise InterfaceError(_BUSY)
 
-    def run_here(self, exchange: Exchange[T]) -> T:
-        """As :meth:`Link.run_here`. Another task's exchange may be waiting meanwhile: ``exchange`` must not touch what
+    def run_without_io(self, exchange: Exchange[T]) -> T:
+        """As :meth:`SessionRunner.run_without_io`. Another task's exchange may be waiting meanwhile: ``exchange`` must not touch what
         the session shares.
         """
         self.require_idle()
-        return at_once(exchange)
+        return run_without_io(exchange)
 
-    async def _take_lock(self, timeout: float | None) -> None:
+    async def _acquire_lock(self, timeout: float | None) -> None:
         """Not by wait_for(), which before Python 3.12 may swallow a cancellation, or lose the lock over one."""
         if timeout is None:
             await self.lock.acquire()
@@ -477,16 +485,16 @@ class AsyncLink(LinkState):
             raise
         if not done:
             taking.cancel()
-            raise _in_use(timeout)
+            raise _in_use_error(timeout)
 
     async def _run(self, exchange: Exchange[T], call: Call) -> T:
-        if not self.observers.looking():
-            return await self._carry_out(interruptible(self.session, call, exchange), call)
+        if not self.observers.is_observed():
+            return await self._execute(interruptible(self.session, call, exchange), call)
         operation = call.operation = self.observers.begin(self.session.database)
         error: BaseException | None = None
         try:
-            return await self._carry_out(
-                observed(interruptible(self.session, call, exchange), operation), call
+            return await self._execute(
+                instrument(interruptible(self.session, call, exchange), operation), call
             )
         except BaseException as failure:
             error = failure
@@ -496,11 +504,11 @@ class AsyncLink(LinkState):
             self.observers.end(operation, self.session.database, error)
             del error  # it knows this frame
 
-    async def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
+    async def _execute(self, exchange: Exchange[T], call: Call) -> T:
         try:
-            result = await self.transport.run(self._traced(exchange, call), call)
+            result = await self.transport.run(self._trace_exchange(exchange, call), call)
         except BaseException as error:
-            better = self._failed(call, error)
+            better = self._handle_failure(call, error)
             if self._closed:
                 self.transport.close()
             if better is error:
@@ -510,35 +518,35 @@ class AsyncLink(LinkState):
                 raise better from error
             finally:
                 del better
-        if call.broken is not None:
-            drop(self.session, result)
-            raise call.take_broken()
+        if call.pending_exception is not None:
+            discard_result(self.session, result)
+            raise call.pop_pending_exception()
         return result
 
     @property
-    def suspicious(self) -> bool:
-        return super().suspicious or asyncio.get_running_loop() is not self._loop
+    def has_unsolicited_data(self) -> bool:
+        return super().has_unsolicited_data or asyncio.get_running_loop() is not self._loop
 
-    async def hand_on(self) -> AsyncLink:
-        """As :meth:`Link.hand_on`."""
+    async def transfer_ownership(self) -> AsyncSessionRunner:
+        """As :meth:`SessionRunner.transfer_ownership`."""
         mine = self._runner is not None and self._runner is asyncio.current_task()
         if mine or asyncio.get_running_loop() is not self._loop:
-            return self._hand_on()  # whose next step tells what is wrong
+            return self._transfer_ownership()  # whose next step tells what is wrong
         async with self.lock:
-            return self._hand_on()
+            return self._transfer_ownership()
 
-    def _forked(self) -> None:
+    def _detach_after_fork(self) -> None:
         self.lock = asyncio.Lock()
-        super()._forked()
+        super()._detach_after_fork()
 
     def interrupt(self) -> None:
         """End the statement that runs now; nothing when none runs. From within the event loop."""
-        if not self._given_back:
+        if not self._transferred:
             self.transport.interrupt()
 
     async def close(self) -> None:
         """End the session; the server rolls back an open transaction. May be called again."""
-        if self._given_back:
+        if self._transferred:
             return
         if self._runner is not None and self._runner is asyncio.current_task():
             self.abandon()
@@ -553,12 +561,12 @@ class AsyncLink(LinkState):
                 return
             self._closed = True
             try:
-                await self.transport.run(self._traced(login.leave(self.session)))
+                await self.transport.run(self._trace_exchange(login.disconnect(self.session)))
             finally:
                 self.transport.close()
 
     def abandon(self) -> None:
         """Close the socket and say nothing: for finalizers, and when there is no time for a goodbye."""
         self._closed = True
-        if not self._given_back:
+        if not self._transferred:
             self.transport.close()

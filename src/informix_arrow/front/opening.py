@@ -10,24 +10,24 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T", bound=AbstractAsyncContextManager[Any])
 
 
-class Opening(Generic[T]):
+class AwaitableContext(Generic[T]):
     """``x = await opening``, or ``async with opening as x``. Nothing happens before; it serves once."""
 
     def __init__(self, open: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._open = open
-        self._opened: T | None = None
+        self._context: T | None = None
 
     def __await__(self) -> Generator[Any, Any, T]:
         return self._open().__await__()
 
     async def __aenter__(self) -> T:
-        self._opened = await self
-        await self._opened.__aenter__()
-        return self._opened
+        self._context = await self
+        await self._context.__aenter__()
+        return self._context
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        opened, self._opened = self._opened, None
+        opened, self._context = self._context, None
         if opened is not None:
             await opened.__aexit__(kind, error, trace)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from ..dsn import Parameters
-from ..exchange.reset import Ground
+from ..exchange.reset import InitialState
 from ..exchange.session import Session
 from ..shaping.rows import RowFactory
 from ..wire.errors import InterfaceError, OperationalError
@@ -24,14 +24,14 @@ from ..wire.errors import InterfaceError, OperationalError
 log = logging.getLogger("informix_arrow.pool")
 
 
-class Suspicious(Protocol):
+class HealthCheckable(Protocol):
     """A link, blocking or asynchronous."""
 
     @property
-    def suspicious(self) -> bool: ...
+    def has_unsolicited_data(self) -> bool: ...
 
 
-class Lendable(Protocol):
+class Poolable(Protocol):
     """A connection, blocking or asynchronous."""
 
     row_factory: RowFactory
@@ -43,13 +43,13 @@ class Lendable(Protocol):
     def _session(self) -> Session: ...
 
     @property
-    def _link(self) -> Suspicious: ...
+    def _runner(self) -> HealthCheckable: ...
 
 
-C = TypeVar("C", bound=Lendable)
+C = TypeVar("C", bound=Poolable)
 
 #: Seconds of silence after which a member that was asked for a sign of life is given up.
-CHECK = 5.0
+CHECK_AFTER_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -115,40 +115,40 @@ def _check_seconds(name: str, value: float | None) -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Member(Generic[C]):
+class PooledConnection(Generic[C]):
     """One connection of the pool, made just now."""
 
     connection: C
-    born: float  # times of time.monotonic()
+    created_at: float  # times of time.monotonic()
     idle_since: float
-    ground: Ground  # to which its session is brought back
+    initial_state: InitialState  # to which its session is brought back
     row_factory: RowFactory  # and what its rows are made into
-    lent_as: int = 0  # id() of the connection that a caller has, or had last
-    lent: bool = False  # until it is put by, handed on or gone
-    coming_back: bool = False
-    gone: bool = False  # it does not count any more
+    lent_id: int = 0  # id() of the connection that a caller has, or had last
+    is_lent: bool = False  # until it is put by, handed on or gone
+    being_returned: bool = False
+    removed: bool = False  # it does not count any more
 
     @classmethod
-    def of(cls, connection: C) -> Member[C]:
+    def create(cls, connection: C) -> PooledConnection[C]:
         now = time.monotonic()
-        return cls(connection, now, now, Ground.of(connection._session), connection.row_factory)
+        return cls(connection, now, now, InitialState.capture(connection._session), connection.row_factory)
 
     @property
-    def usable(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether it is open, and in the database that it was opened with."""
-        return not self.connection.closed and self.connection._session.database == self.ground.database
+        return not self.connection.closed and self.connection._session.database == self.initial_state.database
 
 
 @dataclass(slots=True, eq=False)
-class Place(Generic[C]):
+class Waiter(Generic[C]):
     """A caller's place in the line. Once ``served``, ``member`` is its connection; None: it may open one."""
 
-    wake: Callable[[], object] = lambda: None
-    member: Member[C] | None = None
-    served: bool = False
+    notify: Callable[[], object] = lambda: None
+    member: PooledConnection[C] | None = None
+    is_served: bool = False
 
 
-class Patience:
+class Deadline:
     """How long one caller waits."""
 
     def __init__(self, limit: float | None) -> None:
@@ -156,18 +156,18 @@ class Patience:
         self.began = time.monotonic()
 
     @property
-    def left(self) -> float | None:
+    def remaining(self) -> float | None:
         """Seconds that are left; None without a limit."""
         if self.limit is None:
             return None
         return min(max(0.0, self.began + self.limit - time.monotonic()), threading.TIMEOUT_MAX)
 
 
-def hurried(parameters: Parameters, patience: Patience | None) -> Parameters:
+def with_login_deadline(parameters: Parameters, patience: Deadline | None) -> Parameters:
     """The parameters for a login that must be over when the caller's patience is. Whoever does not wait for others at
     all (a limit of 0) waits for a login as long as anybody.
     """
-    left = None if patience is None or not patience.limit else patience.left
+    left = None if patience is None or not patience.limit else patience.remaining
     if left is None or (parameters.login_timeout is not None and parameters.login_timeout <= left):
         return parameters
     return replace(parameters, login_timeout=left)
@@ -184,9 +184,9 @@ class PoolCore(Generic[C]):
         self.limits = limits
         self.closed = False
         self._lock = threading.Lock()
-        self._idle: deque[Member[C]] = deque()  # the one that was used last stands at the right
-        self._lent: dict[int, Member[C]] = {}  # by id() of the connection
-        self._line: deque[Place[C]] = deque()
+        self._idle: deque[PooledConnection[C]] = deque()  # the one that was used last stands at the right
+        self._lent: dict[int, PooledConnection[C]] = {}  # by id() of the connection
+        self._waiters: deque[Waiter[C]] = deque()
         # Called when a closed pool has no member left.
         self._when_empty: list[Callable[[], object]] = []
         self._statistics = PoolStatistics()
@@ -195,13 +195,13 @@ class PoolCore(Generic[C]):
     def statistics(self) -> PoolStatistics:
         """A snapshot."""
         with self._lock:
-            return replace(self._statistics, idle=len(self._idle), waiting=len(self._line))
+            return replace(self._statistics, idle=len(self._idle), waiting=len(self._waiters))
 
     @contextmanager
-    def patience(self, timeout: float | None) -> Iterator[Patience]:
+    def deadline(self, timeout: float | None) -> Iterator[Deadline]:
         """Around one caller's acquiring: its time limit, and what its wait adds to the statistics."""
         _check_seconds("timeout", timeout)
-        patience = Patience(self.limits.timeout if timeout is None else timeout)
+        patience = Deadline(self.limits.timeout if timeout is None else timeout)
         try:
             yield patience
         finally:
@@ -210,33 +210,33 @@ class PoolCore(Generic[C]):
 
     # ---- getting one ------------------------------------------------------------------------------------------
 
-    def ask(self, place: Place[C]) -> None:
+    def request(self, place: Waiter[C]) -> None:
         """Put a place into the line, or serve it at once if possible; else its ``wake`` is called when it is worth
         looking again.
 
-        Whoever has a place must end with :meth:`claim` and :meth:`lend`, or with :meth:`leave`.
+        Whoever has a place must end with :meth:`claim` and :meth:`lend`, or with :meth:`cancel`.
         """
         with self._lock:
             self._require_open()
-            if not self._line and self._idle:
-                place.member, place.served = self._idle[-1], True
+            if not self._waiters and self._idle:
+                place.member, place.is_served = self._idle[-1], True
                 self._idle.pop()
-            elif not self._line and self._statistics.size < self.limits.max_size:
+            elif not self._waiters and self._statistics.size < self.limits.max_size:
                 self._statistics.size += 1
-                place.served = True
+                place.is_served = True
             else:
-                self._line.append(place)
+                self._waiters.append(place)
 
-    def claim(self, place: Place[C], patience: Patience) -> Member[C] | None:
+    def claim(self, place: Waiter[C], patience: Deadline) -> PooledConnection[C] | None:
         """What the place was served with: a member, or None when the caller may open one.
 
         Raises ``OperationalError`` when it was not served in time, ``InterfaceError`` when the pool was closed.
         """
         with self._lock:
-            if place.served:
+            if place.is_served:
                 return place.member
-            if place in self._line:
-                self._line.remove(place)
+            if place in self._waiters:
+                self._waiters.remove(place)
             self._require_open()
             self._statistics.timeouts += 1
         log.debug(
@@ -248,45 +248,47 @@ class PoolCore(Generic[C]):
             transient=True,
         )
 
-    def opened(self, connection: C) -> Member[C]:
+    def add(self, connection: C) -> PooledConnection[C]:
         """Take in a connection that was just made and set up."""
         with self._lock:
             self._statistics.opened += 1
             log.debug("a connection was opened: the pool has %d", self._statistics.size)
-        return Member.of(connection)
+        return PooledConnection.create(connection)
 
-    def lend(self, member: Member[C]) -> C:
+    def lend(self, member: PooledConnection[C]) -> C:
         """Hand a member out."""
         with self._lock:
             self._statistics.served += 1
-            member.lent_as = id(member.connection)
-            member.lent, member.coming_back = True, False
-            self._lent[member.lent_as] = member
+            member.lent_id = id(member.connection)
+            member.is_lent, member.being_returned = True, False
+            self._lent[member.lent_id] = member
         return member.connection
 
-    def leave(self, place: Place[C]) -> Member[C] | None:
+    def cancel(self, place: Waiter[C]) -> PooledConnection[C] | None:
         """Give the place up, whatever became of it: a member goes to the next in line, and so does the right to open
-        one. Returned is a member that has to be closed and reported to :meth:`discarded`. May be called again.
+        one. Returned is a member that has to be closed and reported to :meth:`remove`. May be called again.
         """
         with self._lock:
-            if place in self._line:
-                self._line.remove(place)
-            member, served = place.member, place.served
-            place.member, place.served = None, False
+            if place in self._waiters:
+                self._waiters.remove(place)
+            member, served = place.member, place.is_served
+            place.member, place.is_served = None, False
         if member is None:
             if served:
-                self._freed()
+                self._release_slot()
             return None
-        return None if member.usable and self.keep(member) else member
+        return None if member.is_healthy and self.put(member) else member
 
-    def needs_check(self, member: Member[C]) -> bool:
+    def needs_check(self, member: PooledConnection[C]) -> bool:
         """Whether it must be asked for a sign of life before it is lent: it has been idle for so long, or the server
         has said something in the meantime, which costs no round trip to find out.
         """
         after, idle = self.limits.check_after, time.monotonic() - member.idle_since
-        return member.connection._link.suspicious or (after is not None and (not after or idle > after))
+        return member.connection._runner.has_unsolicited_data or (
+            after is not None and (not after or idle > after)
+        )
 
-    def broken(self, place: Place[C]) -> None:
+    def mark_broken(self, place: Waiter[C]) -> None:
         """The member that a place was served with was closed because it is of no use: another one may be opened in its
         place, without a new wait.
         """
@@ -296,64 +298,64 @@ class PoolCore(Generic[C]):
 
     # ---- giving it back ---------------------------------------------------------------------------------------
 
-    def give_back(self, connection: C) -> Member[C]:
-        """The member of a lent connection, which must go on to :meth:`keep` or :meth:`discarded`.
+    def begin_return(self, connection: C) -> PooledConnection[C]:
+        """The member of a lent connection, which must go on to :meth:`put` or :meth:`remove`.
 
         ``InterfaceError`` when it was not lent, or given back before.
         """
         with self._lock:
-            member = self.lent(connection)
-            if member is None or member.coming_back:
+            member = self.find_lent(connection)
+            if member is None or member.being_returned:
                 raise InterfaceError("the connection was not lent by this pool, or was given back already")
-            member.coming_back = True
+            member.being_returned = True
         return member
 
-    def lent(self, connection: C) -> Member[C] | None:
+    def find_lent(self, connection: C) -> PooledConnection[C] | None:
         """The member of a connection that is lent, or on its way back."""
         number = id(connection)
         member = self._lent.get(number)
-        return member if member is not None and member.lent and member.lent_as == number else None
+        return member if member is not None and member.is_lent and member.lent_id == number else None
 
-    def keep(self, member: Member[C]) -> bool:
+    def put(self, member: PooledConnection[C]) -> bool:
         """Hand a member to the first in line, else put it by. False: it is too old, or the pool is closed."""
         member.idle_since = time.monotonic()
         with self._lock:
-            if self.closed or self._too_old(member):
+            if self.closed or self._is_expired(member):
                 return False
-            if self._line:
-                place = self._line[0]
-                place.member, place.served, member.lent = member, True, False
-                self._line.popleft()
-                place.wake()
+            if self._waiters:
+                place = self._waiters[0]
+                place.member, place.is_served, member.is_lent = member, True, False
+                self._waiters.popleft()
+                place.notify()
             else:
                 self._idle.append(member)
-                member.lent = False
+                member.is_lent = False
             self._forget(member)
         return True
 
-    def discarded(self, member: Member[C], why: str) -> None:
+    def remove(self, member: PooledConnection[C], why: str) -> None:
         """A member was closed: ``"broken"`` or ``"retired"``. The first in line may open another one. May be called
         again."""
         with self._lock:
-            if member.gone:
+            if member.removed:
                 return
-            member.gone, member.lent = True, False
+            member.removed, member.is_lent = True, False
             self._statistics.size -= 1
             setattr(self._statistics, why, getattr(self._statistics, why) + 1)
             log.debug("a connection was closed (%s)", why)
             if member in self._idle:
                 self._idle.remove(member)
             self._forget(member)
-        self._move_up()
+        self._grant_slot()
 
-    def surplus(self) -> Member[C] | None:
+    def pop_surplus(self) -> PooledConnection[C] | None:
         """Take out an idle member that is too old, idle for too long, or of a closed pool: to be closed and
-        :meth:`discarded`. None when there is none."""
+        :meth:`remove`. None when there is none."""
         now, limits = time.monotonic(), self.limits
         with self._lock:
             for member in self._idle:
                 unused = limits.max_idle is not None and now - member.idle_since > limits.max_idle
-                if self.closed or self._too_old(member) or (unused and len(self._idle) > limits.min_size):
+                if self.closed or self._is_expired(member) or (unused and len(self._idle) > limits.min_size):
                     self._idle.remove(member)
                     return member
         return None
@@ -371,20 +373,20 @@ class PoolCore(Generic[C]):
 
     def failed_to_open(self) -> None:
         """A reserved place stays empty: the first in line may try."""
-        self._freed()
+        self._release_slot()
 
     def close(self, wake: Callable[[], object]) -> bool:
-        """Lend no more and send those away who wait: all idle members are :meth:`surplus` now. True when nothing is
+        """Lend no more and send those away who wait: all idle members are :meth:`pop_surplus` now. True when nothing is
         lent; else ``wake`` is called when that is so."""
         with self._lock:
             self.closed = True
-            line = list(self._line)
-            self._line.clear()
+            line = list(self._waiters)
+            self._waiters.clear()
             out = self._statistics.size - len(self._idle)
             if out:
                 self._when_empty.append(wake)
         for place in line:
-            place.wake()
+            place.notify()
         return not out
 
     def __repr__(self) -> str:
@@ -395,26 +397,26 @@ class PoolCore(Generic[C]):
         if self.closed:
             raise InterfaceError("the pool is closed")
 
-    def _forget(self, member: Member[C]) -> None:
+    def _forget(self, member: PooledConnection[C]) -> None:
         """It is lent no more; its number may be another's by now."""
-        if self._lent.get(member.lent_as) is member:
-            del self._lent[member.lent_as]
+        if self._lent.get(member.lent_id) is member:
+            del self._lent[member.lent_id]
 
-    def _freed(self) -> None:
+    def _release_slot(self) -> None:
         """A place is free."""
         with self._lock:
             self._statistics.size -= 1
-        self._move_up()
+        self._grant_slot()
 
-    def _move_up(self) -> None:
+    def _grant_slot(self) -> None:
         """The first in line may open a connection, where there is room for one more."""
         with self._lock:
-            if self._line and not self.closed:
+            if self._waiters and not self.closed:
                 if self._statistics.size < self.limits.max_size:
                     self._statistics.size += 1
-                    place = self._line.popleft()
-                    place.served = True
-                    place.wake()
+                    place = self._waiters.popleft()
+                    place.is_served = True
+                    place.notify()
                 return
             wakers = []
             if not self._statistics.size:
@@ -422,5 +424,5 @@ class PoolCore(Generic[C]):
         for wake in wakers:
             wake()
 
-    def _too_old(self, member: Member[C]) -> bool:
-        return self.limits.max_age is not None and time.monotonic() - member.born > self.limits.max_age
+    def _is_expired(self, member: PooledConnection[C]) -> bool:
+        return self.limits.max_age is not None and time.monotonic() - member.created_at > self.limits.max_age

@@ -18,10 +18,10 @@ from typing import Any, TypeVar, cast
 
 C = TypeVar("C")
 
-GROUP = "informix_arrow.connections"
+ENTRY_POINT_GROUP = "informix_arrow.connections"
 
 _registered: dict[type[Any], Callable[[], type[Any] | None]] = {}
-_chosen: dict[type[Any], type[Any]] = {}
+_resolved: dict[type[Any], type[Any]] = {}
 
 
 def register(own: type[C], choose: Callable[[], type[C] | None]) -> None:
@@ -29,23 +29,23 @@ def register(own: type[C], choose: Callable[[], type[C] | None]) -> None:
     overrules what is installed.
     """
     _registered[own] = choose
-    _chosen.pop(own, None)
+    _resolved.pop(own, None)
 
 
-def chosen(own: type[C]) -> type[C]:
+def connection_class(own: type[C]) -> type[C]:
     """The class to make instead of ``own``: itself when nobody wants another."""
-    kind = _chosen.get(own) or _ask(own)
+    kind = _resolved.get(own) or _resolve(own)
     if kind is None:
         return own
-    _chosen[own] = kind
+    _resolved[own] = kind
     return cast("type[C]", kind)
 
 
-def _ask(own: type[Any]) -> type[Any] | None:
+def _resolve(own: type[Any]) -> type[Any] | None:
     registered = _registered.get(own)
     if registered is not None:
         return registered()
-    for choose in installed():
+    for choose in integration_hooks():
         kind = choose(own)
         if kind is not None:
             return kind
@@ -53,6 +53,6 @@ def _ask(own: type[Any]) -> type[Any] | None:
 
 
 @cache
-def installed() -> tuple[Callable[[type[Any]], type[Any] | None], ...]:
+def integration_hooks() -> tuple[Callable[[type[Any]], type[Any] | None], ...]:
     """The functions of the integrations that are installed."""
-    return tuple(each.load() for each in entry_points(group=GROUP))
+    return tuple(each.load() for each in entry_points(group=ENTRY_POINT_GROUP))

@@ -11,7 +11,7 @@ from ..exchange.fetch import ReadOptions
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..shaping.rows import RowFactory
-from .link import AsyncLink, Link
+from .link import AsyncSessionRunner, SessionRunner
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AnyRunner(Protocol):
+class ConnectionProtocolBase(Protocol):
     """What needs no waiting."""
 
     row_factory: RowFactory
@@ -37,10 +37,10 @@ class AnyRunner(Protocol):
     def _require_open(self) -> None: ...
 
 
-class Runner(AnyRunner, Protocol):
+class ConnectionProtocol(ConnectionProtocolBase, Protocol):
     """A blocking connection."""
 
-    _link: Link
+    _runner: SessionRunner
 
     def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
 
@@ -49,10 +49,10 @@ class Runner(AnyRunner, Protocol):
     ) -> WriteReport: ...
 
 
-class AsyncRunner(AnyRunner, Protocol):
+class AsyncConnectionProtocol(ConnectionProtocolBase, Protocol):
     """A connection of asyncio."""
 
-    _link: AsyncLink
+    _runner: AsyncSessionRunner
 
     async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
 
@@ -66,8 +66,8 @@ class AsyncRunner(AnyRunner, Protocol):
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
-    ConnectionT = TypeVarWithDefault("ConnectionT", bound=Runner, default=Any)
-    AsyncConnectionT = TypeVarWithDefault("AsyncConnectionT", bound=AsyncRunner, default=Any)
+    ConnectionT = TypeVarWithDefault("ConnectionT", bound=ConnectionProtocol, default=Any)
+    AsyncConnectionT = TypeVarWithDefault("AsyncConnectionT", bound=AsyncConnectionProtocol, default=Any)
 else:
-    ConnectionT = TypeVar("ConnectionT", bound=Runner)
-    AsyncConnectionT = TypeVar("AsyncConnectionT", bound=AsyncRunner)
+    ConnectionT = TypeVar("ConnectionT", bound=ConnectionProtocol)
+    AsyncConnectionT = TypeVar("AsyncConnectionT", bound=AsyncConnectionProtocol)

@@ -26,15 +26,15 @@ class Rollback(Exception):
 class TransactionState:
     """What a block is, blocking or asynchronous."""
 
-    _begun: tuple[Session, OpenBlock] | None = None  # where the server was asked to begin it
+    _entered: tuple[Session, OpenBlock] | None = None  # where the server was asked to begin it
 
     def __init__(self, savepoint_name: str | None, force_rollback: bool) -> None:
         if savepoint_name is not None and (not isinstance(savepoint_name, str) or not savepoint_name):
             raise InterfaceError(f"savepoint_name must be a name, got {savepoint_name!r}")
-        self._wanted = savepoint_name
+        self._requested_savepoint = savepoint_name
         self._force_rollback = force_rollback
         self._block: OpenBlock | None = None
-        self._over = False
+        self._ended = False
 
     @property
     def savepoint_name(self) -> str | None:
@@ -46,19 +46,19 @@ class TransactionState:
         if self._block is not None:
             raise InterfaceError("a transaction() block can be entered once: make a new one")
         block = OpenBlock(None)
-        self._begun = session, block
-        return self._wanted, block
+        self._entered = session, block
+        return self._requested_savepoint, block
 
     def _leave(self, error: BaseException | None) -> tuple[OpenBlock, bool]:
         """What to end, and whether its work is to be kept."""
         assert self._block is not None
-        self._over = True
+        self._ended = True
         return self._block, error is None and not self._force_rollback
 
     def _abandon(self) -> None:
         """If it is open still, it is undone before the connection's next statement."""
-        if self._begun is not None:
-            session, block = self._begun
+        if self._entered is not None:
+            session, block = self._entered
             if block in session.blocks:
                 session.orphans.append(block)
 
@@ -66,16 +66,16 @@ class TransactionState:
         # A signal that strikes where ``with`` is about to call us leaves nobody to end the block.
         self._abandon()
 
-    def _swallows(self, error: BaseException | None) -> bool:
+    def _suppresses(self, error: BaseException | None) -> bool:
         """Whether the error ends with the block."""
         return isinstance(error, Rollback) and error.block in (None, self)
 
-    def _passes_on(self, error: BaseException | None, lost: bool) -> bool:
+    def _keeps_own_error(self, error: BaseException | None, lost: bool) -> bool:
         """Whether the block's own exception says more than the one that ending the block has raised: the connection
         was lost then, so the server undoes the work, which was to be undone."""
-        return lost and error is not None and not self._swallows(error)
+        return lost and error is not None and not self._suppresses(error)
 
     def __repr__(self) -> str:
         kind = f"savepoint {self.savepoint_name}" if self.savepoint_name else "transaction"
-        state = "over" if self._over else "open" if self._block is not None else "not begun"
+        state = "over" if self._ended else "open" if self._block is not None else "not begun"
         return f"<informix_arrow transaction() block: {kind}, {state}>"

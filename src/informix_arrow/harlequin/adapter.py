@@ -62,15 +62,15 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
 
     def __init__(self, conn_str: Sequence[str], read_only: bool = False, **options: Any) -> None:
         if len(conn_str) > 1:
-            raise _misconfigured("one connection string is all that this adapter takes: a URL")
+            raise _config_error("one connection string is all that this adapter takes: a URL")
         if read_only:
-            raise _misconfigured("sessions cannot be made read-only: log in as a user who may not write")
+            raise _config_error("sessions cannot be made read-only: log in as a user who may not write")
         names = [option.name.replace("-", "_") for option in _OPTIONS]
         given = {name: options[name] for name in names if options.get(name)}
         try:
             self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, given)
         except Error as error:
-            raise _misconfigured(str(error)) from None
+            raise _config_error(str(error)) from None
 
     @property
     def connection_id(self) -> str:
@@ -102,5 +102,5 @@ def _with_password(url: str | None, given: dict[str, Any]) -> Parameters:
     return resolve(url, autocommit=True, password=password, **given)
 
 
-def _misconfigured(text: str) -> HarlequinConfigError:
+def _config_error(text: str) -> HarlequinConfigError:
     return HarlequinConfigError(text, title="informix-arrow cannot connect that way.")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from harlequin.catalog import CatalogItem, InteractiveCatalogItem
 
 from ..connection import Connection
-from ..identifiers import is_plain
+from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
 from .labels import of_type
 
@@ -108,7 +108,7 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
 
 def _exact(name: str) -> str:
     """A name for a statement: in double quotes, which take DELIMIDENT, where it has more than small letters."""
-    if is_plain(name) and name == name.lower():
+    if needs_no_quotes(name) and name == name.lower():
         return name
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

@@ -45,7 +45,7 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
             cursor = self.driver.cursor(withhold=True)
             cursor.execute(query.strip().rstrip(";"))
         except Error as error:
-            raise _refused(error) from None
+            raise _query_error(error) from None
         if cursor.description is not None:
             return InformixCursor(cursor)
         cursor.close()
@@ -60,7 +60,7 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
         try:
             return Catalog(items=catalog.databases(self.driver))
         except Error as error:
-            raise _refused(error) from None
+            raise _query_error(error) from None
 
     @property
     def transaction_mode(self) -> HarlequinTransactionMode | None:
@@ -81,7 +81,7 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
             try:
                 self.driver.autocommit = not self.driver.autocommit
             except Error as error:
-                raise _refused(error) from None
+                raise _query_error(error) from None
         return self.transaction_mode
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class InformixCursor(HarlequinCursor):  # type: ignore[misc]
             self._reader: pa.RecordBatchReader = cursor.fetch_record_batch()
         except Error as error:
             cursor.close()
-            raise _refused(error) from None
+            raise _query_error(error) from None
 
     def columns(self) -> list[tuple[str, str]]:
         """Names, and types in a few signs."""
@@ -128,11 +128,11 @@ class InformixCursor(HarlequinCursor):  # type: ignore[misc]
                 batches.append(batch if left is None else batch.slice(0, left))
                 left = None if left is None else left - batches[-1].num_rows
         except Error as error:
-            raise _refused(error) from None
+            raise _query_error(error) from None
         finally:
             self._cursor.close()
         return pa.Table.from_batches(batches, self._reader.schema)
 
 
-def _refused(error: Error) -> HarlequinQueryError:
+def _query_error(error: Error) -> HarlequinQueryError:
     return HarlequinQueryError(msg=str(error), title=f"Informix: {type(error).__name__}")

@@ -33,7 +33,7 @@ _XDBC: dict[int, int] = {
     TypeCode.TEXT: -1, TypeCode.BOOL: 16, TypeCode.SET: 2003, TypeCode.MULTISET: 2003, TypeCode.LIST: 2003,
     TypeCode.COLLECTION: 2003, TypeCode.ROW: 2002,
 }  # fmt: skip
-_OTHER, _TIME, _BOOLEAN, _LONG_TEXT, _BLOB, _CLOB = 1111, 92, 16, -1, 2004, 2005
+_XDBC_OTHER, _TIME, _BOOLEAN, _LONG_TEXT, _BLOB, _CLOB = 1111, 92, 16, -1, 2004, 2005
 _DATETIME_GROUP = 9  # SQL_DATETIME; the kind is in the subcode
 _DATETIME_SUB = {91: 1, 92: 2, 93: 3}
 
@@ -71,7 +71,7 @@ def get_objects(
     names = [str(name) for (name,) in found]
     if session.database and session.database not in names:
         names.append(session.database)  # opened as database@server
-    wanted = like(catalog_filter)
+    wanted = like_matcher(catalog_filter)
     catalogs: list[dict[str, Any]] = []
     for name in filter(wanted, names):
         # Other databases are looked into when they are asked for: it takes a privilege in each of them.
@@ -111,7 +111,11 @@ def _schemas(
     types: Sequence[str] | None,
     column_filter: str | None,
 ) -> Exchange[list[dict[str, Any]]]:
-    wanted_owner, wanted_name, wanted_column = like(owner_filter), like(name_filter), like(column_filter)
+    wanted_owner, wanted_name, wanted_column = (
+        like_matcher(owner_filter),
+        like_matcher(name_filter),
+        like_matcher(column_filter),
+    )
     owners = [owner for owner in (yield from q.owners(session, database)) if wanted_owner(owner)]
     if level == 1:
         return [{"db_schema_name": owner, "db_schema_tables": None} for owner in owners]
@@ -151,12 +155,12 @@ def _schemas(
     ]
 
 
-_FEW = 50
+_SHORT_LIST = 50
 
 
-def _condition(kept: list[q.Named], *, all_of_them: bool) -> tuple[str, tuple[int, ...]]:
+def _condition(kept: list[q.NamedTable], *, all_of_them: bool) -> tuple[str, tuple[int, ...]]:
     """A condition that the wanted tables meet: a list when they are few, else one that others meet, too."""
-    if len(kept) < _FEW and not all_of_them:
+    if len(kept) < _SHORT_LIST and not all_of_them:
         return f"t.tabid IN ({', '.join(str(int(table.tabid)) for table in kept)})", ()
     return "t.tabid >= ?", (min(table.tabid for table in kept),)
 
@@ -169,7 +173,7 @@ def _constraints(
     targets = yield from q.references(session, database, condition, values)
     tabids = {key.tabid for key in keys} | {target.tabid for target in targets.values()}
     names = yield from q.column_names(session, database, tabids)
-    found: dict[int, list[dict[str, Any]]] = {}
+    constraints: dict[int, list[dict[str, Any]]] = {}
     for key in (*keys, *checks):
         target = targets.get(key.number)
         usage = target and [
@@ -181,7 +185,7 @@ def _constraints(
             }
             for number in target.columns
         ]
-        found.setdefault(key.tabid, []).append(
+        constraints.setdefault(key.tabid, []).append(
             {
                 "constraint_name": key.name,
                 "constraint_type": CONSTRAINT_TYPES.get(key.kind, key.kind),
@@ -189,7 +193,7 @@ def _constraints(
                 "constraint_column_usage": usage or [],
             }
         )
-    return found
+    return constraints
 
 
 def _column(column: q.TableColumn) -> dict[str, Any]:
@@ -232,13 +236,13 @@ def xdbc_type(t: ColumnType) -> int:
         try:
             names = Qualifier.from_encoded(t.encoded_length).field_names
         except ValueError:  # the catalogue says something wrong
-            return _OTHER
+            return _XDBC_OTHER
         if names[0] == "HOUR":
             return _TIME
         if names[0] != "YEAR":
-            return _OTHER
+            return _XDBC_OTHER
         return 91 if names == ("YEAR", "MONTH", "DAY") else 93
-    return _XDBC.get(t.code, _OTHER)
+    return _XDBC.get(t.code, _XDBC_OTHER)
 
 
 def table_schema(
@@ -287,7 +291,7 @@ def table_types() -> list[str]:
     return [*q.TABLE_TYPES.values(), q.SYSTEM_TABLE]
 
 
-def like(pattern: str | None) -> Any:
+def like_matcher(pattern: str | None) -> Any:
     """ADBC's filters: SQL's LIKE, ``%`` for any text and ``_`` for any character; None lets everything through."""
     if pattern is None:
         return lambda name: True

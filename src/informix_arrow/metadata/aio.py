@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..front.connection_base import ConnectionBase
-from ..front.link import AsyncLink
+from ..front.link import AsyncSessionRunner
 from ..wire.errors import NotSupportedError
 from . import adbc, catalog
 from .names import TableName
@@ -26,7 +26,7 @@ class AsyncMetadata(ConnectionBase):
     of, and what the server reports.
     """
 
-    _link: AsyncLink
+    _runner: AsyncSessionRunner
 
     async def tables(
         self,
@@ -41,35 +41,35 @@ class AsyncMetadata(ConnectionBase):
         ``conn.tables("order%")``. ``types`` such as ``("TABLE", "VIEW")``; without it everything but the tables of the
         system catalogue, ``"SYSTEM TABLE"``. ``database`` looks into another database of the server.
         """
-        return await self._link.run(catalog.tables(self._link.session, pattern, owner, types, database))
+        return await self._runner.run(catalog.tables(self._runner.session, pattern, owner, types, database))
 
     async def columns(self, table: str) -> pa.Table:
         """The columns of a table in their order: declared types, defaults, the Arrow types that reading gives."""
-        return await self._link.run(catalog.columns(self._link.session, TableName.parse(table)))
+        return await self._runner.run(catalog.columns(self._runner.session, TableName.parse(table)))
 
     async def primary_key(self, table: str) -> pa.Table:
         """The columns of a table's primary key in their order; no rows without one."""
-        return await self._link.run(catalog.primary_key(self._link.session, TableName.parse(table)))
+        return await self._runner.run(catalog.primary_key(self._runner.session, TableName.parse(table)))
 
     async def foreign_keys(self, table: str) -> pa.Table:
         """The foreign keys of a table, a row for each column with the column that it refers to."""
-        return await self._link.run(catalog.foreign_keys(self._link.session, TableName.parse(table)))
+        return await self._runner.run(catalog.foreign_keys(self._runner.session, TableName.parse(table)))
 
     async def indexes(self, table: str) -> pa.Table:
         """The indexes of a table, a row for each column; those that constraints have made included."""
-        return await self._link.run(catalog.indexes(self._link.session, TableName.parse(table)))
+        return await self._runner.run(catalog.indexes(self._runner.session, TableName.parse(table)))
 
     async def fragments(self, table: str) -> pa.Table:
         """The fragments of a table and its indexes; no rows for a table that has none."""
-        return await self._link.run(catalog.fragments(self._link.session, TableName.parse(table)))
+        return await self._runner.run(catalog.fragments(self._runner.session, TableName.parse(table)))
 
     async def procedures(self, pattern: str | None = None, *, database: str = "") -> pa.Table:
         """Procedures and functions that users have made, by owner and name."""
-        return await self._link.run(catalog.procedures(self._link.session, pattern, database))
+        return await self._runner.run(catalog.procedures(self._runner.session, pattern, database))
 
     async def databases(self) -> pa.Table:
         """The databases of the server."""
-        return await self._link.run(catalog.databases(self._link.session))
+        return await self._runner.run(catalog.databases(self._runner.session))
 
     # ---- ADBC's names ---------------------------------------------------------------------------
 
@@ -89,9 +89,9 @@ class AsyncMetadata(ConnectionBase):
         other databases hold is told when ``catalog_filter`` is given; without it only the current one's content is,
         and the others' ``catalog_db_schemas`` are NULL. Table types are those of :meth:`adbc_get_table_types`.
         """
-        return await self._link.run(
+        return await self._runner.run(
             adbc.get_objects(
-                self._link.session,
+                self._runner.session,
                 depth=depth,
                 catalog_filter=catalog_filter,
                 db_schema_filter=db_schema_filter,
@@ -108,8 +108,8 @@ class AsyncMetadata(ConnectionBase):
 
         ``catalog_filter`` and ``db_schema_filter`` are the names of the database and the owner.
         """
-        return await self._link.run(
-            adbc.table_schema(self._link.session, table_name, catalog_filter, db_schema_filter)
+        return await self._runner.run(
+            adbc.table_schema(self._runner.session, table_name, catalog_filter, db_schema_filter)
         )
 
     def adbc_get_table_types(self) -> list[str]:
@@ -118,12 +118,12 @@ class AsyncMetadata(ConnectionBase):
 
     async def adbc_get_info(self) -> dict[str | int, Any]:
         """Names and versions of the server and of this package."""
-        return await self._link.run(adbc.info(self._link.session))
+        return await self._runner.run(adbc.info(self._runner.session))
 
     @property
     def adbc_current_catalog(self) -> str:
         """The current database, "" when none is open."""
-        return self._link.session.database
+        return self._runner.session.database
 
     @property
     def adbc_current_db_schema(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..front.connection_base import ConnectionBase
-from ..front.link import Link
+from ..front.link import SessionRunner
 from ..wire.errors import NotSupportedError
 from . import adbc, catalog
 from .names import TableName
@@ -27,7 +27,7 @@ class Metadata(ConnectionBase):
     of, and what the server reports.
     """
 
-    _link: Link
+    _runner: SessionRunner
 
     def tables(
         self,
@@ -42,35 +42,35 @@ class Metadata(ConnectionBase):
         ``conn.tables("order%")``. ``types`` such as ``("TABLE", "VIEW")``; without it everything but the tables of the
         system catalogue, ``"SYSTEM TABLE"``. ``database`` looks into another database of the server.
         """
-        return self._link.run(catalog.tables(self._link.session, pattern, owner, types, database))
+        return self._runner.run(catalog.tables(self._runner.session, pattern, owner, types, database))
 
     def columns(self, table: str) -> pa.Table:
         """The columns of a table in their order: declared types, defaults, the Arrow types that reading gives."""
-        return self._link.run(catalog.columns(self._link.session, TableName.parse(table)))
+        return self._runner.run(catalog.columns(self._runner.session, TableName.parse(table)))
 
     def primary_key(self, table: str) -> pa.Table:
         """The columns of a table's primary key in their order; no rows without one."""
-        return self._link.run(catalog.primary_key(self._link.session, TableName.parse(table)))
+        return self._runner.run(catalog.primary_key(self._runner.session, TableName.parse(table)))
 
     def foreign_keys(self, table: str) -> pa.Table:
         """The foreign keys of a table, a row for each column with the column that it refers to."""
-        return self._link.run(catalog.foreign_keys(self._link.session, TableName.parse(table)))
+        return self._runner.run(catalog.foreign_keys(self._runner.session, TableName.parse(table)))
 
     def indexes(self, table: str) -> pa.Table:
         """The indexes of a table, a row for each column; those that constraints have made included."""
-        return self._link.run(catalog.indexes(self._link.session, TableName.parse(table)))
+        return self._runner.run(catalog.indexes(self._runner.session, TableName.parse(table)))
 
     def fragments(self, table: str) -> pa.Table:
         """The fragments of a table and its indexes; no rows for a table that has none."""
-        return self._link.run(catalog.fragments(self._link.session, TableName.parse(table)))
+        return self._runner.run(catalog.fragments(self._runner.session, TableName.parse(table)))
 
     def procedures(self, pattern: str | None = None, *, database: str = "") -> pa.Table:
         """Procedures and functions that users have made, by owner and name."""
-        return self._link.run(catalog.procedures(self._link.session, pattern, database))
+        return self._runner.run(catalog.procedures(self._runner.session, pattern, database))
 
     def databases(self) -> pa.Table:
         """The databases of the server."""
-        return self._link.run(catalog.databases(self._link.session))
+        return self._runner.run(catalog.databases(self._runner.session))
 
     # ---- ADBC's names ---------------------------------------------------------------------------
 
@@ -90,9 +90,9 @@ class Metadata(ConnectionBase):
         other databases hold is told when ``catalog_filter`` is given; without it only the current one's content is,
         and the others' ``catalog_db_schemas`` are NULL. Table types are those of :meth:`adbc_get_table_types`.
         """
-        return self._link.run(
+        return self._runner.run(
             adbc.get_objects(
-                self._link.session,
+                self._runner.session,
                 depth=depth,
                 catalog_filter=catalog_filter,
                 db_schema_filter=db_schema_filter,
@@ -109,8 +109,8 @@ class Metadata(ConnectionBase):
 
         ``catalog_filter`` and ``db_schema_filter`` are the names of the database and the owner.
         """
-        return self._link.run(
-            adbc.table_schema(self._link.session, table_name, catalog_filter, db_schema_filter)
+        return self._runner.run(
+            adbc.table_schema(self._runner.session, table_name, catalog_filter, db_schema_filter)
         )
 
     def adbc_get_table_types(self) -> list[str]:
@@ -119,12 +119,12 @@ class Metadata(ConnectionBase):
 
     def adbc_get_info(self) -> dict[str | int, Any]:
         """Names and versions of the server and of this package."""
-        return self._link.run(adbc.info(self._link.session))
+        return self._runner.run(adbc.info(self._runner.session))
 
     @property
     def adbc_current_catalog(self) -> str:
         """The current database, "" when none is open."""
-        return self._link.session.database
+        return self._runner.session.database
 
     @property
     def adbc_current_db_schema(self) -> str:

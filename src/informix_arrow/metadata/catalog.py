@@ -160,7 +160,7 @@ def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
     rows = []
     for index in found:
         key = constraints.get(index.name)
-        for place, part in enumerate(index.parts or (0,), 1):
+        for place, part in enumerate(index.column_numbers or (0,), 1):
             rows.append(
                 (
                     catalog,
@@ -206,8 +206,8 @@ def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
                 _STRATEGIES.get(strategy, strategy),
                 text.strip() if text else None,
                 number,
-                _whole(rows),
-                _whole(pages),
+                _to_integer(rows),
+                _to_integer(pages),
             )
             for kind, index, partition, dbspace, position, strategy, text, number, rows, pages in found
         ),
@@ -234,7 +234,7 @@ def procedures(session: Session, pattern: str | None, database: str) -> Exchange
     arguments: dict[int, list[q.Row]] = {}
     told = None
     if found:
-        told = yield from q.if_there(
+        told = yield from q.rows_if_exists(
             session,
             q.rows_of(
                 session,
@@ -288,14 +288,14 @@ def databases(session: Session) -> Exchange[pa.Table]:
         "SELECT d.name, d.owner, d.created, d.is_logging, d.is_buff_log, d.is_ansi FROM sysmaster:sysdatabases d "
         "ORDER BY 1",
     )
-    locales = yield from q.if_there(
+    locales = yield from q.rows_if_exists(
         session, q.rows_of(session, "SELECT l.dbs_dbsname, l.dbs_collate FROM sysmaster:sysdbslocale l")
     )
-    known: dict[Any, Any] = dict(locales or ())
+    locale_by_database: dict[Any, Any] = dict(locales or ())
     return schemas.table(
         schemas.DATABASES,
         (
-            (name, owner, created, bool(logged), bool(buffered), bool(ansi), known.get(name))
+            (name, owner, created, bool(logged), bool(buffered), bool(ansi), locale_by_database.get(name))
             for name, owner, created, logged, buffered, ansi in found
         ),
     )
@@ -305,7 +305,7 @@ def precision(t: ColumnType) -> tuple[int | None, int | None]:
     """Decimal digits, and those after the point, of an exact number."""
     if t.precision is not None:
         return t.precision, t.scale
-    whole: dict[int, int] = {
+    digits_by_code: dict[int, int] = {
         TypeCode.SMALLINT: 5,
         TypeCode.INTEGER: 10,
         TypeCode.SERIAL: 10,
@@ -314,7 +314,7 @@ def precision(t: ColumnType) -> tuple[int | None, int | None]:
         TypeCode.INT8: 19,
         TypeCode.SERIAL8: 19,
     }
-    digits = whole.get(t.code)
+    digits = digits_by_code.get(t.code)
     return digits, None if digits is None else 0
 
 
@@ -331,5 +331,5 @@ def arrow_name(t: ColumnType) -> str | None:
         return None
 
 
-def _whole(number: float | None) -> int | None:
+def _to_integer(number: float | None) -> int | None:
     return None if number is None else int(number)

@@ -38,8 +38,8 @@ class TableName:
             )
         owner = match["owner"] or ""
         return cls(
-            _plain(match["name"]),
-            _plain(owner) if owner else "",
+            _fold_name(match["name"]),
+            _fold_name(owner) if owner else "",
             (match["database"] or "").lower(),
             owner[:1] in ("'", '"'),
         )
@@ -51,7 +51,7 @@ class TableName:
         return owner == self.owner if self.exact_owner else owner.lower() == self.owner.lower()
 
 
-def _plain(name: str) -> str:
+def _fold_name(name: str) -> str:
     if name[0] == '"':
         return name[1:-1].replace('""', '"')
     return name[1:-1] if name[0] == "'" else name.lower()

@@ -66,7 +66,7 @@ class TableColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyConstraint:
     """A primary (P), unique (U) or foreign (R) key; a CHECK (C) has no columns."""
 
     number: int
@@ -90,7 +90,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class CatalogIndex:
     """A row of sysindexes; a descending column has a negative number."""
 
     tabid: int
@@ -98,7 +98,7 @@ class Index:
     owner: str
     unique: bool
     clustered: bool
-    parts: tuple[int, ...]
+    column_numbers: tuple[int, ...]
 
 
 def reads_catalogue(ask: Callable[P, Exchange[T]]) -> Callable[P, Exchange[T]]:
@@ -157,7 +157,7 @@ def tables(
     ]
 
 
-class Named(NamedTuple):
+class NamedTable(NamedTuple):
     """What lists of tables need of a row of systables."""
 
     name: str
@@ -168,7 +168,7 @@ class Named(NamedTuple):
 
 def named_tables(
     session: Session, database: str = "", where: str = "", values: Sequence[object] = ()
-) -> Exchange[list[Named]]:
+) -> Exchange[list[NamedTable]]:
     """Tables, views, synonyms and their like by owner and name, as :func:`tables`, for a third of the cost."""
     found = yield from rows_of(
         session,
@@ -176,7 +176,7 @@ def named_tables(
         f"WHERE t.tabtype IN ('T', 'V', 'S', 'P', 'E'){where and ' AND ' + where} ORDER BY 2, 1, 3",
         *values,
     )
-    return [Named(name, owner, tabid, _table_type(kind, tabid)) for name, owner, tabid, kind in found]
+    return [NamedTable(name, owner, tabid, _table_type(kind, tabid)) for name, owner, tabid, kind in found]
 
 
 def _table_type(kind: str | None, tabid: int) -> str:
@@ -215,11 +215,11 @@ def find_table(session: Session, name: TableName) -> Exchange[Table]:
         found = mine
     (table,) = found
     if table.type in (TABLE_TYPES["S"], TABLE_TYPES["P"]):
-        return (yield from _behind(session, name, table))
+        return (yield from _resolve_synonym(session, name, table))
     return table
 
 
-def _behind(session: Session, name: TableName, synonym: Table) -> Exchange[Table]:
+def _resolve_synonym(session: Session, name: TableName, synonym: Table) -> Exchange[Table]:
     rows = yield from rows_of(
         session,
         f"SELECT s.btabid, s.servername, s.dbname, s.owner, s.tabname FROM {catalogue(name.database)}syssyntable s "
@@ -293,24 +293,28 @@ def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
     )
 
 
-def keys(session: Session, database: str, condition: str, values: Sequence[object]) -> Exchange[list[Key]]:
+def keys(
+    session: Session, database: str, condition: str, values: Sequence[object]
+) -> Exchange[list[KeyConstraint]]:
     """Primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
     p = catalogue(database)
     found = yield from rows_of(
         session,
-        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname, k.idxname, {_parts('i')} "
+        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname, k.idxname, {_index_parts('i')} "
         f"FROM {p}systables t, {p}sysconstraints k, {p}sysindexes i WHERE k.tabid = t.tabid "
         f"AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
         "ORDER BY 2, 3, 4",
         *values,
     )
     return [
-        Key(number, tabid, kind, name, index, tuple(abs(part) for part in parts if part))
+        KeyConstraint(number, tabid, kind, name, index, tuple(abs(part) for part in parts if part))
         for number, tabid, kind, name, index, *parts in found
     ]
 
 
-def checks(session: Session, database: str, condition: str, values: Sequence[object]) -> Exchange[list[Key]]:
+def checks(
+    session: Session, database: str, condition: str, values: Sequence[object]
+) -> Exchange[list[KeyConstraint]]:
     """CHECK constraints: their names."""
     p = catalogue(database)
     found = yield from rows_of(
@@ -319,7 +323,7 @@ def checks(session: Session, database: str, condition: str, values: Sequence[obj
         f"WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND {condition} ORDER BY 2, 4",
         *values,
     )
-    return [Key(number, tabid, kind, name, "", ()) for number, tabid, kind, name in found]
+    return [KeyConstraint(number, tabid, kind, name, "", ()) for number, tabid, kind, name in found]
 
 
 def references(
@@ -329,7 +333,7 @@ def references(
     p = catalogue(database)
     found = yield from rows_of(
         session,
-        f"SELECT r.constrid, r.delrule, f.constrname, q.owner, q.tabname, q.tabid, {_parts('i')} "
+        f"SELECT r.constrid, r.delrule, f.constrname, q.owner, q.tabname, q.tabid, {_index_parts('i')} "
         f"FROM {p}systables t, {p}sysconstraints k, {p}sysreferences r, {p}sysconstraints f, {p}systables q, "
         f"{p}sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid "
         "AND f.constrid = r.primary AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname "
@@ -349,16 +353,16 @@ def references(
     }
 
 
-def indexes(session: Session, database: str, tabid: int) -> Exchange[list[Index]]:
+def indexes(session: Session, database: str, tabid: int) -> Exchange[list[CatalogIndex]]:
     """The indexes of a table, those of its constraints included."""
     found = yield from rows_of(
         session,
-        f"SELECT i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_parts('i')} "
+        f"SELECT i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_index_parts('i')} "
         f"FROM {catalogue(database)}sysindexes i WHERE i.tabid = ? ORDER BY 2",
         tabid,
     )
     return [
-        Index(tabid, name, owner, kind == "U", clustered == "C", tuple(part for part in parts if part))
+        CatalogIndex(tabid, name, owner, kind == "U", clustered == "C", tuple(part for part in parts if part))
         for tabid, name, owner, kind, clustered, *parts in found
     ]
 
@@ -379,7 +383,7 @@ def column_names(
     return names
 
 
-def if_there(session: Session, exchange: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
+def rows_if_exists(session: Session, exchange: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
     """Rows of a catalogue table that older servers lack, or that the user may not read: None then."""
     try:
         return (yield from exchange)
@@ -409,5 +413,5 @@ def type_names(types: Sequence[str]) -> Sequence[str]:
     return types
 
 
-def _parts(alias: str) -> str:
+def _index_parts(alias: str) -> str:
     return ", ".join(f"{alias}.part{number}" for number in range(1, _PART_COUNT + 1))

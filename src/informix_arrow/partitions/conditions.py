@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .keys import Cut
+from .keys import CutPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Condition:
     rows: int | None = None
 
 
-def ranges(column: str, cuts: Sequence[Cut], *, nulls: bool = True) -> list[Condition]:
+def ranges(column: str, cuts: Sequence[CutPoint], *, nulls: bool = True) -> list[Condition]:
     """Half-open ranges between cuts in ascending order. The outer ones are open, and the first has the ``nulls``.
 
     With no cut at all there is no condition.
@@ -71,25 +71,25 @@ def fragments(found: Sequence[Fragment], parts: int | None) -> list[Condition]:
     placed = [each for each in found if each.position >= 0]
     if not placed or any(each.strategy not in ADDRESSABLE for each in placed):
         return []
-    told: list[tuple[str, int | None]] = []
+    expressions: list[tuple[str, int | None]] = []
     rest: int | None = 0
     for each in placed:
         if each.text.strip().lower() in ("remainder", "(remainder)"):
             rest = each.rows
         else:
-            told.append((_expression(each, keys[0] if keys else ""), each.rows))
-    if not told or any(not text for text, _ in told):
+            expressions.append((_expression(each, keys[0] if keys else ""), each.rows))
+    if not expressions or any(not text for text, _ in expressions):
         return []
-    numbers = list(range(len(told) + 1))  # the last one is the remainder
-    which = "CASE " + " ".join(f"WHEN {text} THEN {n}" for n, (text, _) in enumerate(told))
-    which += f" ELSE {len(told)} END"
-    rows = [*(count for _, count in told), rest]
+    numbers = list(range(len(expressions) + 1))  # the last one is the remainder
+    which = "CASE " + " ".join(f"WHEN {text} THEN {n}" for n, (text, _) in enumerate(expressions))
+    which += f" ELSE {len(expressions)} END"
+    rows = [*(count for _, count in expressions), rest]
     made = []
-    for group in _grouped(numbers, parts):
+    for group in _group_fragments(numbers, parts):
         among = f"= {group[0]}" if len(group) == 1 else f"IN ({', '.join(map(str, group))})"
         condition = f"{which} {among}"
-        if group[-1] < len(told):
-            texts = " OR ".join(told[n][0] for n in group)
+        if group[-1] < len(expressions):
+            texts = " OR ".join(expressions[n][0] for n in group)
             condition = f"{texts if len(group) == 1 else f'({texts})'} AND {condition}"
         counts = [rows[n] for n in group]
         known = None if None in counts else sum(count or 0 for count in counts)
@@ -105,6 +105,6 @@ def _expression(fragment: Fragment, key: str) -> str:
     return f"({_VALUES.sub(lambda _: f'({key.strip()})', text)})" if key.strip() else ""
 
 
-def _grouped(numbers: Sequence[int], parts: int | None) -> list[Sequence[int]]:
+def _group_fragments(numbers: Sequence[int], parts: int | None) -> list[Sequence[int]]:
     count = len(numbers) if parts is None else min(parts, len(numbers))
     return [numbers[len(numbers) * at // count : len(numbers) * (at + 1) // count] for at in range(count)]

@@ -45,7 +45,7 @@ _MOST_TEXT = 8000  # characters, of which each has four bytes at most
 _YEAR, _DAY, _SECOND = 0, 4, 10  # of a qualifier
 
 
-def null(type: ColumnType, name: str, *, wanted: bool) -> Condition | None:
+def is_null_condition(type: ColumnType, name: str, *, wanted: bool) -> Condition | None:
     """``name IS NULL``, or IS NOT NULL; None for types whose NULLs are not for sure those of the engine."""
     if type.code not in _SCALARS and not type.is_boolean and not type.is_lvarchar:
         return None
@@ -59,7 +59,7 @@ def comparison(type: ColumnType, name: str, operator: str, value: object) -> Con
     return Condition(f"{name} {operator} ?", (value,))
 
 
-def among(type: ColumnType, name: str, values: Sequence[object]) -> Condition | None:
+def in_list(type: ColumnType, name: str, values: Sequence[object]) -> Condition | None:
     """``name IN (?, ..)``. NULL among the values makes no row true."""
     values = [value for value in values if value is not None]
     if not 0 < len(values) <= MOST_VALUES or not all(_is_exact(type, value, equal=True) for value in values):
@@ -67,14 +67,14 @@ def among(type: ColumnType, name: str, values: Sequence[object]) -> Condition | 
     return Condition(f"{name} IN ({', '.join('?' * len(values))})", tuple(values))
 
 
-def prefix(type: ColumnType, name: str, value: object) -> Condition | None:
+def starts_with(type: ColumnType, name: str, value: object) -> Condition | None:
     """``name LIKE ?`` for texts that begin with ``value``; None when that holds a wildcard."""
     if not _is_text(type) or not _is_exact(type, value, equal=True) or set(str(value)) & set("%_\\"):
         return None
     return Condition(f"{name} LIKE ?", (f"{value}%",))
 
 
-def narrowed(part: Partition, conditions: Iterable[Condition]) -> Partition:
+def with_conditions(part: Partition, conditions: Iterable[Condition]) -> Partition:
     """The part's rows that meet all conditions besides. How many these are nobody knows."""
     more = list(conditions)
     if not more:

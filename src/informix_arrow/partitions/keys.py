@@ -30,14 +30,14 @@ _DIGITS = Context(prec=400)  # more than any DECIMAL, or a bound that a user thi
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutPoint:
     """A value between two parts: as SQL, and as the value of its ``?`` where it is one."""
 
     sql: str
     parameters: tuple[object, ...] = ()
 
 
-class Key:
+class PartitionKey:
     """A column by whose values a table can be divided; ``InterfaceError`` for a column of another type.
 
     Parameters
@@ -64,7 +64,7 @@ class Key:
         return self.kind != "text"
 
     @property
-    def is_whole(self) -> bool:
+    def is_integer(self) -> bool:
         """Whether MOD makes sense of it."""
         return self.kind == "integer" or (self.kind == "decimal" and self.type.scale == 0)
 
@@ -80,13 +80,13 @@ class Key:
             )
         return found
 
-    def strides(self, low: Any, high: Any, parts: int) -> list[Cut]:
+    def strides(self, low: Any, high: Any, parts: int) -> list[CutPoint]:
         """At most ``parts - 1`` cuts at equal distances, from ``low`` to ``high``, both included."""
         first, last = self._number(low), self._number(high)
         width = last - first + 1
         return self.cuts([self._value(first + width * at // parts) for at in range(1, parts)], low)
 
-    def share(self, sample: Sequence[Any], low: Any, high: Any, parts: int) -> float:
+    def largest_share(self, sample: Sequence[Any], low: Any, high: Any, parts: int) -> float:
         """Which share of a sample the fullest of ``parts`` strides has."""
         first, last = self._number(low), self._number(high)
         width = last - first + 1
@@ -96,21 +96,21 @@ class Key:
             counts[min(max(at, 0), parts - 1)] += 1
         return max(counts) / len(sample)
 
-    def cuts(self, values: Sequence[Any], low: Any = None) -> list[Cut]:
+    def cuts(self, values: Sequence[Any], low: Any = None) -> list[CutPoint]:
         """Cuts at these values, which come in the server's order: not two at one place, none at the lowest value."""
-        made: list[Cut] = []
+        points: list[CutPoint] = []
         before = None if low is None else self._cut(low)
         for value in values:
             cut = self._cut(value)
             if cut != before:
-                made.append(cut)
+                points.append(cut)
             before = cut
-        return made
+        return points
 
-    def _cut(self, value: Any) -> Cut:
+    def _cut(self, value: Any) -> CutPoint:
         if self.kind == "text":
-            return Cut("?", (value,))
-        return Cut(_LITERALS[self.kind](value, self.type))
+            return CutPoint("?", (value,))
+        return CutPoint(_LITERALS[self.kind](value, self.type))
 
     def _number(self, value: Any) -> int:
         if self.kind == "date":

@@ -22,15 +22,15 @@ from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.sql_text import holds_several, words_and_strings
 from .conditions import ADDRESSABLE, Condition, Fragment, fragments, ranges, remainders
-from .keys import Cut, Key, kind_of
+from .keys import CutPoint, PartitionKey, kind_of
 from .partition import Partition
 
 By: TypeAlias = Literal["auto", "fragment", "range", "rowid", "mod"]
-WAYS = ("auto", "fragment", "range", "rowid", "mod")
+METHODS = ("auto", "fragment", "range", "rowid", "mod")
 DEFAULT_PARTS = 4
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 
-_UNHELD = ReadOptions(isolation="dirty")  # bounds need not be exact: nobody's lock is waited for
+_DIRTY_READ = ReadOptions(isolation="dirty")  # bounds need not be exact: nobody's lock is waited for
 
 _SLOTS = 256  # a rowid is page * 256 + slot
 _SAMPLED = 1000  # rows asked for in a sample
@@ -42,19 +42,19 @@ _SOME_ROWS = re.compile(r"^SELECT (?:FIRST|LIMIT|SKIP) \d|\bLIMIT(?: \d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The arguments of :func:`~informix_arrow.plan_partitions`, checked by :func:`request`."""
+class PartitionRequest:
+    """The arguments of :func:`~informix_arrow.plan_partitions`, checked by :func:`partition_request`."""
 
     text: str  # a table's name, or a query as the server gets it
     table: TableName | None  # None for a query
     values: tuple[object, ...]
     partition_on: str | None
-    parts: int | None
+    partition_count: int | None
     bounds: tuple[object, object] | None
     by: str
 
 
-def request(
+def partition_request(
     table_or_query: str,
     parameters: Values = (),
     *,
@@ -62,17 +62,17 @@ def request(
     partition_num: int | None = None,
     partition_range: tuple[object, object] | None = None,
     by: str = "auto",
-) -> Request:
+) -> PartitionRequest:
     """Check what can be checked without a server; ``InterfaceError`` for a wrong argument."""
-    if by not in WAYS:
-        raise InterfaceError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
+    if by not in METHODS:
+        raise InterfaceError(f"by must be one of {', '.join(map(repr, METHODS))}, got {by!r}")
     if partition_num is not None and (
         not isinstance(partition_num, int)
         or isinstance(partition_num, bool)
-        or not 1 <= partition_num <= MOST_PARTS
+        or not 1 <= partition_num <= MAX_PARTS
     ):
         raise InterfaceError(
-            f"partition_num must be a whole number from 1 to {MOST_PARTS}, got {partition_num!r}"
+            f"partition_num must be a whole number from 1 to {MAX_PARTS}, got {partition_num!r}"
         )
     if partition_on is not None and (not isinstance(partition_on, str) or not partition_on.strip()):
         raise InterfaceError(f"partition_on must be a column's name, got {partition_on!r}")
@@ -93,7 +93,7 @@ def request(
     if table is None and by in ("fragment", "rowid"):
         raise InterfaceError(f"by={by!r} divides tables, and this is a query: say partition_on")
     column = partition_on.strip() if partition_on is not None else None
-    return Request(text, table, values, column, partition_num, bounds, by)
+    return PartitionRequest(text, table, values, column, partition_num, bounds, by)
 
 
 def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tuple[object, ...]]:
@@ -124,7 +124,7 @@ def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tu
 
 
 @q.reads_catalogue
-def plan(session: Session, asked: Request, delimident: bool) -> Exchange[list[Partition]]:
+def plan(session: Session, asked: PartitionRequest, delimident: bool) -> Exchange[list[Partition]]:
     """See :func:`~informix_arrow.plan_partitions`."""
     return (yield from _Planner(session, asked, delimident).plan())
 
@@ -132,44 +132,44 @@ def plan(session: Session, asked: Request, delimident: bool) -> Exchange[list[Pa
 class _Planner:
     """The plan of one table or query."""
 
-    def __init__(self, session: Session, asked: Request, delimident: bool) -> None:
+    def __init__(self, session: Session, asked: PartitionRequest, delimident: bool) -> None:
         self._session = session
-        self._asked = asked
+        self._request = asked
         self._delimident = delimident
-        self._parts = asked.parts or DEFAULT_PARTS
+        self._partition_count = asked.partition_count or DEFAULT_PARTS
         self._columns: tuple[Column, ...] = ()
         self._table: q.Table | None = None  # as the catalogue has it; None for a query, and for a TEMP table
         self._reason = ""
 
     def plan(self) -> Exchange[list[Partition]]:
-        asked = self._asked
+        asked = self._request
         sql = f"SELECT * FROM {asked.text}"
         describe = yield from prepare(self._session, sql, len(asked.values))
         yield from release_statement(self._session, describe.statement_id)
         self._columns = describe.columns
         if asked.table is not None:
-            self._table = yield from _if_there(self._session, asked.table)
+            self._table = yield from _find_table(self._session, asked.table)
         by, conditions = yield from self._divide()
         return self._partitions(by, conditions)
 
     def _divide(self) -> Exchange[tuple[str, list[Condition]]]:
         """The way that was asked for, or the first one that there is."""
-        asked = self._asked
+        asked = self._request
         if asked.by == "fragment":
             return "fragment", (yield from self._by_fragment())
         if asked.by == "rowid":
             return "rowid", (yield from self._by_rowid())
         if asked.by == "mod":
             key = yield from self._key(whole=True)
-            return "mod", remainders(self._name(key), self._parts)
+            return "mod", remainders(self._name(key), self._partition_count)
         if asked.by == "range" or asked.partition_on is not None:
             key = yield from self._key()
             return "range", (yield from self._by_range(key))
-        return (yield from self._by_itself())
+        return (yield from self._choose_automatically())
 
-    def _by_itself(self) -> Exchange[tuple[str, list[Condition]]]:
+    def _choose_automatically(self) -> Exchange[tuple[str, list[Condition]]]:
         """``by="auto"`` without a column."""
-        if self._asked.table is None:
+        if self._request.table is None:
             self._reason = "a query has no fragments, key or rowids of its own: say partition_on"
             return "one", [Condition("")]
         found = yield from self._addressable()
@@ -191,11 +191,11 @@ class _Planner:
 
     def _by_fragment(self) -> Exchange[list[Condition]]:
         found = yield from self._fragments()
-        name = self._asked.text
+        name = self._request.text
         strategies = {each.strategy for each in found if each.position >= 0}
         if not strategies:
             raise InterfaceError(f"by='fragment': {name} is not fragmented")
-        made = fragments(found, self._asked.parts)
+        made = fragments(found, self._request.partition_count)
         if not made:
             hint = (
                 "round robin says nothing of a row" if "R" in strategies else "their texts are not understood"
@@ -209,19 +209,19 @@ class _Planner:
         found = yield from self._fragments()
         if not any(each.strategy in ADDRESSABLE for each in found):
             return []
-        made = fragments(found, self._asked.parts)
+        made = fragments(found, self._request.partition_count)
         for condition in made:
             if not (yield from self._is_accepted(self._select(condition), len(condition.parameters))):
                 return []
         return made
 
-    def _by_range(self, key: Key) -> Exchange[list[Condition]]:
+    def _by_range(self, key: PartitionKey) -> Exchange[list[Condition]]:
         name = self._name(key)
         cuts = yield from self._cuts(key, name)
         return ranges(name, cuts)
 
     def _by_rowid(self) -> Exchange[list[Condition]]:
-        name = self._asked.text
+        name = self._request.text
         if self._table is not None and self._table.type not in ("TABLE", q.SYSTEM_TABLE):
             raise InterfaceError(f"by='rowid': {name} is a {self._table.type.lower()}, which has no rowids")
         if not (yield from self._has_rowids()):
@@ -233,22 +233,26 @@ class _Planner:
 
     def _rowid_ranges(self) -> Exchange[list[Condition]]:
         """Strides of whole pages."""
-        ((low, high),) = yield from self._ask(f"SELECT MIN(rowid), MAX(rowid) FROM {self._asked.text}")
+        ((low, high),) = yield from self._query_rows(
+            f"SELECT MIN(rowid), MAX(rowid) FROM {self._request.text}"
+        )
         if low is None:
             return [Condition("")]
         first, pages = low // _SLOTS, high // _SLOTS - low // _SLOTS + 1
-        places = {first + pages * at // self._parts for at in range(1, self._parts)} - {first}
-        return ranges("rowid", [Cut(str(place * _SLOTS)) for place in sorted(places)], nulls=False)
+        places = {first + pages * at // self._partition_count for at in range(1, self._partition_count)} - {
+            first
+        }
+        return ranges("rowid", [CutPoint(str(place * _SLOTS)) for place in sorted(places)], nulls=False)
 
     # ---- keys -----------------------------------------------------------------------------------
 
-    def _key(self, *, whole: bool = False) -> Exchange[Key]:
+    def _key(self, *, whole: bool = False) -> Exchange[PartitionKey]:
         """The column that was named, or the best one."""
-        asked = self._asked
-        key: Key | None
+        asked = self._request
+        key: PartitionKey | None
         if asked.partition_on is not None:
             column = self._column(asked.partition_on)
-            key = Key(column.name, column.type)
+            key = PartitionKey(column.name, column.type)
             self._reason = f"partition_on={column.name!r}"
         else:
             key = yield from self._best_key(strides=whole)
@@ -256,7 +260,7 @@ class _Planner:
             raise InterfaceError(
                 f"by={asked.by!r}: {asked.text} has no single-column key that can be divided: say partition_on"
             )
-        if whole and not key.is_whole:
+        if whole and not key.is_integer:
             raise InterfaceError(
                 f"by='mod' needs a column of whole numbers, and {key.name} is {key.type.sql}"
             )
@@ -271,22 +275,22 @@ class _Planner:
         there = ", ".join(each.name for each in self._columns)
         raise InterfaceError(f"partition_on: there is no column {name!r}; there are {there}")
 
-    def _best_key(self, *, strides: bool) -> Exchange[Key | None]:
+    def _best_key(self, *, strides: bool) -> Exchange[PartitionKey | None]:
         """The column of a single-column primary key, of a SERIAL, or of a unique index, in this order."""
-        if self._table is None or self._table.tabid is None or self._asked.table is None:
+        if self._table is None or self._table.tabid is None or self._request.table is None:
             return None
-        database, tabid = self._asked.table.database, self._table.tabid
+        database, tabid = self._request.table.database, self._table.tabid
         indexes = yield from q.indexes(self._session, database, tabid)
         keys = yield from q.keys(self._session, database, "t.tabid = ?", (tabid,))
         primary = {key.index for key in keys if key.kind == "P"}
         unique = sorted(
-            (each for each in indexes if each.unique and len(each.parts) == 1),
+            (each for each in indexes if each.unique and len(each.column_numbers) == 1),
             key=lambda each: each.name not in primary,
         )
-        firsts = {abs(each.parts[0]) for each in indexes if each.parts}
-        numbers = [abs(each.parts[0]) for each in unique if each.name in primary]
+        firsts = {abs(each.column_numbers[0]) for each in indexes if each.column_numbers}
+        numbers = [abs(each.column_numbers[0]) for each in unique if each.name in primary]
         numbers += [n for n, each in enumerate(self._columns, 1) if each.type.code in SERIALS and n in firsts]
-        numbers += [abs(each.parts[0]) for each in unique]
+        numbers += [abs(each.column_numbers[0]) for each in unique]
         for number in numbers:
             if not 1 <= number <= len(self._columns):
                 continue
@@ -294,43 +298,49 @@ class _Planner:
             kind = kind_of(column.type)
             if kind and (kind != "text" or not strides):
                 self._reason = f"{column.name} is a key of the table"
-                return Key(column.name, column.type)
+                return PartitionKey(column.name, column.type)
         return None
 
-    def _cuts(self, key: Key, name: str) -> Exchange[list[Cut]]:
-        parts = self._parts
+    def _cuts(self, key: PartitionKey, name: str) -> Exchange[list[CutPoint]]:
+        parts = self._partition_count
         if parts == 1:
             return []
-        if self._asked.bounds is not None:
-            low, high = map(key.parse, self._asked.bounds)
+        if self._request.bounds is not None:
+            low, high = map(key.parse, self._request.bounds)
             if low > high:
                 raise InterfaceError(f"partition_range: {low} is more than {high}")
             self._reason += ", equal strides of partition_range"
             return key.strides(low, high, parts)
         if not key.has_strides:
             return (yield from self._text_cuts(key, name))
-        ((low, high),) = yield from self._ask(f"SELECT MIN({name}), MAX({name}) FROM {self._asked.text}")
+        ((low, high),) = yield from self._query_rows(
+            f"SELECT MIN({name}), MAX({name}) FROM {self._request.text}"
+        )
         if low is None:
             return []
         sample = yield from self._sample(name)
-        if len(sample) >= _ENOUGH * parts and key.share(sample, low, high, parts) > _SKEWED / parts:
+        if len(sample) >= _ENOUGH * parts and key.largest_share(sample, low, high, parts) > _SKEWED / parts:
             self._reason += f", quantiles of a sample of {len(sample)} rows, as equal strides would be uneven"
             return key.cuts(_quantiles(sample, parts), low)
         self._reason += ", equal strides from its lowest to its highest value"
         return key.strides(low, high, parts)
 
-    def _text_cuts(self, key: Key, name: str) -> Exchange[list[Cut]]:
+    def _text_cuts(self, key: PartitionKey, name: str) -> Exchange[list[CutPoint]]:
         """Quantiles, in the order that the server's collation has."""
         sample = yield from self._sample(name)
-        if len(sample) >= _ENOUGH * self._parts:
+        if len(sample) >= _ENOUGH * self._partition_count:
             self._reason += f", quantiles of a sample of {len(sample)} rows"
-            return key.cuts(_quantiles(sample, self._parts))
-        source = f"FROM {self._asked.text} WHERE {name} IS NOT NULL"
-        ((count,),) = yield from self._ask(f"SELECT COUNT(*) {source}")
-        places = sorted({int(count) * at // self._parts for at in range(1, self._parts)} - {0})
+            return key.cuts(_quantiles(sample, self._partition_count))
+        source = f"FROM {self._request.text} WHERE {name} IS NOT NULL"
+        ((count,),) = yield from self._query_rows(f"SELECT COUNT(*) {source}")
+        places = sorted(
+            {int(count) * at // self._partition_count for at in range(1, self._partition_count)} - {0}
+        )
         values: list[Any] = []
         for place in places:
-            found = yield from self._ask(f"SELECT SKIP {place} FIRST 1 {name} {source} ORDER BY {name}")
+            found = yield from self._query_rows(
+                f"SELECT SKIP {place} FIRST 1 {name} {source} ORDER BY {name}"
+            )
             values += [value for (value,) in found]
         self._reason += ", quantiles that the server has counted"
         return key.cuts(values)
@@ -339,15 +349,15 @@ class _Planner:
         """Values of the first rows of some pages, in the server's order; [] where asking is not cheap."""
         if self._table is None or self._table.type != "TABLE" or not (yield from self._has_rowids()):
             return []
-        source = self._asked.text
-        ((high,),) = yield from self._ask(f"SELECT MAX(rowid) FROM {source}")
+        source = self._request.text
+        ((high,),) = yield from self._query_rows(f"SELECT MAX(rowid) FROM {source}")
         pages = (high or 0) // _SLOTS
-        if pages < 2 * self._parts:
+        if pages < 2 * self._partition_count:
             return []
         chosen = sorted(random.Random(pages).sample(range(1, pages + 1), min(pages, _SAMPLED)))
         slots = min(max(_SAMPLED // len(chosen), 1), _SAMPLED_OF_PAGE)
         rowids = ", ".join(str(page * _SLOTS + slot) for page in chosen for slot in range(1, slots + 1))
-        found = yield from self._ask(
+        found = yield from self._query_rows(
             f"SELECT {name} FROM {source} WHERE rowid IN ({rowids}) AND {name} IS NOT NULL ORDER BY {name}"
         )
         return [value for (value,) in found]
@@ -355,12 +365,12 @@ class _Planner:
     # ---- what the server tells ------------------------------------------------------------------
 
     def _fragments(self) -> Exchange[list[Fragment]]:
-        if self._table is None or self._asked.table is None:
+        if self._table is None or self._request.table is None:
             return []
         found = yield from q.rows_of(
             self._session,
             "SELECT f.evalpos, f.strategy, f.exprtext, f.nrows "
-            f"FROM {catalogue(self._asked.table.database)}sysfragments f "
+            f"FROM {catalogue(self._request.table.database)}sysfragments f "
             "WHERE f.tabid = ? AND f.fragtype = 'T' ORDER BY f.evalpos",
             self._table.tabid,
         )
@@ -370,7 +380,7 @@ class _Planner:
         ]
 
     def _has_rowids(self) -> Exchange[bool]:
-        return (yield from self._is_accepted(f"SELECT rowid FROM {self._asked.text}", 0))
+        return (yield from self._is_accepted(f"SELECT rowid FROM {self._request.text}", 0))
 
     def _is_accepted(self, sql: str, parameters: int) -> Exchange[bool]:
         try:
@@ -382,19 +392,19 @@ class _Planner:
         yield from release_statement(self._session, describe.statement_id)
         return True
 
-    def _ask(self, sql: str) -> Exchange[Sequence[tuple[Any, ...]]]:
+    def _query_rows(self, sql: str) -> Exchange[Sequence[tuple[Any, ...]]]:
         """Rows of a question about the source."""
-        table = yield from query_table(self._session, sql, self._asked.values, _UNHELD)
+        table = yield from query_table(self._session, sql, self._request.values, _DIRTY_READ)
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     # ---- the outcome ----------------------------------------------------------------------------
 
-    def _name(self, key: Key) -> str:
+    def _name(self, key: PartitionKey) -> str:
         return quote(key.name, self._delimident)
 
     def _select(self, condition: Condition) -> str:
         where = f" WHERE {condition.sql}" if condition.sql else ""
-        return f"SELECT * FROM {self._asked.text}{where}"
+        return f"SELECT * FROM {self._request.text}{where}"
 
     def _partitions(self, by: str, conditions: Sequence[Condition]) -> list[Partition]:
         rows = self._table.rows if self._table is not None else None
@@ -403,7 +413,7 @@ class _Planner:
             Partition(
                 number,
                 self._select(condition),
-                (*self._asked.values, *condition.parameters),
+                (*self._request.values, *condition.parameters),
                 condition.sql,
                 by if len(conditions) > 1 else "one",
                 self._reason,
@@ -413,7 +423,7 @@ class _Planner:
         ]
 
 
-def _if_there(session: Session, table: TableName) -> Exchange[q.Table | None]:
+def _find_table(session: Session, table: TableName) -> Exchange[q.Table | None]:
     """A table as the catalogue has it; a TEMP table is in none."""
     try:
         return (yield from q.find_table(session, table))

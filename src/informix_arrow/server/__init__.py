@@ -43,9 +43,9 @@ from .edge.directory import DirectoryFormatUnknown, DirectoryInUse
 from .edge.faults import Faults
 from .edge.query_log import Query, QueryLog
 from .errors import SqlError
-from .loading import use_loader
+from .loading import set_loader
 from .server import Server
 
 __all__ = ["DirectoryFormatUnknown", "DirectoryInUse", "Faults", "Query", "QueryLog", "Server", "SqlError"]
 
-use_loader(_load)
+set_loader(_load)

@@ -95,11 +95,11 @@ def not_supported(what: str, sqlcode: int = -201, offset: int = 1) -> SqlError:
     return SqlError(sqlcode, 0, offset if sqlcode == -201 else 0, what, UNSUPPORTED + what)
 
 
-_GIVEN_UP = re.compile(
+_INVALIDATED_DATABASE = re.compile(
     r'Database "([^"]+)" has been invalidated|'
     r'Checkpoint failed for database "([^"]+)". The database has been invalidated'
 )
-_OWN = re.compile(r"IFX(-\d+)(?: of ([^\n]+))?")
+_RAISED_CODE = re.compile(r"IFX(-\d+)(?: of ([^\n]+))?")
 # (pattern in DuckDB's message, sqlcode, isamcode); the first match wins, group 1 becomes the token
 _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code, isam)
@@ -162,7 +162,7 @@ def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
     """The Informix error for what DuckDB complains about. What nobody foresaw is the server's own fault, and
     stands in its log."""
     message = str(error)
-    own = _OWN.search(message)
+    own = _RAISED_CODE.search(message)
     if own:
         return SqlError(int(own.group(1)), 0, 0, own.group(2) or near, message)
     first_line = message.split("\n", 1)[0]
@@ -189,10 +189,10 @@ def is_durable(error: duckdb.Error) -> bool:
     return "COMMIT succeeded and is durable" in str(error)
 
 
-def given_up(error: BaseException) -> str:
+def invalidated_database(error: BaseException) -> str:
     """What DuckDB calls the database that it lets nobody near any more, as it could not be written; "" for other
     errors."""
-    found = _GIVEN_UP.search(str(error)) if isinstance(error, duckdb.Error) else None
+    found = _INVALIDATED_DATABASE.search(str(error)) if isinstance(error, duckdb.Error) else None
     return found.group(1) or found.group(2) if found else ""
 
 

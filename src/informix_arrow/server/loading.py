@@ -1,6 +1,6 @@
 """Who loads tables into a server that starts (``Server(load=...)``): a client, which the server does not know.
 
-The client's side is handed in by `use_loader`. `informix_arrow.server` does that where it is put together; nothing
+The client's side is handed in by `set_loader`. `informix_arrow.server` does that where it is put together; nothing
 beneath imports a client.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Loader(Protocol):
+class TableLoader(Protocol):
     """Makes tables by way of a client.
 
     `url` is where the server listens, without a database; `tables` are the data by ``"database.table"``.
@@ -19,10 +19,10 @@ class Loader(Protocol):
     def __call__(self, url: str, tables: Mapping[str, Any]) -> None: ...
 
 
-_loader: Loader | None = None
+_loader: TableLoader | None = None
 
 
-def use_loader(loader: Loader) -> None:
+def set_loader(loader: TableLoader) -> None:
     """From here on tables are loaded by this one."""
     global _loader
     _loader = loader

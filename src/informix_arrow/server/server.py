@@ -19,25 +19,25 @@ import duckdb
 
 from ..wire.capabilities import locale_code
 from .dialogue.pam import Questions
-from .edge.directory import DirectoryLock, require_known_format, write_format
+from .edge.directory import DirectoryLock, check_format, write_format
 from .edge.faults import Faults
-from .edge.limits import STRANGERS, Limits, Places
+from .edge.limits import MAX_UNAUTHENTICATED, ServerLimits, SessionSlots
 from .edge.listener import Listener
 from .edge.query_log import QueryLog
-from .edge.releases import DEFAULT_RELEASE, release
-from .edge.session import Session, Settings
+from .edge.releases import DEFAULT_RELEASE, find_release
+from .edge.session import ClientConnection, ServerSettings
 from .edge.tls import server_context
-from .engine.calling import Registered, registered
+from .engine.calling import PythonRoutine, python_routine
 from .engine.engine import Engine
-from .engine.instance import Memory
-from .grammar.database_names import database_name
+from .engine.instance import MemorySettings
+from .grammar.database_names import parse_database_name
 from .loading import load_tables
-from .routines.session_routines import Library
+from .routines.session_routines import SplLibrary
 
 log = logging.getLogger("informix_arrow.server")
 
 _LOOPBACK = "127.0.0.1"
-_PATIENCE = 60.0
+_STOP_TIMEOUT = 60.0
 """Seconds for what takes none unless the machine is very busy."""
 
 
@@ -90,7 +90,7 @@ class Server:
     Notes
     -----
     Used as a context manager or through `start` and `stop`. `faults` makes statements and connections fail to
-    order, `queries` holds the last statements that clients have executed. What it answers where real servers are not
+    order, `query_log` holds the last statements that clients have executed. What it answers where real servers are not
     known is written down in `server.dialogue.conversation`.
     """
 
@@ -122,10 +122,10 @@ class Server:
             )
         self.faults = Faults()
         self.queries = QueryLog(file=self.query_log)
-        self._listener: Listener[Session] | None = None
+        self._listener: Listener[ClientConnection] | None = None
         self._engine: Engine | None = None
         self._lock: DirectoryLock | None = None
-        self._routines: list[Registered] = []
+        self._routines: list[PythonRoutine] = []
         self._requested_port = self.port
 
     def start(self) -> Server:
@@ -149,7 +149,7 @@ class Server:
             self.stop()
             raise
         self.port = self._listener.address[1]
-        if settings.tls is None and not _only_this_machine(self._listener.address[0]):
+        if settings.tls is None and not _is_loopback(self._listener.address[0]):
             log.warning(
                 "listening on %s without TLS: passwords and data can be read on the network (tls_cert, or serve "
                 "--tls-cert, encrypts them)",
@@ -179,20 +179,20 @@ class Server:
 
         threading.Thread(target=close_later, name="informix-arrow closing", daemon=True).start()
 
-    def _settings(self) -> Settings:
-        limits = Limits(self.max_sessions, self.login_timeout, self.idle_timeout)
+    def _settings(self) -> ServerSettings:
+        limits = ServerLimits(self.max_sessions, self.login_timeout, self.idle_timeout)
         if self.tls_cert is None and (self.tls_key is not None or self.tls_ca is not None):
             raise ValueError("tls_key and tls_ca are nothing without tls_cert, the server's own certificate")
         tls = None if self.tls_cert is None else server_context(self.tls_cert, self.tls_key, self.tls_ca)
         users = {self.user: self.password, **(self.users or {})}
         if users[self.user] != self.password:
             raise ValueError(f"users= and password= differ in the password of {self.user!r}")
-        return Settings(
+        return ServerSettings(
             users,
             self.server_name,
-            release(self.version).announced,
+            find_release(self.version).announced,
             limits,
-            Places(limits),
+            SessionSlots(limits),
             self.faults,
             self.queries,
             tls,
@@ -204,11 +204,11 @@ class Server:
         try:
             if directory is not None:
                 self._lock = DirectoryLock(directory)
-                require_known_format(directory)
+                check_format(directory)
             temporary = None if self.temp_directory is None else Path(self.temp_directory)
-            memory = Memory(self.memory_limit, self.statement_memory_limit, temporary)
-            product, administrators = release(self.version).product, ("informix", self.user)
-            engine = Engine(directory, self.server_name, product, Library(), memory, administrators)
+            memory = MemorySettings(self.memory_limit, self.statement_memory_limit, temporary)
+            product, administrators = find_release(self.version).product, ("informix", self.user)
+            engine = Engine(directory, self.server_name, product, SplLibrary(), memory, administrators)
             if directory is not None:
                 try:
                     write_format(directory)
@@ -219,18 +219,18 @@ class Server:
         except (duckdb.Error, OSError) as problem:
             raise RuntimeError(f"the databases in {directory} cannot be opened: {problem}") from problem
 
-    def _load(self, engine: Engine, settings: Settings) -> None:
+    def _load(self, engine: Engine, settings: ServerSettings) -> None:
         """Load over a listener of its own, which nobody else can log in to, before the real one is there."""
         assert self.load is not None
         user, password = self.user, secrets.token_urlsafe()  # for this listener alone
-        limits = Limits(sessions=STRANGERS, login_seconds=_PATIENCE, idle_seconds=None)
+        limits = ServerLimits(sessions=MAX_UNAUTHENTICATED, login_seconds=_STOP_TIMEOUT, idle_seconds=None)
         apart = replace(
             settings,
             users={user: password},
             limits=limits,
-            places=Places(limits),
+            session_slots=SessionSlots(limits),
             faults=Faults(),
-            queries=QueryLog(kept=0),
+            query_log=QueryLog(kept=0),
             tls=None,
             pam=None,
         )
@@ -243,11 +243,11 @@ class Server:
             listener.stop()
 
     @staticmethod
-    def _listen(engine: Engine, settings: Settings, host: str, port: int) -> Listener[Session]:
-        def serve(sock: socket.socket) -> Session:
-            return Session(sock, settings, engine)
+    def _listen(engine: Engine, settings: ServerSettings, host: str, port: int) -> Listener[ClientConnection]:
+        def serve(sock: socket.socket) -> ClientConnection:
+            return ClientConnection(sock, settings, engine)
 
-        listener = Listener(host, port, serve, settings.limits.sessions + STRANGERS)
+        listener = Listener(host, port, serve, settings.limits.sessions + MAX_UNAUTHENTICATED)
         listener.start()
         return listener
 
@@ -277,7 +277,7 @@ class Server:
         docs/spl.md.
         """
         types = (returns,) if isinstance(returns, str) else tuple(returns)
-        made = registered(name, function, tuple(parameters), types)
+        made = python_routine(name, function, tuple(parameters), types)
         self._routines.append(made)
         if self._engine is not None:
             self._engine.register(made)
@@ -306,11 +306,11 @@ class Server:
         """Drop a database; sessions that have it open are ended first. SqlError -329 when there is none of that
         name, -425 when it is in use all the same."""
         engine = self._running()
-        name = database_name(name)
+        name = parse_database_name(name)
         sessions = [] if self._listener is None else self._listener.sessions
         for session in sessions:
             if session.database == name:
-                session.end(_PATIENCE)
+                session.end(_STOP_TIMEOUT)
         engine.drop_database(name)
 
     def _running(self) -> Engine:
@@ -345,5 +345,5 @@ def _close(engine: Engine | None, lock: DirectoryLock | None) -> None:
             lock.release()
 
 
-def _only_this_machine(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     return ipaddress.ip_address(host.partition("%")[0]).is_loopback

@@ -1,7 +1,7 @@
 """From the decoder's batches to the batches that users get.
 
 The C decoder hands over what lies in the tuples: descriptors of large objects, collections as literal text,
-bytes of multi-byte code sets. A :class:`Finisher`, made once per result, turns such a batch into the final
+bytes of multi-byte code sets. A :class:`BatchPostprocessor`, made once per result, turns such a batch into the final
 one, column by column. A result without such columns passes untouched, at no cost.
 """
 
@@ -58,7 +58,7 @@ class Content:
 Step = Callable[[pa.Array, int], pa.Array]  # the decoded column and the number of its first row
 
 
-class Finisher:
+class BatchPostprocessor:
     """Makes final batches of one result.
 
     Parameters
@@ -74,19 +74,19 @@ class Finisher:
 
     def __init__(self, columns: Sequence[Column], plan: Plan, options: TypeOptions, encoding: str) -> None:
         self.schema: pa.Schema = plan.schema
-        self.decoded: pa.Schema = plan.decoded
+        self.decoded_schema: pa.Schema = plan.decoded
         self._errors = options.encoding_errors
         self._encoding = encoding
         self._steps: list[tuple[int, Step | None]] = []
-        for place, index in enumerate(plan.kept):
-            decoded, final = self.decoded.field(index).type, self.schema.field(place).type
+        for place, index in enumerate(plan.column_indexes):
+            decoded, final = self.decoded_schema.field(index).type, self.schema.field(place).type
             self._steps.append((index, self._step(columns[index], decoded, final, options)))
         objects = [column for column in columns if column.type.is_large_object]
         changed = [step for _, step in self._steps if step is not None]
         #: Whether decoded batches are final as they are: import them with :attr:`schema` then.
-        self.untouched = len(plan.kept) == len(columns) and not changed and not objects
+        self.is_identity = len(plan.column_indexes) == len(columns) and not changed and not objects
 
-    def finish(
+    def process(
         self, batch: pa.RecordBatch, first_row: int, contents: Mapping[int, Content] = {}
     ) -> pa.RecordBatch:
         """Make the final batch of a decoded one.
@@ -94,7 +94,7 @@ class Finisher:
         Parameters
         ----------
         batch
-            A batch (or slice of one) of the schema :attr:`decoded`.
+            A batch (or slice of one) of the schema :attr:`decoded_schema`.
         first_row
             The number of its first row in the whole result, for errors.
         contents
@@ -106,7 +106,7 @@ class Finisher:
             A value is no text of the code set or cannot be parsed; ``row`` (of the whole result) and
             ``column`` are set. The rows before it can be finished as a slice.
         """
-        if self.untouched:
+        if self.is_identity:
             return batch
         arrays = []
         for index, step in self._steps:
@@ -136,7 +136,7 @@ class Finisher:
             steps.append(lambda values, row: values.cast(final.value_type).dictionary_encode())
         else:
             steps.append(lambda values, row: values if values.type == final else _cast(values, final))
-        return lambda values, row: _in_turn(steps, values, row)
+        return lambda values, row: _apply_steps(steps, values, row)
 
     def _text(self, values: pa.Array, final: pa.DataType, name: str, first_row: int) -> pa.Array:
         """Bytes in the result's code set as text."""
@@ -197,11 +197,11 @@ def as_text(
             with contextlib.suppress(pa.ArrowInvalid):  # look for the place then, or replace
                 found = values.cast(text)
         if found is None:
-            found = _decoded(values, text, encoding, errors, name, first_row, limit)
+            found = _decode_text(values, text, encoding, errors, name, first_row, limit)
     return found if found.type == final else _cast(found, final)
 
 
-def _decoded(
+def _decode_text(
     values: pa.Array,
     text: pa.DataType,
     encoding: str,
@@ -211,8 +211,8 @@ def _decoded(
     limit: int = TEXT_LIMIT,
 ) -> pa.Array:
     data, ends = bytearray(), array("q", (0,))
-    together = codecs.lookup(encoding).name in _TOGETHER
-    for begin, count in _stretches(values):
+    together = codecs.lookup(encoding).name in _JOINABLE_ENCODINGS
+    for begin, count in _chunk_ranges(values):
         some = values.slice(begin, count)
         if not (together and count > 1 and _decode_together(some, encoding, data, ends)):
             _decode_singly(some, encoding, errors, name, first_row + begin, data, ends)
@@ -234,13 +234,15 @@ def _decoded(
 
 #: Code sets of which several values may be decoded as one text with U+0000 between them: no byte changes what those
 #: behind the next zero byte mean, and a zero byte ends no character that others have begun.
-_TOGETHER = frozenset(codecs.lookup(each).name for each in (
+_JOINABLE_ENCODINGS = frozenset(codecs.lookup(each).name for each in (
     "big5", "cp950", "cp932", "shift_jis", "euc_jp", "cp949", "gbk", "gb18030",
 ))  # fmt: skip
-_STRETCH = 1 << 18  # bytes that are decoded together: the GIL is held for a millisecond, and copies are small
+_CHUNK_BYTES = (
+    1 << 18
+)  # bytes that are decoded together: the GIL is held for a millisecond, and copies are small
 
 
-def _stretches(values: pa.Array) -> Iterator[tuple[int, int]]:
+def _chunk_ranges(values: pa.Array) -> Iterator[tuple[int, int]]:
     """Where values begin that have about _STRETCH bytes together, and how many these are."""
     if not len(values):
         return
@@ -248,7 +250,7 @@ def _stretches(values: pa.Array) -> Iterator[tuple[int, int]]:
     ends = np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values) + 1]
     begin = 0
     while begin < len(values):
-        behind = int(np.searchsorted(ends, int(ends[begin]) + _STRETCH, "right")) - 1
+        behind = int(np.searchsorted(ends, int(ends[begin]) + _CHUNK_BYTES, "right")) - 1
         behind = min(max(behind, begin + 1), len(values))
         yield begin, behind - begin
         begin = behind
@@ -309,7 +311,7 @@ def _cast(values: pa.Array, final: pa.DataType) -> pa.Array:
         raise NotSupportedError(f"pyarrow {pa.__version__} cannot make {final} columns: update it") from None
 
 
-def _in_turn(steps: Sequence[Step], values: pa.Array, row: int) -> pa.Array:
+def _apply_steps(steps: Sequence[Step], values: pa.Array, row: int) -> pa.Array:
     for step in steps:
         values = step(values, row)
     return values

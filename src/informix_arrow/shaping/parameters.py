@@ -18,30 +18,32 @@ from ..wire.sql_text import is_placeholder, tokens
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 #: A bind counts its values in a signed short (SQLI section 7).
-MOST_PARAMETERS = 32767
+MAX_PARAMETERS = 32767
 
 _KEPT_TEXT = 1 << 16  # characters of the longest statement that is worth remembering
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ParameterizedStatement:
     """A statement as the user wrote it and as the server gets it."""
 
     sql: str  # with the user's placeholders
     text: str  # with ? for each of them
     style: Literal["", "?", ":1", ":name"]
     keys: tuple[int | str, ...]  # of ``:1`` and ``:name``: whose value each ? of ``text`` takes
-    places: tuple[tuple[int, int, int], ...]  # of each ?: where in ``text``; where in ``sql``, how long there
+    marker_positions: tuple[
+        tuple[int, int, int], ...
+    ]  # of each ?: where in ``text``; where in ``sql``, how long there
 
     @property
     def count(self) -> int:
         """How many ``?`` the text for the server has."""
-        return len(self.places)
+        return len(self.marker_positions)
 
     def offset(self, offset: int) -> int:
         """The 1-based position in the user's text for one in the server's."""
         shift = 0
-        for there, here, length in self.places:
+        for there, here, length in self.marker_positions:
             if there == offset - 1:
                 return here + 1
             if there >= offset:
@@ -60,7 +62,7 @@ class Statement:
         ProgrammingError
             Their number differs from that of the placeholders, or a name has no value.
         """
-        if parameters is None and not self.places:
+        if parameters is None and not self.marker_positions:
             return ()
         if self.style == ":name":
             return self._named(parameters)
@@ -116,7 +118,7 @@ class Statement:
         error.args, error.offset, error.statement = told.args, told.offset, told.statement
 
 
-def parse(sql: str) -> Statement:
+def parse(sql: str) -> ParameterizedStatement:
     """Find the placeholders. ``ProgrammingError`` when ``?``, ``:1`` and ``:name`` are mixed, when numbers leave
     one out, or when there are more than the protocol can count; ``InterfaceError`` for what is no str.
     """
@@ -125,9 +127,9 @@ def parse(sql: str) -> Statement:
     return _remembered(sql) if len(sql) <= _KEPT_TEXT else _parse(sql)
 
 
-def _parse(sql: str) -> Statement:
+def _parse(sql: str) -> ParameterizedStatement:
     if "?" not in sql and ":" not in sql:
-        return Statement(sql, sql, "", (), ())
+        return ParameterizedStatement(sql, sql, "", (), ())
     pieces: list[str] = []
     keys: list[int | str] = []
     places: list[tuple[int, int, int]] = []
@@ -152,23 +154,23 @@ def _parse(sql: str) -> Statement:
         there += 1
         here += len(token)
     if not places:
-        return Statement(sql, sql, "", (), ())
+        return ParameterizedStatement(sql, sql, "", (), ())
     if len(styles) > 1:
         raise ProgrammingError(
             f"the statement mixes placeholders of the styles {' and '.join(sorted(styles))}: use one of them. A colon "
             "that is part of a name has no blank before it: db:table",
             statement=sql,
         )
-    if len(places) > MOST_PARAMETERS:
+    if len(places) > MAX_PARAMETERS:
         raise ProgrammingError(
-            f"the statement has {len(places)} placeholders, the protocol counts to {MOST_PARAMETERS}",
+            f"the statement has {len(places)} placeholders, the protocol counts to {MAX_PARAMETERS}",
             statement=sql,
         )
     (style,) = styles
     if style == ":1":
         _check_numbers(sql, {int(key) for key in keys})
     text = sql if style == "?" else "".join(pieces)
-    return Statement(sql, text, style, tuple(keys), tuple(places))
+    return ParameterizedStatement(sql, text, style, tuple(keys), tuple(places))
 
 
 _remembered = lru_cache(maxsize=512)(_parse)
@@ -192,12 +194,12 @@ def count_placeholders(sql: str) -> int:
 
 def placeholder_positions(sql: str) -> list[int]:
     """Where in ``sql``, a text for the server, the ``?`` stand that are parameters."""
-    return [there for there, _, _ in parse(sql).places]
+    return [there for there, _, _ in parse(sql).marker_positions]
 
 
 def check_parameters(sql: str, parameters: object) -> Sequence[object]:
     """The values for the placeholders of ``sql``, in the order in which the server gets them. Errors as of
-    :func:`parse` and :meth:`Statement.values`.
+    :func:`parse` and :meth:`ParameterizedStatement.values`.
     """
     return parse(sql).values(parameters)
 
@@ -208,7 +210,7 @@ _PLAIN_ROWS = {tuple, list}
 class RowCheck:
     """Makes of each of many rows of parameters the ``count`` values for the server, or raises."""
 
-    def __init__(self, statement: Statement, count: int) -> None:
+    def __init__(self, statement: ParameterizedStatement, count: int) -> None:
         self.count = count
         self._statement = statement
         self._sorted = statement.style in (":1", ":name")
@@ -218,7 +220,7 @@ class RowCheck:
             return self._statement.values(row)
         return check_row(self._statement.sql, self.count, row)
 
-    def many(self, rows: list[object]) -> tuple[list[Sequence[object]], Exception | None]:
+    def check_rows(self, rows: list[object]) -> tuple[list[Sequence[object]], Exception | None]:
         """The values of rows up to the first bad one, and its error."""
         if not self._sorted and set(map(type, rows)) <= _PLAIN_ROWS:  # a load has millions of rows
             plain = cast("list[Sequence[object]]", rows)

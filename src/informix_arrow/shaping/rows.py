@@ -1,6 +1,6 @@
 """Python rows from record batches: what they are made of and what they are made into. No I/O here.
 
-A cursor, blocking or not, puts batches into a :class:`Rows` and takes rows out of it.
+A cursor, blocking or not, puts batches into a :class:`RowBuffer` and takes rows out of it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OpenLazily: TypeAlias = Callable[[list[Any]], list[Any]]
 # Python rows are made in pieces of this many, so that a batch of Arrow rows does not become all objects at
 # once.
 ROWS_AT_ONCE = 1024
-_FEW = 64  # rows for which looking for the fastest way costs more than it gains
+_SMALL_COLUMN = 64  # rows for which looking for the fastest way costs more than it gains
 
 
 _NONE: Iterator[Any] = iter(())
@@ -49,10 +49,10 @@ class _NoRow:
 
 
 NO_ROW = _NoRow()
-"""What :meth:`Rows.one` gives when another batch is needed."""
+"""What :meth:`RowBuffer.next_row` gives when another batch is needed."""
 
 
-class Decoded:
+class DecodedRows:
     """Rows as the decoder hands them over, for C to make Python rows of: pyarrow is asked for a batch of them only
     where somebody wants one.
 
@@ -66,19 +66,19 @@ class Decoded:
         How many there are.
     """
 
-    __slots__ = ("_capsules", "_schema", "made", "num_rows")
+    __slots__ = ("_capsules", "_schema", "num_rows", "python_rows")
 
     def __init__(self, schema: pa.Schema, c_schema: object, capsule: object, num_rows: int) -> None:
         self._schema, self.num_rows = schema, num_rows
         self._capsules: tuple[Any, Any] | None = (c_schema, capsule)
-        self.made: list[tuple[Any, ...]] | None = None  # the rows, where somebody has made them
+        self.python_rows: list[tuple[Any, ...]] | None = None  # the rows, where somebody has made them
 
     def __arrow_c_array__(self) -> tuple[Any, Any]:
         if self._capsules is None:
-            self._capsules = self._made_capsules()
+            self._capsules = self._build_capsules()
         return self._capsules
 
-    def _made_capsules(self) -> tuple[Any, Any]:
+    def _build_capsules(self) -> tuple[Any, Any]:
         """What ``c_schema`` and ``capsule`` are, where they were not given."""
         raise NotImplementedError
 
@@ -88,12 +88,12 @@ class Decoded:
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), capsule).slice(first)
 
 
-def as_batch(rows: pa.RecordBatch | Decoded) -> pa.RecordBatch:
+def as_batch(rows: pa.RecordBatch | DecodedRows) -> pa.RecordBatch:
     """The rows as a batch, for Arrow; ``rows`` is used up."""
-    return rows.slice(0) if isinstance(rows, Decoded) else rows
+    return rows.slice(0) if isinstance(rows, DecodedRows) else rows
 
 
-class Rows:
+class RowBuffer:
     """Rows being made of batches, in order.
 
     Parameters
@@ -105,81 +105,83 @@ class Rows:
     """
 
     # Of the class until they are set: each statement with rows has one, and seldom needs them all.
-    _batch: pa.RecordBatch | Decoded | None = None  # the batch that rows are being made of
+    _batch: pa.RecordBatch | DecodedRows | None = None  # the batch that rows are being made of
     _capsules: tuple[Any, Any] | None = None  # the same, for C
-    _others: list[tuple[int, MakeValues]] | None = None  # columns that are not made in C, and what makes them
+    _python_columns: list[tuple[int, MakeValues]] | None = (
+        None  # columns that are not made in C, and what makes them
+    )
     _offset = 0  # its rows already in _tuples
     _first = 0  # number of its first row
     _tuples: Iterator[tuple[Any, ...]] = _NONE
     _rows: Iterator[Any] = _NONE  # the same, made
-    given = 0  # rows handed out so far
+    rows_returned = 0  # rows handed out so far
 
     def __init__(self, make: MakeRow | None = None, lazy: Mapping[int, OpenLazily] | None = None) -> None:
         self._make = make
         self._lazy = lazy or {}
 
-    def add(self, batch: pa.RecordBatch | Decoded) -> None:
-        """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
-        self._batch, self._offset, self._first = batch, 0, self.given
+    def add(self, batch: pa.RecordBatch | DecodedRows) -> None:
+        """Take the next batch. Those before must be used up: :meth:`next_row` said :data:`NO_ROW`."""
+        self._batch, self._offset, self._first = batch, 0, self.rows_returned
         self._capsules = None
-        if isinstance(batch, Decoded):
-            if batch.made is not None:
-                self._tuples, self._offset = iter(batch.made), batch.num_rows
+        if isinstance(batch, DecodedRows):
+            if batch.python_rows is not None:
+                self._tuples, self._offset = iter(batch.python_rows), batch.num_rows
                 self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
             return
-        if self._others is None:  # the first batch: all have one schema
-            self._others = [
+        if self._python_columns is None:  # the first batch: all have one schema
+            self._python_columns = [
                 (index, values_maker(kind))
                 for index, kind in enumerate(batch.schema.types)
-                if index in self._lazy or not made_in_c(kind)
+                if index in self._lazy or not is_made_in_c(kind)
             ]
 
-    def all_of(self, whole: Decoded) -> list[Any]:
+    def all_rows(self, whole: DecodedRows) -> list[Any]:
         """All rows of a result that is here as a whole; nothing was added before."""
-        if whole.made is None or self._make is not None:
+        if whole.python_rows is None or self._make is not None:
             self.add(whole)
-            return self.take()
-        self.given = whole.num_rows
-        return whole.made
+            return self.fetch()
+        self.rows_returned = whole.num_rows
+        return whole.python_rows
 
-    def one(self) -> Any:
+    def next_row(self) -> Any:
         """The next row, :data:`NO_ROW` when there is none here."""
         try:
             row = next(self._rows, NO_ROW)
-            if row is NO_ROW and self._piece():
+            if row is NO_ROW and self._load_chunk():
                 row = next(self._rows, NO_ROW)
         except BaseException:
-            self._go_back()
+            self._rewind()
             raise
         if row is not NO_ROW:
-            self.given += 1
+            self.rows_returned += 1
         return row
 
-    def take(self, count: int | None = None) -> list[Any]:
+    def fetch(self, count: int | None = None) -> list[Any]:
         """The next ``count`` rows, fewer when there are not as many here; None: all that are here."""
-        taken: list[Any] = []
+        fetched: list[Any] = []
         try:
             if count is None:
-                taken = list(self._rows)
-                while self._piece():
-                    taken += self._rows
-            while count is not None and len(taken) < count:
-                before = len(taken)
-                taken += itertools.islice(self._rows, count - before)
-                if len(taken) == before and not self._piece():
+                fetched = list(self._rows)
+                while self._load_chunk():
+                    fetched += self._rows
+            while count is not None and len(fetched) < count:
+                before = len(fetched)
+                fetched += itertools.islice(self._rows, count - before)
+                if len(fetched) == before and not self._load_chunk():
                     break
         except BaseException:
-            self._go_back()
+            self._rewind()
             raise
-        self.given += len(taken)
-        return taken
+        self.rows_returned += len(fetched)
+        return fetched
 
-    def _go_back(self) -> None:
+    def _rewind(self) -> None:
         """A row could not be made: what follows it must not pass for what comes next, so it is tried again."""
-        self._offset = self.given - self._first
+        self._offset = self.rows_returned - self._first
         self._tuples = self._rows = _NONE
 
-    def rest(self) -> pa.RecordBatch | None:
+    def remaining_batch(self) -> pa.RecordBatch | None:
         """Take the part of the batch of which no row was handed out; None when there is nothing left."""
         batch, self._batch, self._capsules = self._batch, None, None
         if batch is None:
@@ -188,7 +190,7 @@ class Rows:
         rest = batch.slice(self._offset - unread)
         return rest if rest.num_rows else None
 
-    def _piece(self) -> bool:
+    def _load_chunk(self) -> bool:
         """Make the tuples of the next piece of the batch; False at its end."""
         if self._batch is None:
             return False
@@ -199,29 +201,33 @@ class Rows:
         capsules: tuple[Any, Any] = self._capsules or self._batch.__arrow_c_array__()
         self._capsules = capsules
         first, count = self._offset, min(left, ROWS_AT_ONCE)
-        ready = None if isinstance(self._batch, Decoded) else self._ready(self._batch, first, count)
+        ready = (
+            None if isinstance(self._batch, DecodedRows) else self._convert_columns(self._batch, first, count)
+        )
         self._tuples = iter(rows(*capsules, first, count, ready))
         self._offset += count
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
         return True
 
-    def _ready(self, batch: pa.RecordBatch, first: int, count: int) -> tuple[list[Any] | None, ...] | None:
+    def _convert_columns(
+        self, batch: pa.RecordBatch, first: int, count: int
+    ) -> tuple[list[Any] | None, ...] | None:
         """The values of the columns that are not made in C; None where there are no such columns."""
-        if not self._others:
+        if not self._python_columns:
             return None
         ready: list[list[Any] | None] = [None] * batch.num_columns
-        for index, make in self._others:
+        for index, make in self._python_columns:
             values = make(batch.column(index).slice(first, count))
             open_lazily = self._lazy.get(index)
             ready[index] = values if open_lazily is None else open_lazily(values)
         return tuple(ready)
 
 
-NO_ROWS = Rows()
+NO_ROWS = RowBuffer()
 """Those of no result: nothing is ever added to them."""
 
 
-def made_in_c(kind: pa.DataType) -> bool:
+def is_made_in_c(kind: pa.DataType) -> bool:
     """Whether :func:`~.._decode.rows` makes values of it."""
     return str(kind) in _IN_C or _Types.is_decimal128(kind)
 
@@ -232,23 +238,23 @@ _IN_C = frozenset({"int16", "int32", "int64", "float", "double", "bool", "string
 def values_maker(kind: pa.DataType) -> MakeValues:
     """The fastest way to ``to_pylist()`` of a column of a type, the values being the same."""
     if _Types.is_timestamp(kind) and kind.tz is None and kind.unit != "ns":
-        return _moments
+        return _to_datetimes
     if _Types.is_duration(kind) and kind.unit != "ns":
-        return _moments
-    return _objects if _Types.is_time(kind) and kind.unit != "ns" else _to_pylist
+        return _to_datetimes
+    return _to_objects if _Types.is_time(kind) and kind.unit != "ns" else _to_pylist
 
 
 # pyarrow makes these through a scalar for each value; numpy, and pyarrow on the way there, make them in C.
 
 
-def _moments(column: pa.Array) -> list[Any]:
-    if len(column) <= _FEW:
+def _to_datetimes(column: pa.Array) -> list[Any]:
+    if len(column) <= _SMALL_COLUMN:
         return _to_pylist(column)
     return cast("list[Any]", column.to_numpy(zero_copy_only=False).astype(object).tolist())
 
 
-def _objects(column: pa.Array) -> list[Any]:
-    if len(column) <= _FEW:
+def _to_objects(column: pa.Array) -> list[Any]:
+    if len(column) <= _SMALL_COLUMN:
         return _to_pylist(column)
     return cast("list[Any]", column.to_numpy(zero_copy_only=False).tolist())
 

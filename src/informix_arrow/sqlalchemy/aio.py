@@ -22,7 +22,7 @@ from .. import aio, dbapi
 from .dialect import InformixDialect, InformixExecutionContext
 
 
-class _Settings:
+class _CursorOptions:
     """What the execution sets and asks of a cursor."""
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class _Settings:
         self._cursor.floating_decimals = value
 
 
-class _Cursor(_Settings, AsyncAdapt_dbapi_cursor):
+class _Cursor(_CursorOptions, AsyncAdapt_dbapi_cursor):
     """All rows are fetched with the execution."""
 
     __slots__ = ()
@@ -54,7 +54,7 @@ class _Cursor(_Settings, AsyncAdapt_dbapi_cursor):
         return cursor
 
 
-class _StreamingCursor(_Settings, AsyncAdapt_dbapi_ss_cursor):
+class _StreamingCursor(_CursorOptions, AsyncAdapt_dbapi_ss_cursor):
     """Rows are fetched as they are asked for."""
 
     __slots__ = ()
@@ -125,7 +125,7 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
         await self._connection.close()
 
     def _terminate_force_close(self) -> None:
-        self._connection._link.abandon()
+        self._connection._runner.abandon()
 
 
 class _Module(AsyncAdapt_dbapi_module):
@@ -142,10 +142,10 @@ class _Module(AsyncAdapt_dbapi_module):
     def connect(self, *arguments: Any, **keywords: Any) -> _Connection:
         """Open a connection, in a greenlet of SQLAlchemy's."""
         opening = keywords.pop("async_creator_fn", aio.connect)
-        return _Connection(self, await_(_opened(opening(*arguments, **keywords))))
+        return _Connection(self, await_(_open(opening(*arguments, **keywords))))
 
 
-async def _opened(connection: Any) -> Any:
+async def _open(connection: Any) -> Any:
     return await connection
 
 
@@ -174,8 +174,8 @@ class InformixDialectAsync(InformixDialect):
     @classmethod
     def import_dbapi(cls) -> ModuleType:
         """An object with PEP 249's names."""
-        made: Any = _Module()
-        module: ModuleType = made
+        adapter: Any = _Module()
+        module: ModuleType = adapter
         return module
 
     @classmethod
@@ -187,8 +187,8 @@ class InformixDialectAsync(InformixDialect):
         """As :meth:`InformixDialect.connect`, awaited."""
         cparams["env"] = self._environment(cparams.get("env"))
         connection: Any = self.loaded_dbapi.connect(*cargs, **cparams)
-        made: DBAPIConnection = connection
-        return made
+        opened: DBAPIConnection = connection
+        return opened
 
     def do_terminate(self, dbapi_connection: DBAPIConnection) -> None:
         """Without waiting, where nobody can."""

@@ -64,7 +64,7 @@ class InformixImpl(impl.DefaultImpl):
                 or (nullable is None and existing_nullable is None)
                 or (server_default is False and existing_server_default in (False, None))
             )
-            found = self._found(table_name, column_name, schema) if unsaid else {}
+            found = self._reflected_column(table_name, column_name, schema) if unsaid else {}
             kind = type_ or found.get("type") or existing_type
             optional = nullable if nullable is not None else found.get("nullable", existing_nullable)
             default = server_default
@@ -80,7 +80,7 @@ class InformixImpl(impl.DefaultImpl):
         if name is not None and name != column_name:
             self._exec(base.ColumnName(table_name, column_name, name, schema=schema))
 
-    def _found(self, table: str, column: str, schema: str | None) -> Any:
+    def _reflected_column(self, table: str, column: str, schema: str | None) -> Any:
         """A column as the database has it; nothing for a script."""
         if self.as_sql or self.connection is None:
             return {}
@@ -89,9 +89,9 @@ class InformixImpl(impl.DefaultImpl):
 
     def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
         """Whether the declarations differ; where a SERIAL began to count does not matter."""
-        return self._declared(inspector_column) != self._declared(metadata_column)
+        return self._declaration(inspector_column) != self._declaration(metadata_column)
 
-    def _declared(self, column: Column[Any]) -> str:
+    def _declaration(self, column: Column[Any]) -> str:
         return _SERIAL.sub(r"\1", self._compiler().declared_type(column))
 
     def _compiler(self) -> InformixDDLCompiler:

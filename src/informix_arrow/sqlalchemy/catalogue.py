@@ -43,14 +43,14 @@ from .types import (
 
 FIRST_USER_TABLE = 100
 TABLES, VIEWS, SEQUENCES, SYNONYMS = "TE", "V", "Q", "SP"
-_PARTS = ", ".join(f"i.part{number}" for number in range(1, 17))
+_INDEX_PART_COLUMNS = ", ".join(f"i.part{number}" for number in range(1, 17))
 _LIST = 200  # most names in one IN list; more are sorted out here
 
 Row = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableFilter:
     """The tables that are asked about.
 
     Attributes
@@ -92,7 +92,7 @@ def rows(connection: Connection, sql: str, values: Iterable[object] = ()) -> lis
     return [[v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in found]
 
 
-def tables(connection: Connection, asked: Asked) -> list[str]:
+def tables(connection: Connection, asked: TableFilter) -> list[str]:
     """Names, sorted."""
     condition, values = asked.condition()
     found = rows(connection, f"SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1", values)
@@ -106,7 +106,7 @@ def owners(connection: Connection) -> list[str]:
     ]
 
 
-def view_text(connection: Connection, asked: Asked) -> str:
+def view_text(connection: Connection, asked: TableFilter) -> str:
     """The CREATE VIEW statement, "" when there is no such view. It is kept in pieces."""
     condition, values = asked.condition()
     found = connection.exec_driver_sql(
@@ -119,7 +119,7 @@ def view_text(connection: Connection, asked: Asked) -> str:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def columns(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """The columns of tables in their order."""
     condition, values = asked.condition()
     found = rows(
@@ -141,15 +141,15 @@ def columns(connection: Connection, asked: Asked) -> dict[str, list[dict[str, An
             values,
         )
     }
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, number, name, word, length, extended_id, tabid in found:
         if not asked.has(table):
             continue
         declared = extended.column_type(word, length, extended_id or 0)
         default = defaults.get((tabid, number))
         text = default_text(default[0], default[1], declared) if default else None
-        made[table].append(_column(name, declared, _standard(text, declared)))
-    return made
+        columns_by_table[table].append(_column(name, declared, _standard(text, declared)))
+    return columns_by_table
 
 
 def _standard(default: str | None, declared: ColumnType) -> str | None:
@@ -201,7 +201,7 @@ def _extended_types(connection: Connection) -> TypeCatalogue:
     )
 
 
-_PLAIN: dict[int, type[sqltypes.TypeEngine[Any]]] = {
+_SIMPLE_TYPES: dict[int, type[sqltypes.TypeEngine[Any]]] = {
     TypeCode.SMALLINT: sqltypes.SMALLINT,
     TypeCode.INTEGER: sqltypes.INTEGER,
     TypeCode.BIGINT: sqltypes.BIGINT,
@@ -233,8 +233,8 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
         return sqltypes.BLOB()
     if declared.is_clob:
         return sqltypes.CLOB()
-    if declared.code in _PLAIN:
-        return _PLAIN[declared.code]()
+    if declared.code in _SIMPLE_TYPES:
+        return _SIMPLE_TYPES[declared.code]()
     if declared.code in _SIZED:
         return _SIZED[declared.code](declared.content_width)
     if declared.code == TypeCode.DECIMAL:
@@ -256,31 +256,31 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
 # ---- keys, indexes, checks -------------------------------------------------------------------------------------------
 
 
-def primary_keys(connection: Connection, asked: Asked) -> dict[str, dict[str, Any]]:
+def primary_keys(connection: Connection, asked: TableFilter) -> dict[str, dict[str, Any]]:
     """The primary key of each table that has one."""
     names = _column_names(connection, asked)
     return {
-        table: {"constrained_columns": _named(names, tabid, parts), "name": name}
+        table: {"constrained_columns": _column_list(names, tabid, parts), "name": name}
         for table, tabid, name, parts in _keys(connection, asked, "P")
     }
 
 
-def unique_constraints(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+def unique_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """UNIQUE constraints by name."""
     names = _column_names(connection, asked)
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    constraints: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, tabid, name, parts in _keys(connection, asked, "U"):
-        made[table].append({"name": name, "column_names": _named(names, tabid, parts)})
-    return made
+        constraints[table].append({"name": name, "column_names": _column_list(names, tabid, parts)})
+    return constraints
 
 
-def foreign_keys(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Foreign keys by name; ``referred_schema`` is the owner of the other table."""
     condition, values = asked.condition()
     others = rows(
         connection,
         "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
-        f"{_PARTS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, sysindexes i "
+        f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, sysindexes i "
         "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
         f"AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}",
         values,
@@ -288,32 +288,32 @@ def foreign_keys(connection: Connection, asked: Asked) -> dict[str, list[dict[st
     targets = {row[0]: row for row in others}
     found = rows(
         connection,
-        f"SELECT t.tabname, k.tabid, k.constrid, k.constrname, {_PARTS} "
+        f"SELECT t.tabname, k.tabid, k.constrid, k.constrname, {_INDEX_PART_COLUMNS} "
         "FROM systables t, sysconstraints k, sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' "
         f"AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} ORDER BY 1, 4",
         values,
     )
     numbers = {row[1] for row in found} | {row[4] for row in others}
     names = _names_of(connection, numbers)
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    keys_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, tabid, number, name, *parts in found:
         if not asked.has(table) or number not in targets:
             continue
         _, rule, owner, referred, other, *referred_parts = targets[number]
-        made[table].append(
+        keys_by_table[table].append(
             {
                 "name": name,
-                "constrained_columns": _named(names, tabid, parts),
+                "constrained_columns": _column_list(names, tabid, parts),
                 "referred_schema": owner,
                 "referred_table": referred,
-                "referred_columns": _named(names, other, referred_parts),
+                "referred_columns": _column_list(names, other, referred_parts),
                 "options": {"ondelete": "CASCADE"} if rule == "C" else {},
             }
         )
-    return made
+    return keys_by_table
 
 
-def indexes(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Indexes by name, without those that a constraint has made for itself."""
     condition, values = asked.condition()
     names = _column_names(connection, asked)
@@ -326,10 +326,10 @@ def indexes(connection: Connection, asked: Asked) -> dict[str, list[dict[str, An
             values,
         )
     }
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    indexes_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, tabid, name, kind, *parts in rows(
         connection,
-        f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_PARTS} "
+        f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_INDEX_PART_COLUMNS} "
         f"FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3",
         values,
     ):
@@ -341,16 +341,16 @@ def indexes(connection: Connection, asked: Asked) -> dict[str, list[dict[str, An
         index: dict[str, Any] = {
             "name": name,
             "unique": kind == "U",
-            "column_names": _named(names, tabid, places),
+            "column_names": _column_list(names, tabid, places),
         }
         sorting = {names[tabid, -part]: ("desc",) for part in places if part < 0}
         if sorting:
             index["column_sorting"] = sorting
-        made[table].append(index)
-    return made
+        indexes_by_table[table].append(index)
+    return indexes_by_table
 
 
-def check_constraints(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+def check_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """CHECK constraints by name, their texts put together of the pieces that they are kept in."""
     condition, values = asked.condition()
     found = connection.exec_driver_sql(
@@ -362,11 +362,11 @@ def check_constraints(connection: Connection, asked: Asked) -> dict[str, list[di
     texts: dict[tuple[str, str], str] = defaultdict(str)
     for table, name, piece in found:
         texts[table.rstrip(" "), name.rstrip(" ")] += piece
-    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    checks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (table, name), text in texts.items():
         if asked.has(table):
-            made[table].append({"name": name, "sqltext": _without_parentheses(text)})
-    return made
+            checks[table].append({"name": name, "sqltext": _without_parentheses(text)})
+    return checks
 
 
 def _without_parentheses(text: str) -> str:
@@ -387,11 +387,11 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-def _keys(connection: Connection, asked: Asked, kind: str) -> list[tuple[str, int, str, list[int]]]:
+def _keys(connection: Connection, asked: TableFilter, kind: str) -> list[tuple[str, int, str, list[int]]]:
     condition, values = asked.condition()
     found = rows(
         connection,
-        f"SELECT t.tabname, k.tabid, k.constrname, {_PARTS} FROM systables t, sysconstraints k, sysindexes i "
+        f"SELECT t.tabname, k.tabid, k.constrname, {_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysindexes i "
         f"WHERE k.tabid = t.tabid AND k.constrtype = '{kind}' AND i.tabid = k.tabid AND i.idxname = k.idxname "
         f"AND {condition} ORDER BY 1, 3",
         values,
@@ -399,7 +399,7 @@ def _keys(connection: Connection, asked: Asked, kind: str) -> list[tuple[str, in
     return [(table, tabid, name, parts) for table, tabid, name, *parts in found if asked.has(table)]
 
 
-def _column_names(connection: Connection, asked: Asked) -> dict[tuple[int, int], str]:
+def _column_names(connection: Connection, asked: TableFilter) -> dict[tuple[int, int], str]:
     condition, values = asked.condition()
     return {
         (tabid, number): name
@@ -425,5 +425,5 @@ def _names_of(connection: Connection, tabids: Collection[int]) -> dict[tuple[int
     return names
 
 
-def _named(names: dict[tuple[int, int], str], tabid: int, parts: Iterable[int]) -> list[str]:
+def _column_list(names: dict[tuple[int, int], str], tabid: int, parts: Iterable[int]) -> list[str]:
     return [names[tabid, abs(part)] for part in parts if part]

@@ -99,11 +99,15 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         if not len(constraint):
             return ""
         columns = constraint.columns_autoinc_first if constraint._implicit_generated else constraint.columns
-        return f"PRIMARY KEY ({self._names(columns)}){self._called(constraint)}"
+        return f"PRIMARY KEY ({self._names(columns)}){self._constraint_name(constraint)}"
 
     def visit_unique_constraint(self, constraint: Any, **kw: Any) -> str:
         """``UNIQUE (a, b) CONSTRAINT name``"""
-        return f"UNIQUE ({self._names(constraint)}){self._called(constraint)}" if len(constraint) else ""
+        return (
+            f"UNIQUE ({self._names(constraint)}){self._constraint_name(constraint)}"
+            if len(constraint)
+            else ""
+        )
 
     def visit_foreign_key_constraint(self, constraint: Any, **kw: Any) -> str:
         """``FOREIGN KEY (a) REFERENCES t (b) [ON DELETE CASCADE] CONSTRAINT name``"""
@@ -113,13 +117,13 @@ class InformixDDLCompiler(compiler.DDLCompiler):
             f"{self.define_constraint_remote_table(constraint, remote, self.preparer)} "
             f"({self._names(f.column for f in constraint.elements)})"
             f"{self.define_constraint_match(constraint)}{self.define_constraint_cascades(constraint)}"
-            f"{self._called(constraint)}"
+            f"{self._constraint_name(constraint)}"
         )
 
     def visit_check_constraint(self, constraint: Any, **kw: Any) -> str:
         """``CHECK (condition) CONSTRAINT name``"""
         condition = self.sql_compiler.process(constraint.sqltext, include_table=False, literal_binds=True)
-        return f"CHECK ({condition}){self._called(constraint)}"
+        return f"CHECK ({condition}){self._constraint_name(constraint)}"
 
     def visit_column_check_constraint(self, constraint: Any, **kw: Any) -> str:
         """As :meth:`visit_check_constraint`."""
@@ -156,7 +160,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
     def _names(self, columns: Any) -> str:
         return ", ".join(self.preparer.quote(column.name) for column in columns)
 
-    def _called(self, constraint: Any) -> str:
+    def _constraint_name(self, constraint: Any) -> str:
         """The name behind a constraint. Each can be deferred (SET CONSTRAINTS), none begins so."""
         if constraint.initially is not None and constraint.initially.upper() == "DEFERRED":
             raise exc.CompileError(

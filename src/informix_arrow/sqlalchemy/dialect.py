@@ -24,10 +24,10 @@ from sqlalchemy.engine.reflection import ObjectKind, ObjectScope, ReflectionDefa
 from ..connection import Connection as DriverConnection
 from ..connection import open_connection
 from ..dsn import ISOLATIONS, resolve
-from ..dsn.parameters import known
+from ..dsn.parameters import resolve_name
 from ..wire.errors import DataError, Error, InterfaceError
 from . import catalogue
-from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, Asked
+from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, TableFilter
 from .compiler import InformixCompiler, InformixIdentifierPreparer
 from .ddl import InformixDDLCompiler
 from .results import InformixCursorResult
@@ -54,9 +54,9 @@ class InformixExecutionContext(default.DefaultExecutionContext):
 
     def create_default_cursor(self) -> DBAPICursor:
         """A cursor whose DECIMALs are Decimals, floating ones too."""
-        made: Any = super().create_default_cursor()
-        made.floating_decimals = "decimal"
-        cursor: DBAPICursor = made
+        dbapi_cursor: Any = super().create_default_cursor()
+        dbapi_cursor.floating_decimals = "decimal"
+        cursor: DBAPICursor = dbapi_cursor
         return cursor
 
     def fire_sequence(self, seq: Any, type_: Any) -> Any:
@@ -85,7 +85,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
             try:
                 rows = self.cursor.fetchall()
             finally:
-                self._set_back()
+                self._restore_lock_wait()
             self.cursor_fetch_strategy = cursor.FullyBufferedCursorFetchStrategy(
                 self.cursor, initial_buffer=collections.deque(rows)
             )
@@ -105,9 +105,9 @@ class InformixExecutionContext(default.DefaultExecutionContext):
 
     def handle_dbapi_exception(self, e: BaseException) -> None:
         """After an error the lock mode is what it was."""
-        self._set_back()
+        self._restore_lock_wait()
 
-    def _set_back(self) -> None:
+    def _restore_lock_wait(self) -> None:
         before, self._lock_wait_before = self._lock_wait_before, None
         if before is not None:
             connection: Any = self.root_connection.connection.dbapi_connection
@@ -167,7 +167,7 @@ class InformixDialect(default.DefaultDialect):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         # SERIALIZABLE is REPEATABLE READ: who has asked for it is told so.
-        self._asked_levels: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._requested_levels: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     # ---- connecting --------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class InformixDialect(default.DefaultDialect):
                         f"session variables are upper-case in the URL: {DELIMIDENT}, not {key}"
                     )
                 try:
-                    name = known(key, "the URL")
+                    name = resolve_name(key, "the URL")
                 except InterfaceError as error:
                     raise exc.ArgumentError(str(error)) from None
                 if name in keywords:
@@ -282,7 +282,7 @@ class InformixDialect(default.DefaultDialect):
             return
         connection.autocommit = False
         connection.isolation = _LEVELS[level]
-        self._asked_levels[connection] = level
+        self._requested_levels[connection] = level
 
     def get_isolation_level(self, dbapi_connection: DBAPIConnection) -> IsolationLevel:
         """By its name here."""
@@ -290,10 +290,10 @@ class InformixDialect(default.DefaultDialect):
         if connection.autocommit or not connection.logged:
             return "AUTOCOMMIT"
         now = _isolation(connection)
-        asked: Any = self._asked_levels.get(connection)
-        if asked is None or _LEVELS[asked] != now:
-            asked = next(name for name, value in _LEVELS.items() if value == now)
-        level: IsolationLevel = asked
+        requested: Any = self._requested_levels.get(connection)
+        if requested is None or _LEVELS[requested] != now:
+            requested = next(name for name, value in _LEVELS.items() if value == now)
+        level: IsolationLevel = requested
         return level
 
     def detect_autocommit_setting(self, dbapi_conn: DBAPIConnection) -> bool:
@@ -316,14 +316,14 @@ class InformixDialect(default.DefaultDialect):
 
     # ---- reflection --------------------------------------------------------------------------------------------------
 
-    def _asked(
+    def _table_filter(
         self,
         names: Iterable[str] | None,
         schema: str | None,
         kinds: str = TABLES + VIEWS,
-    ) -> Asked:
+    ) -> TableFilter:
         owner = schema or ((self.default_schema_name or "") if self.ansi else "")
-        return Asked(None if names is None else frozenset(names), owner, kinds)
+        return TableFilter(None if names is None else frozenset(names), owner, kinds)
 
     @reflection.cache
     def has_table(
@@ -331,16 +331,16 @@ class InformixDialect(default.DefaultDialect):
     ) -> bool:
         """Whether there is a table, a view, a synonym or a temporary table of this name."""
         self._ensure_has_table_connection(connection)
-        if catalogue.tables(connection, self._asked([table_name], schema, TABLES + VIEWS + SYNONYMS)):
+        if catalogue.tables(connection, self._table_filter([table_name], schema, TABLES + VIEWS + SYNONYMS)):
             return True
-        return schema is None and self._described(connection, table_name) is not None
+        return schema is None and self._describe_relation(connection, table_name) is not None
 
     @reflection.cache
     def has_sequence(
         self, connection: Connection, sequence_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
         """Whether there is a sequence of this name."""
-        return bool(catalogue.tables(connection, self._asked([sequence_name], schema, SEQUENCES)))
+        return bool(catalogue.tables(connection, self._table_filter([sequence_name], schema, SEQUENCES)))
 
     @reflection.cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
@@ -350,31 +350,31 @@ class InformixDialect(default.DefaultDialect):
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Tables of users, without temporary ones, which are in no catalogue."""
-        return catalogue.tables(connection, self._asked(None, schema, TABLES))
+        return catalogue.tables(connection, self._table_filter(None, schema, TABLES))
 
     @reflection.cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Views of users."""
-        return catalogue.tables(connection, self._asked(None, schema, VIEWS))
+        return catalogue.tables(connection, self._table_filter(None, schema, VIEWS))
 
     @reflection.cache
     def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Sequences."""
-        return catalogue.tables(connection, self._asked(None, schema, SEQUENCES))
+        return catalogue.tables(connection, self._table_filter(None, schema, SEQUENCES))
 
     @reflection.cache
     def get_view_definition(
         self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
     ) -> str:
         """The CREATE VIEW statement, as the server keeps it."""
-        text = catalogue.view_text(connection, self._asked([view_name], schema, VIEWS))
+        text = catalogue.view_text(connection, self._table_filter([view_name], schema, VIEWS))
         if not text:
             raise exc.NoSuchTableError(f"{schema}.{view_name}" if schema else view_name)
         return text
 
-    def _many(
+    def _reflect_many(
         self,
-        ask: Callable[[Connection, Asked], Mapping[str, Any]],
+        ask: Callable[[Connection, TableFilter], Mapping[str, Any]],
         nothing: Callable[[], Any],
         connection: Connection,
         schema: str | None,
@@ -386,14 +386,16 @@ class InformixDialect(default.DefaultDialect):
         """What each of many tables has of something, ``nothing()`` where it has none."""
         if ObjectScope.DEFAULT not in scope:
             return []
-        asked = self._asked(filter_names, schema, _kinds(kind))
+        asked = self._table_filter(filter_names, schema, _kinds(kind))
         found = ask(connection, asked)
         return [
             ((schema, name), found[name] if name in found else nothing())
             for name in catalogue.tables(connection, asked)
         ]
 
-    def _one(self, ask: Callable[..., Any], connection: Connection, table: str, schema: str | None) -> Any:
+    def _reflect_one(
+        self, ask: Callable[..., Any], connection: Connection, table: str, schema: str | None
+    ) -> Any:
         """What one table has of something, None when no such table is in the catalogue."""
         found = ask(
             connection, schema=schema, filter_names=[table], scope=ObjectScope.ANY, kind=ObjectKind.ANY
@@ -409,7 +411,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """The columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
-        return self._many(
+        return self._reflect_many(
             catalogue.columns, ReflectionDefaults.columns, connection, schema, filter_names, **kw
         )
 
@@ -422,7 +424,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """Primary keys, likewise."""
-        return self._many(
+        return self._reflect_many(
             catalogue.primary_keys, ReflectionDefaults.pk_constraint, connection, schema, filter_names, **kw
         )
 
@@ -435,7 +437,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """Foreign keys, likewise."""
-        found = self._many(
+        found = self._reflect_many(
             catalogue.foreign_keys, ReflectionDefaults.foreign_keys, connection, schema, filter_names, **kw
         )
         for _, keys in found:
@@ -453,7 +455,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """Indexes, likewise."""
-        return self._many(
+        return self._reflect_many(
             catalogue.indexes, ReflectionDefaults.indexes, connection, schema, filter_names, **kw
         )
 
@@ -466,7 +468,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """UNIQUE constraints, likewise."""
-        return self._many(
+        return self._reflect_many(
             catalogue.unique_constraints,
             ReflectionDefaults.unique_constraints,
             connection,
@@ -484,7 +486,7 @@ class InformixDialect(default.DefaultDialect):
         **kw: Any,
     ) -> Any:
         """CHECK constraints, likewise."""
-        return self._many(
+        return self._reflect_many(
             catalogue.check_constraints,
             ReflectionDefaults.check_constraints,
             connection,
@@ -498,12 +500,12 @@ class InformixDialect(default.DefaultDialect):
     ) -> Any:
         """A table that only describing tells about has nothing but columns."""
         if found is None:
-            if schema is not None or self._described(connection, table) is None:
+            if schema is not None or self._describe_relation(connection, table) is None:
                 raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table)
             return default
         return found
 
-    def _described(self, connection: Connection, table: str) -> list[dict[str, Any]] | None:
+    def _describe_relation(self, connection: Connection, table: str) -> list[dict[str, Any]] | None:
         """The columns of what can be selected from by this name, None when nothing can: of temporary tables, and of
         what is behind a synonym.
         """
@@ -521,9 +523,9 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """The columns of one table."""
-        found = self._one(self.get_multi_columns, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_columns, connection, table_name, schema)
         if found is None and schema is None:
-            found = self._described(connection, table_name)
+            found = self._describe_relation(connection, table_name)
         return self._or_none(found, None, connection, table_name, schema)
 
     @reflection.cache
@@ -531,7 +533,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """The primary key of one table."""
-        found = self._one(self.get_multi_pk_constraint, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_pk_constraint, connection, table_name, schema)
         return self._or_none(found, ReflectionDefaults.pk_constraint(), connection, table_name, schema)
 
     @reflection.cache
@@ -539,7 +541,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedForeignKeyConstraint]:
         """The foreign keys of one table."""
-        found = self._one(self.get_multi_foreign_keys, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_foreign_keys, connection, table_name, schema)
         keys: list[ReflectedForeignKeyConstraint] = self._or_none(found, [], connection, table_name, schema)
         return keys
 
@@ -548,7 +550,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """The indexes of one table."""
-        found = self._one(self.get_multi_indexes, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_indexes, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
     @reflection.cache
@@ -556,7 +558,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """The UNIQUE constraints of one table."""
-        found = self._one(self.get_multi_unique_constraints, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_unique_constraints, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
     @reflection.cache
@@ -564,7 +566,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """The CHECK constraints of one table."""
-        found = self._one(self.get_multi_check_constraints, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_check_constraints, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
     def get_table_comment(

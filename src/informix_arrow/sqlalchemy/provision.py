@@ -11,20 +11,20 @@ from ..connection import Connection, connect
 from ..wire.errors import Error
 
 _IN_USE = -425
-_PATIENCE = 60.0  # seconds
+_WAIT_SECONDS = 60.0  # seconds
 
 
 @provision.create_db.for_db("informix")  # type: ignore[untyped-decorator]
 def _create_db(cfg: Any, eng: Any, ident: str) -> None:
     """A database of one process of several."""
-    with _beside(eng) as connection:
+    with _admin_connection(eng) as connection:
         connection.execute(f"CREATE DATABASE {ident} WITH LOG")
 
 
 @provision.drop_db.for_db("informix")  # type: ignore[untyped-decorator]
 def _drop_db(cfg: Any, eng: Any, ident: str) -> None:
-    until = time.monotonic() + _PATIENCE
-    with _beside(eng) as connection:
+    until = time.monotonic() + _WAIT_SECONDS
+    with _admin_connection(eng) as connection:
         while True:
             try:
                 connection.execute(f"DROP DATABASE {ident}")
@@ -35,7 +35,7 @@ def _drop_db(cfg: Any, eng: Any, ident: str) -> None:
             time.sleep(0.1)
 
 
-def _beside(eng: Any) -> Connection:
+def _admin_connection(eng: Any) -> Connection:
     """A connection of the blocking kind to the same server, in whose session databases are UTF-8."""
     _, keywords = eng.dialect.create_connect_args(eng.url)
     return connect(**{**keywords, "database": None, "db_locale": "en_US.utf8", "autocommit": True})

@@ -17,11 +17,11 @@ from sqlalchemy.util import HasMemoized_ro_memoized_attribute
 
 from .._decode import untrack, untracked
 
-PART = 512
+CHUNK_ROWS = 512
 """Rows that are made before the collector is told of them: fewer than it lets be made between two of its rounds."""
 
 
-class _InParts:
+class _ChunkedRows:
     """How rows are made in numbers, for each kind of result."""
 
     __slots__ = ()
@@ -36,16 +36,16 @@ class _InParts:
         row_class, metadata = self._row_class, result._metadata
 
         def part(of: Any, count: int | None) -> Sequence[Any]:
-            made: Sequence[Any] = make(of, count)
-            if row_class is not None and isinstance(made, list):
-                untrack(made, row_class, (metadata, metadata._key_to_index))
-            return made
+            chunk: Sequence[Any] = make(of, count)
+            if row_class is not None and isinstance(chunk, list):
+                untrack(chunk, row_class, (metadata, metadata._key_to_index))
+            return chunk
 
         def manyrows(of: Any, count: int | None) -> Sequence[Any]:
-            if count is None or count <= PART:
+            if count is None or count <= CHUNK_ROWS:
                 return part(of, count)
             rows: list[Any] = []
-            while count > len(rows) and (more := part(of, min(PART, count - len(rows)))):
+            while count > len(rows) and (more := part(of, min(CHUNK_ROWS, count - len(rows)))):
                 rows += more
             return rows
 
@@ -54,18 +54,18 @@ class _InParts:
     def _allrows(self) -> Sequence[Any]:
         many: Any = self._manyrow_getter
         rows: list[Any] = []
-        while more := many(self, PART):
+        while more := many(self, CHUNK_ROWS):
             rows += more
         return rows
 
 
-class InformixScalarResult(_InParts, ScalarResult[Any]):
+class InformixScalarResult(_ChunkedRows, ScalarResult[Any]):
     """Values of one column, whose rows are let go of part by part."""
 
     __slots__ = ()
 
 
-class InformixMappingResult(_InParts, MappingResult):
+class InformixMappingResult(_ChunkedRows, MappingResult):
     """Rows as mappings."""
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class InformixMappingResult(_InParts, MappingResult):
     _row_class = RowMapping
 
 
-class InformixCursorResult(_InParts, CursorResult[Any]):
+class InformixCursorResult(_ChunkedRows, CursorResult[Any]):
     """Rows."""
 
     __slots__ = ()

@@ -211,13 +211,13 @@ class _Time(sqltypes.Time):
         return lambda value: f"DATETIME ({datetime_text(value, TIME_QUALIFIER)}) {TIME_QUALIFIER}"
 
 
-def _whole(value: Any) -> Any:
+def _integral_value(value: Any) -> Any:
     """COUNT and SUM of whole numbers are DECIMALs in Informix; a number that is not whole stays what it is."""
     return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
 
 
 def _of_decimal(coltype: object) -> Process | None:
-    return _whole if str(coltype).startswith("DECIMAL") else None
+    return _integral_value if str(coltype).startswith("DECIMAL") else None
 
 
 class _Integer(sqltypes.Integer):

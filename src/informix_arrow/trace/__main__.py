@@ -11,7 +11,7 @@ from typing import Any
 
 from . import FORM
 
-_KNOWN = ("at", "conn", "way", "what")
+_KNOWN_KEYS = ("at", "conn", "way", "what")
 
 
 def lines_of(records: Iterable[str], only: str = "") -> Iterator[str]:
@@ -40,9 +40,9 @@ def lines_of(records: Iterable[str], only: str = "") -> Iterator[str]:
         if only and number != only:
             continue
         facts = "".join(
-            f"  {_printable(key)}={_shown(value)}"
+            f"  {_printable(key)}={_format_value(value)}"
             for key, value in record.items()
-            if key not in _KNOWN and value != []
+            if key not in _KNOWN_KEYS and value != []
         )
         what = _printable(str(record["what"]))
         yield f"{record['at'] - began:11.6f} {number:>4} {_printable(str(record['way']))} {what}{facts}"
@@ -51,17 +51,17 @@ def lines_of(records: Iterable[str], only: str = "") -> Iterator[str]:
 def _record(line: str, place: int) -> dict[str, Any]:
     try:
         record = json.loads(line)
-        known = isinstance(record, dict) and all(key in record for key in _KNOWN)
+        known = isinstance(record, dict) and all(key in record for key in _KNOWN_KEYS)
         known = known and isinstance(record["at"], float | int) and record.get("form", FORM) == FORM
     except ValueError:
         known = False
     if not known:
         raise ValueError(f"line {place} is none of a trace that this release writes")
-    found: dict[str, Any] = record
-    return found
+    fields: dict[str, Any] = record
+    return fields
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, list):
         return f"({', '.join(_printable(str(each)) for each in value)})"
     if isinstance(value, dict):

@@ -15,17 +15,17 @@ from ..wire.errors import Error
 from ..wire.login import HEADER_SIZE, ConnectReply, ConnectRequest, packet_length
 from ..wire.messages import Describe
 from ..wire.primitives import NeedMoreData, Reader
-from .hiding import Hiding
-from .telling import Facts, Telling, message_name
+from .hiding import Redactor
+from .telling import Facts, MessageFormatter, message_name
 
-Way: TypeAlias = Literal["->", "<-", "--"]
+Direction: TypeAlias = Literal["->", "<-", "--"]
 
 
 @dataclass(slots=True)
-class Entry:
+class TraceEntry:
     """One line: ``->`` was sent, ``<-`` was received, ``--`` happened."""
 
-    way: Way
+    direction: Direction
     what: str
     facts: Facts
 
@@ -33,12 +33,12 @@ class Entry:
 class _Stream:
     """Bytes of one direction that are no whole message yet."""
 
-    __slots__ = ("data", "kept", "lost", "wanted")
+    __slots__ = ("data", "lost", "needed_bytes", "partial")
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.wanted = 1  # no message is whole with fewer bytes
-        self.kept: tuple[int, Any] | None = None  # what a message of many parts has parsed
+        self.needed_bytes = 1  # no message is whole with fewer bytes
+        self.partial: tuple[int, Any] | None = None  # what a message of many parts has parsed
         self.lost = False  # what comes cannot be told apart into messages
 
 
@@ -53,8 +53,8 @@ class Dialogue:
         The code set of text when the user named one; "" = as the login says.
     """
 
-    def __init__(self, hiding: Hiding, encoding: str = "") -> None:
-        self._hiding = hiding
+    def __init__(self, hiding: Redactor, encoding: str = "") -> None:
+        self._redactor = hiding
         self._encoding = encoding
         self.begin()
 
@@ -62,79 +62,81 @@ class Dialogue:
         """Another TCP connection: a login follows."""
         self._framing = Framing(encoding=self._encoding or "latin-1")
         self._out, self._in = _Stream(), _Stream()
-        self._asked = self._answered = False  # the login's request and its reply have been seen
+        self._login_sent = self._login_answered = False  # the login's request and its reply have been seen
         self._columns: dict[int, tuple[Column, ...]] = {}  # of statements, by their number
         self._group: int | None = None  # the statement that the group being sent is about
         self._groups: deque[int | None] = deque()  # of those whose replies are to come
         self._file: m.FileRequest | None = None  # that waits for the client's answer
         self._file_left = -1  # bytes of its content to come; -1: their number comes first
 
-    def speaks(self, encoding: str) -> None:
+    def set_encoding(self, encoding: str) -> None:
         """Text is in this code set from now on."""
         if encoding != self._framing.encoding:
             self._framing = self._framing.with_encoding(encoding)
 
-    def sent(self, data: bytes | bytearray | memoryview) -> Iterator[Entry]:
+    def sent(self, data: bytes | bytearray | memoryview) -> Iterator[TraceEntry]:
         """What the client says."""
         self._out.data += data
-        if not self._asked:
+        if not self._login_sent:
             packet = _packet(self._out)
             if packet is None:
                 return
-            self._asked = True
+            self._login_sent = True
             yield self._login(packet)
-        yield from _together(self._messages(self._out, "->"))
+        yield from _merge_rows(self._messages(self._out, "->"))
 
-    def received(self, data: bytes | bytearray | memoryview) -> Iterator[Entry]:
+    def received(self, data: bytes | bytearray | memoryview) -> Iterator[TraceEntry]:
         """What the server says."""
         self._in.data += data
-        if not self._answered:
+        if not self._login_answered:
             packet = _packet(self._in)
             if packet is None:
                 return
-            self._answered = True
+            self._login_answered = True
             try:
                 yield self._entry("<-", ConnectReply.parse(packet))
             except Error:
-                yield Entry("<-", "no login reply", {"bytes": len(packet)})
-        yield from _together(self._messages(self._in, "<-"))
+                yield TraceEntry("<-", "no login reply", {"bytes": len(packet)})
+        yield from _merge_rows(self._messages(self._in, "<-"))
 
-    def unfinished(self) -> Iterator[Entry]:
+    def unfinished(self) -> Iterator[TraceEntry]:
         """Of what a message has not come to its end."""
         if self._out.data:
-            yield Entry("->", "unfinished message", {"bytes": len(self._out.data)})
+            yield TraceEntry("->", "unfinished message", {"bytes": len(self._out.data)})
         if self._in.data:
-            yield Entry("<-", "unfinished message", {"bytes": len(self._in.data)})
+            yield TraceEntry("<-", "unfinished message", {"bytes": len(self._in.data)})
 
-    def _login(self, packet: bytes) -> Entry:
+    def _login(self, packet: bytes) -> TraceEntry:
         try:
             request = ConnectRequest.parse(packet)
         except Error:
-            return Entry("->", "no login request", {"bytes": len(packet)})
-        self._hiding.keep_secret(request.password)
+            return TraceEntry("->", "no login request", {"bytes": len(packet)})
+        self._redactor.add_secret(request.password)
         if not self._encoding:
             with contextlib.suppress(ValueError):  # whoever connects is told
-                self.speaks(codec_of_locale(request.environment.get("CLIENT_LOCALE", "")))
+                self.set_encoding(codec_of_locale(request.environment.get("CLIENT_LOCALE", "")))
         return self._entry("->", request)
 
-    def _messages(self, stream: _Stream, way: Way) -> Iterator[Entry]:
-        while not stream.lost and len(stream.data) >= stream.wanted:
-            reader = Reader(stream.data, 0, None, stream.kept)
+    def _messages(self, stream: _Stream, way: Direction) -> Iterator[TraceEntry]:
+        while not stream.lost and len(stream.data) >= stream.needed_bytes:
+            reader = Reader(stream.data, 0, None, stream.partial)
             try:
                 message = (
                     self._client(reader) if way == "->" else m.parse_server_message(reader, self._framing)
                 )
             except NeedMoreData as need:
-                stream.wanted = len(stream.data) + need.missing
-                stream.kept = reader.kept
+                stream.needed_bytes = len(stream.data) + need.missing
+                stream.partial = reader.partial
                 return
             except (Error, ValueError) as error:
                 stream.lost = True
-                yield Entry(way, "unreadable", {"error": type(error).__name__, "bytes": len(stream.data)})
+                yield TraceEntry(
+                    way, "unreadable", {"error": type(error).__name__, "bytes": len(stream.data)}
+                )
                 stream.data.clear()
                 return
             del stream.data[: reader.pos]
-            stream.wanted, stream.kept = 1, None
+            stream.needed_bytes, stream.partial = 1, None
             if way == "->":
                 entry = self._entry(way, message, self._group)
                 self._note_sent(message)
@@ -145,13 +147,13 @@ class Dialogue:
                 self._note_received(message)
             yield entry
         if stream.lost and stream.data:
-            yield Entry(way, "unreadable", {"bytes": len(stream.data)})
+            yield TraceEntry(way, "unreadable", {"bytes": len(stream.data)})
             stream.data.clear()
 
-    def _entry(self, way: Way, message: object, about: int | None = None) -> Entry:
+    def _entry(self, way: Direction, message: object, about: int | None = None) -> TraceEntry:
         columns: Sequence[Column] | None = None if about is None else self._columns.get(about)
-        telling = Telling(self._hiding, self._framing.encoding, columns)
-        return Entry(way, message_name(message), telling.facts(message))
+        telling = MessageFormatter(self._redactor, self._framing.encoding, columns)
+        return TraceEntry(way, message_name(message), telling.facts(message))
 
     # ---- what later messages depend on
 
@@ -210,24 +212,24 @@ def _packet(stream: _Stream) -> bytes | None:
     return packet
 
 
-def _together(entries: Iterator[Entry]) -> Iterator[Entry]:
+def _merge_rows(entries: Iterator[TraceEntry]) -> Iterator[TraceEntry]:
     """Rows that look alike as one entry, which says how many they are."""
-    held: Entry | None = None
+    pending: TraceEntry | None = None
     for entry in entries:
-        if held is not None and held.what == entry.what and _alike(held.facts, entry.facts):
-            held.facts["times"] = held.facts.get("times", 1) + 1
-            held.facts["bytes"] += entry.facts["bytes"]
-            if "rows" in held.facts:
-                held.facts["rows"] += entry.facts["rows"]
+        if pending is not None and pending.what == entry.what and _is_similar(pending.facts, entry.facts):
+            pending.facts["times"] = pending.facts.get("times", 1) + 1
+            pending.facts["bytes"] += entry.facts["bytes"]
+            if "rows" in pending.facts:
+                pending.facts["rows"] += entry.facts["rows"]
             continue
-        if held is not None:
-            yield held
-        held = entry
-    if held is not None:
-        yield held
+        if pending is not None:
+            yield pending
+        pending = entry
+    if pending is not None:
+        yield pending
 
 
-def _alike(one: Facts, other: Facts) -> bool:
+def _is_similar(one: Facts, other: Facts) -> bool:
     if "bytes" not in one:
         return False
     counted = ("bytes", "rows", "times")

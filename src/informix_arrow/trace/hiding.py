@@ -12,8 +12,8 @@ from ..wire.redaction import hide_secrets, holds_secret
 HIDDEN = "<hidden>"
 
 # Shorter ones are found in every other word.
-_LEAST = 4
-_TELLING_NAME = re.compile(r"pass|pwd|secret|token|key|credential", re.IGNORECASE)
+_MIN_SECRET_LENGTH = 4
+_SECRET_NAME = re.compile(r"pass|pwd|secret|token|key|credential", re.IGNORECASE)
 #: Session variables whose values say how text and numbers are written, and nothing else.
 _HARMLESS = frozenset(
     {
@@ -23,7 +23,7 @@ _HARMLESS = frozenset(
 )  # fmt: skip
 
 
-class Hiding:
+class Redactor:
     """What may be told on one connection.
 
     Passwords are hidden by their place: in a login, in an answer to PAM, behind words such as PASSWORD in statements.
@@ -49,9 +49,9 @@ class Hiding:
         """Whether values are told, as things stand."""
         return self._values
 
-    def keep_secret(self, secret: str) -> None:
+    def add_secret(self, secret: str) -> None:
         """Tell no text that holds ``secret``, whatever code set it is taken for and whatever its case."""
-        if len(secret) >= _LEAST:
+        if len(secret) >= _MIN_SECRET_LENGTH:
             for form in (secret, secret.encode("utf-8", "surrogateescape").decode("latin-1")):
                 self._secrets.add(form.casefold())
 
@@ -75,7 +75,7 @@ class Hiding:
         self._last = self.text(shown if self._values else without_values(shown))
         return self._last
 
-    def near(self, token: str) -> str:
+    def redact_token(self, token: str) -> str:
         """The token of an error: told where it is in the statement, as that was told, or values are."""
         return self.text(token) if not token or self._values or token in self._last else HIDDEN
 
@@ -84,5 +84,5 @@ class Hiding:
         return {self.text(name): self._variable(name, value) for name, value in pairs}
 
     def _variable(self, name: str, value: str) -> str:
-        harmless = name in _HARMLESS or (self._values and not _TELLING_NAME.search(name))
+        harmless = name in _HARMLESS or (self._values and not _SECRET_NAME.search(name))
         return self.text(value) if harmless else HIDDEN

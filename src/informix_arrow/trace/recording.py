@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
-from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Receive, Send, Step, in_two
-from ..observing import failure
+from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Receive, Send, Step, split_send_receive
+from ..observing import error_summary
 from ..wire.errors import InterfaceError
 from . import FORM
-from .dialogue import Dialogue, Entry
-from .hiding import Hiding
+from .dialogue import Dialogue, TraceEntry
+from .hiding import Redactor
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ _numbers = itertools.count(1)
 _log = logging.getLogger("informix_arrow.protocol")
 
 
-class Trace:
+class TraceWriter:
     """What is said on one connection, in lines of JSON that are added to a file.
 
     The file may be shared: by connections, threads and processes. It is opened for each addition, so there is nothing
@@ -53,12 +53,12 @@ class Trace:
     def __init__(self, path: str, *, values: bool, encoding: str = "", secrets: Iterable[str] = ()) -> None:
         self._path: str | None = os.path.abspath(path)
         self._connection = f"{os.getpid()}.{next(_numbers)}"
-        self._hiding = Hiding(values)
+        self._redactor = Redactor(values)
         for secret in secrets:
-            self._hiding.keep_secret(secret)
-        self._dialogue = Dialogue(self._hiding, encoding)
+            self._redactor.add_secret(secret)
+        self._dialogue = Dialogue(self._redactor, encoding)
         try:
-            self._write([Entry("--", "trace", {"form": FORM, "values": values, **_surroundings()})])
+            self._write([TraceEntry("--", "trace", {"form": FORM, "values": values, **_surroundings()})])
         except OSError as error:
             raise InterfaceError(f"trace: {path!r} cannot be written: {error.strerror or error}") from None
 
@@ -73,71 +73,79 @@ class Trace:
             The call that it belongs to, whose interrupt is told, too.
         """
         if encoding:
-            self._dialogue.speaks(encoding)
+            self._dialogue.set_encoding(encoding)
         told = False
-        exchange = in_two(exchange)
+        exchange = split_send_receive(exchange)
         try:
             step = next(exchange)
             while True:
-                self._before(step)
+                self._before_step(step)
                 try:
                     answer = yield step
                 except GeneratorExit:
                     exchange.close()
                     raise
                 except BaseException as error:  # noqa: BLE001 - it is the exchange's
-                    self._failed(error)
+                    self._on_error(error)
                     step = exchange.throw(error)
                     continue
-                if call is not None and call.sent and not told:
+                if call is not None and call.interrupt_sent and not told:
                     told = True
-                    self._add([Entry("->", "interrupt", {"reason": call.wanted and call.wanted.value})])
-                self._after(step, answer)
+                    self._add(
+                        [
+                            TraceEntry(
+                                "->", "interrupt", {"reason": call.cancel_reason and call.cancel_reason.value}
+                            )
+                        ]
+                    )
+                self._after_step(step, answer)
                 step = exchange.send(answer)
         except StopIteration as stop:
             result: T = stop.value
             return result
 
-    def _before(self, step: Step) -> None:
+    def _before_step(self, step: Step) -> None:
         if isinstance(step, Connect):
             self._dialogue.begin()
-            text = self._hiding.text
-            self._add([Entry("--", "connect", {"host": text(step.host), "port": step.port, "tls": step.tls})])
+            text = self._redactor.text
+            self._add(
+                [TraceEntry("--", "connect", {"host": text(step.host), "port": step.port, "tls": step.tls})]
+            )
         elif isinstance(step, Send):
             self._add(self._dialogue.sent(step.data))
 
-    def _after(self, step: Step, answer: int) -> None:
+    def _after_step(self, step: Step, answer: int) -> None:
         if isinstance(step, Connect):
-            self._add([Entry("--", "connected", {})])
+            self._add([TraceEntry("--", "connected", {})])
         elif isinstance(step, Receive) and not answer:
-            self._add([*self._dialogue.unfinished(), Entry("--", "closed by the server", {})])
+            self._add([*self._dialogue.unfinished(), TraceEntry("--", "closed by the server", {})])
         elif isinstance(step, Receive | Send) and answer and step.into is not None:
             self._add(self._dialogue.received(step.into[:answer]))
 
-    def _failed(self, error: BaseException) -> None:
-        said = {"error": failure(error)}
+    def _on_error(self, error: BaseException) -> None:
+        said = {"error": error_summary(error)}
         if isinstance(error, ConnectionLost):  # its text is ours, or the system's
-            said["text"] = self._hiding.text(str(error))
-        self._add([*self._dialogue.unfinished(), Entry("--", "failed", said)])
+            said["text"] = self._redactor.text(str(error))
+        self._add([*self._dialogue.unfinished(), TraceEntry("--", "failed", said)])
 
-    def _add(self, entries: Iterable[Entry]) -> None:
+    def _add(self, entries: Iterable[TraceEntry]) -> None:
         """Write entries down; a trace that cannot be written ends, and harms nothing else."""
         if self._path is None:
             return
         try:
             self._write(entries)
         except Exception as error:  # noqa: BLE001 - a connection must not break because somebody looks at it
-            _log.warning("the trace in %s ends: %s", self._path, failure(error))
+            _log.warning("the trace in %s ends: %s", self._path, error_summary(error))
             self._path = None
 
-    def _write(self, entries: Iterable[Entry]) -> None:
+    def _write(self, entries: Iterable[TraceEntry]) -> None:
         assert self._path is not None
         lines = []
         for entry in entries:
             line = {
                 "at": round(time.time(), 6),
                 "conn": self._connection,
-                "way": entry.way,
+                "way": entry.direction,
                 "what": entry.what,
             }
             lines.append(json.dumps({**line, **entry.facts}) + "\n")

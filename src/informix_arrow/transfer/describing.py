@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from ..connection import Connection
-from ..identifiers import is_plain
+from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
 
 # Names that the server made: they hold numbers of tables, which are others in a copy.
-_MADE_UP = re.compile(r"[purcn]?\d+_\d+")
+_GENERATED_NAME = re.compile(r"[purcn]?\d+_\d+")
 _ABSENT = (-206, -217, -272, -329, -387)  # a catalogue table that a release lacks, or that may not be read
 _PRIVILEGES = {
     "s": "select",
@@ -47,7 +47,7 @@ class TableDescription:
 
 
 @dataclass(slots=True)
-class Description:
+class DatabaseDescription:
     """A database: statements in the order in which they can be run, around its tables."""
 
     database: str
@@ -57,7 +57,7 @@ class Description:
     omitted: list[str] = field(default_factory=list)
 
 
-def describe(connection: Connection) -> Description:
+def describe(connection: Connection) -> DatabaseDescription:
     """Describe the connection's database."""
     return _Describer(connection).run()
 
@@ -65,10 +65,10 @@ def describe(connection: Connection) -> Description:
 class _Describer:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._made = Description("")
+        self._description = DatabaseDescription("")
 
-    def run(self) -> Description:
-        made, connection = self._made, self._connection
+    def run(self) -> DatabaseDescription:
+        made, connection = self._description, self._connection
         made.database = str(connection.adbc_current_catalog)
         listed = connection.tables().to_pylist()
         tables = [each for each in listed if each["table_type"] == "TABLE"]
@@ -78,7 +78,7 @@ class _Describer:
         foreign: list[str] = []
         indexes: list[str] = []
         for table in sorted(tables, key=lambda each: each["table_id"]):
-            if not is_plain(table["table_name"]) or table["table_name"] != table["table_name"].lower():
+            if not needs_no_quotes(table["table_name"]) or table["table_name"] != table["table_name"].lower():
                 made.omitted.append(
                     f"table {table['table_name']!r} with its rows: its name needs DELIMIDENT, rename it first"
                 )
@@ -116,7 +116,7 @@ class _Describer:
             each["fragment_type"] == "TABLE" and each["strategy"] not in (None, "IN DBSPACE", "TABLE")
             for each in fragments
         ):
-            self._made.omitted.append(f"fragmentation of {sql}: its rows are there, in one piece")
+            self._description.omitted.append(f"fragmentation of {sql}: its rows are there, in one piece")
         return TableDescription(
             owner, name, table["table_id"], create, len(columns), table["row_size"] or 0, index_size
         )
@@ -152,20 +152,22 @@ class _Describer:
             first = of_index[0]
             size += 9 + sum(widths.get(part["column_name"], 4) for part in of_index)
             if any(part["column_name"] is None for part in of_index):
-                self._made.omitted.append(f"index {index_name.strip()} on {sql}: it is over a function")
+                self._description.omitted.append(
+                    f"index {index_name.strip()} on {sql}: it is over a function"
+                )
                 continue
             of_index.sort(key=lambda part: part["ordinal_position"])
             if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
                 named = (
                     ""
-                    if _MADE_UP.fullmatch(first["constraint_name"])
+                    if _GENERATED_NAME.fullmatch(first["constraint_name"])
                     else f" constraint {first['constraint_name']}"
                 )
                 listed = ", ".join(part["column_name"] for part in of_index)
                 keys.append(
                     f"alter table {sql} add constraint {first['constraint_type'].lower()} ({listed}){named}"
                 )
-            if first["constraint_type"] is None or not _MADE_UP.fullmatch(index_name.strip()):
+            if first["constraint_type"] is None or not _GENERATED_NAME.fullmatch(index_name.strip()):
                 if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
                     continue  # the constraint makes one of its own
                 kind = ("unique " if first["is_unique"] else "") + (
@@ -191,18 +193,18 @@ class _Describer:
             there = ", ".join(part["referenced_column_name"] for part in parts)
             target = f'"{first["referenced_table_schema"].strip()}".{first["referenced_table_name"]}'
             cascade = " on delete cascade" if first["delete_rule"] == "CASCADE" else ""
-            named = "" if _MADE_UP.fullmatch(name) else f" constraint {name}"
+            named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
             foreign.append(
                 f"alter table {sql} add constraint foreign key ({here}) references {target} ({there}){cascade}{named}"
             )
 
     def _checks(self, sql: str, tabid: int, keys: list[str]) -> None:
-        found = self._if_there(
+        found = self._rows_if_exists(
             "SELECT k.constrid, k.constrname, c.seqno, c.checktext FROM sysconstraints k, syschecks c "
             f"WHERE k.tabid = {tabid} AND c.constrid = k.constrid AND c.type = 'T' ORDER BY 1, 3"
         )
-        for (_, name), text in _in_pieces(found, 2):
-            named = "" if _MADE_UP.fullmatch(name) else f" constraint {name}"
+        for (_, name), text in _join_pieces(found, 2):
+            named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
             text = text.strip()
             keys.append(
                 f"alter table {sql} add constraint check {text if text.startswith('(') else f'({text})'}{named}"
@@ -212,9 +214,9 @@ class _Describer:
 
     def _types(self, tables: list[dict[str, Any]]) -> None:
         """DISTINCT types of columns; other types of users are listed."""
-        known: dict[str, str] = {}
+        declarations: dict[str, str] = {}
         for table in tables:
-            if not is_plain(table["table_name"]):
+            if not needs_no_quotes(table["table_name"]):
                 continue
             name = f'"{table["table_schema"].strip()}".{table["table_name"]}'
             with self._connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as result:
@@ -222,67 +224,73 @@ class _Describer:
             for each in schema:
                 metadata = each.metadata or {}
                 if b"informix.source_type" in metadata:
-                    known[metadata[b"informix.type"].decode()] = metadata[b"informix.source_type"].decode()
-        self._made.before += [f"create distinct type {name} as {source}" for name, source in known.items()]
-        found = self._if_there("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
+                    declarations[metadata[b"informix.type"].decode()] = metadata[
+                        b"informix.source_type"
+                    ].decode()
+        self._description.before += [
+            f"create distinct type {name} as {source}" for name, source in declarations.items()
+        ]
+        found = self._rows_if_exists("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
         for name, mode in found:
-            if mode in ("D", "R") and name and name not in known:
+            if mode in ("D", "R") and name and name not in declarations:
                 kind = "distinct" if mode == "D" else "row"
-                self._made.omitted.append(f"{kind} type {name}")
+                self._description.omitted.append(f"{kind} type {name}")
 
     def _sequences(self) -> None:
-        found = self._if_there(
+        found = self._rows_if_exists(
             "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
             "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
         )
         for owner, name, start, step, least, most, cycle, cache in found:
-            self._made.before.append(
+            self._description.before.append(
                 f'create sequence "{owner}".{name} increment by {step} start with {start} maxvalue {most} '
                 f"minvalue {least} {'cycle' if cycle == '1' else 'nocycle'} {f'cache {cache}' if cache else 'nocache'}"
             )
-            self._made.omitted.append(f"position of the sequence {name}: it begins at {start} again")
+            self._description.omitted.append(f"position of the sequence {name}: it begins at {start} again")
 
     def _views(self, listed: list[dict[str, Any]]) -> None:
-        found = self._if_there(
+        found = self._rows_if_exists(
             f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
         )
-        texts = dict(_in_pieces(found, 1))
+        texts = dict(_join_pieces(found, 1))
         for each in listed:
             if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
-                self._made.omitted.append(f"view {each['table_name']}: the catalogue does not tell its text")
-        self._made.after += _clean(texts[key] for key in sorted(texts))
+                self._description.omitted.append(
+                    f"view {each['table_name']}: the catalogue does not tell its text"
+                )
+        self._description.after += _clean(texts[key] for key in sorted(texts))
 
     def _synonyms(self, listed: list[dict[str, Any]]) -> None:
         names = {each["table_id"]: each for each in listed}
-        found = self._if_there("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
+        found = self._rows_if_exists("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
         for tabid, target in found:
             here, there = names.get(tabid), names.get(target)
             if here is None:
                 continue
             if there is None:
-                self._made.omitted.append(
+                self._description.omitted.append(
                     f"synonym {here['table_name']}: it is for a table of another database"
                 )
                 continue
             kind = "private " if here["table_type"] == "PRIVATE SYNONYM" else ""
-            self._made.after.append(
+            self._description.after.append(
                 f'create {kind}synonym "{here["table_schema"].strip()}".{here["table_name"]} '
                 f'for "{there["table_schema"].strip()}".{there["table_name"]}'
             )
 
     def _routines(self) -> None:
-        found = self._if_there(
+        found = self._rows_if_exists(
             "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
             "WHERE p.mode IN ('O', 'D', 'R', 'T') AND b.procid = p.procid AND b.datakey = 'T' ORDER BY 1, 3"
         )
-        for (_, name), text in _in_pieces(found, 2):
+        for (_, name), text in _join_pieces(found, 2):
             if text.strip():
-                self._made.after += _clean([text])
+                self._description.after += _clean([text])
             else:
-                self._made.omitted.append(f"routine {name}: the catalogue does not tell its text")
+                self._description.omitted.append(f"routine {name}: the catalogue does not tell its text")
 
     def _triggers(self) -> None:
-        found = self._if_there(
+        found = self._rows_if_exists(
             "SELECT g.trigid, g.trigname, b.datakey, b.seqno, b.data FROM systriggers g, systrigbody b "
             "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
         )
@@ -290,13 +298,13 @@ class _Describer:
         for trigid, _, key, _, data in found:
             parts = texts.setdefault(trigid, {"D": "", "A": ""})
             parts[key] += data
-        self._made.after += _clean(
+        self._description.after += _clean(
             f"{parts['D'].rstrip()} {parts['A']}" for _, parts in sorted(texts.items())
         )
 
     def _privileges(self) -> None:
-        there = {table.tabid: table for table in self._made.tables}
-        found = self._if_there(
+        there = {table.tabid: table for table in self._description.tables}
+        found = self._rows_if_exists(
             "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
             f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
         )
@@ -312,16 +320,18 @@ class _Describer:
                 ]
                 if words and not (grantee == "public" and not grantable and letters.startswith("su-idx---")):
                     grant = " with grant option" if grantable else ""
-                    self._made.after.append(f'grant {", ".join(words)} on {table.sql} to "{grantee}"{grant}')
+                    self._description.after.append(
+                        f'grant {", ".join(words)} on {table.sql} to "{grantee}"{grant}'
+                    )
             if "*" in letters:
-                self._made.omitted.append(f"privileges of {grantee} on single columns of {table.sql}")
-        for table in self._made.tables:
+                self._description.omitted.append(f"privileges of {grantee} on single columns of {table.sql}")
+        for table in self._description.tables:
             if not any(tabid == table.tabid and grantee == "public" for tabid, grantee, _ in found):
-                self._made.after.append(f'revoke all on {table.sql} from "public"')
-        users = self._if_there("SELECT u.username, u.usertype FROM sysusers u ORDER BY 1")
+                self._description.after.append(f'revoke all on {table.sql} from "public"')
+        users = self._rows_if_exists("SELECT u.username, u.usertype FROM sysusers u ORDER BY 1")
         names = [name for name, kind in users if name not in ("public", "informix") and kind in "CRDG"]
         if names:
-            self._made.omitted.append(
+            self._description.omitted.append(
                 f"users, roles and their privileges on the database: {', '.join(names)}"
             )
 
@@ -332,14 +342,14 @@ class _Describer:
         columns = [column.to_pylist() for column in found.columns]
         return list(zip(*columns, strict=True))
 
-    def _if_there(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows_if_exists(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows of the catalogue, names without their blanks; none where a release has no such table."""
         try:
             rows = self._rows(sql)
         except Error as error:
             if error.sqlcode not in _ABSENT:
                 raise
-            self._made.omitted.append(
+            self._description.omitted.append(
                 f"what {re.findall(r'FROM (?:systables t, )?(sys[a-z]+)', sql)[0]} tells: {error}"
             )
             return []
@@ -357,7 +367,7 @@ def _width(column: dict[str, Any]) -> int:
     return (column["numeric_precision"] + 3) // 2 if column["numeric_precision"] else 8
 
 
-def _in_pieces(rows: Sequence[tuple[Any, ...]], key: int) -> list[tuple[tuple[Any, ...], str]]:
+def _join_pieces(rows: Sequence[tuple[Any, ...]], key: int) -> list[tuple[tuple[Any, ...], str]]:
     """Texts that the catalogue keeps in pieces, by the first ``key`` columns; pieces come in their order, last."""
     texts: dict[tuple[Any, ...], str] = {}
     for row in rows:

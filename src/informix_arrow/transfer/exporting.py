@@ -18,10 +18,10 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..connection import Connection
-from ..disk import naming
+from ..disk import name_file_in_errors
 from ..unl import write_unl
 from ..wire.errors import InterfaceError
-from .describing import Description, TableDescription, describe
+from .describing import DatabaseDescription, TableDescription, describe
 from .schema_file import SchemaFile, TableEntry, file_name
 
 Format = Literal["parquet", "unl"]
@@ -92,7 +92,7 @@ def export_database(
     rows: dict[str, int] = {}
     with _new_directory(target) as part:
         entries = []
-        with _locked(connection, made, lock):
+        with _locked_tables(connection, made, lock):
             done = [0, 0]
             for table in made.tables:
                 file = part / file_name(table.name, table.tabid, f".{format}")
@@ -127,7 +127,7 @@ def _new_directory(target: Path) -> Iterator[Path]:
         raise InterfaceError(f"{target} exists already: remove it, or choose another directory")
     part = target.with_name(f"{target.name}.part")
     part.mkdir(parents=True, exist_ok=True)
-    with _alone(part):
+    with _directory_lock(part):
         try:
             _empty(part)  # of an export that was killed
             yield part
@@ -144,7 +144,7 @@ def _empty(directory: Path) -> None:
 
 
 @contextmanager
-def _alone(directory: Path) -> Iterator[None]:
+def _directory_lock(directory: Path) -> Iterator[None]:
     """Keep others out of a directory for the block, wherever directories can be locked; elsewhere one that has
     something in it is somebody else's. ``InterfaceError`` when it is."""
     busy = f"{directory}: another export is writing to it"
@@ -165,7 +165,7 @@ def _alone(directory: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(connection: Connection, made: Description, lock: bool) -> Iterator[None]:
+def _locked_tables(connection: Connection, made: DatabaseDescription, lock: bool) -> Iterator[None]:
     if not lock:
         yield
         return
@@ -184,7 +184,7 @@ def _table(connection: Connection, table: TableDescription, file: Path, format: 
 
 def _write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], file: Path) -> int:
     rows = 0
-    with naming(file), pq.ParquetWriter(file, schema) as writer:
+    with name_file_in_errors(file), pq.ParquetWriter(file, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
             rows += batch.num_rows

@@ -96,7 +96,7 @@ def parse(text: str, name: str) -> SchemaFile:
 
 def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
     """File and number of rows of each table, by its name in the comment."""
-    found: dict[str, tuple[str, int]] = {}
+    files: dict[str, tuple[str, int]] = {}
     tables = list(_TABLE.finditer(text))
     for number, table in enumerate(tables):
         end = tables[number + 1].start() if number + 1 < len(tables) else len(text)
@@ -106,8 +106,8 @@ def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
             raise DataError(
                 f"{name}, line {line}: the table {table['name']} has no {{ unload file name = .. }} behind it"
             )
-        found[table["name"]] = unload["file"], int(unload["rows"])
-    return found
+        files[table["name"]] = unload["file"], int(unload["rows"])
+    return files
 
 
 def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], source: str) -> TableEntry:

@@ -12,25 +12,25 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from ..exchange.steps import (
-    Ask,
     Call,
+    CancelReason,
     Connect,
     ConnectionLost,
     Exchange,
+    ExcludeFromTimeout,
     Pause,
-    Reason,
     Send,
+    SendReceive,
     Step,
-    Uncounted,
 )
-from .limits import GRACE, URGENT, Limits
-from .sockets import is_address, send_urgent, set_up, stirs
+from .limits import GRACE, URGENT, TimeLimits
+from .sockets import has_unsolicited_data, is_address, send_urgent, set_up
 from .tls import TlsSettings, explain
 
 T = TypeVar("T")
 
 #: Bytes that are taken in ahead of need; more stay with the operating system until somebody asks for them.
-SPARE = 256 << 10
+RECEIVE_BUFFER_BYTES = 256 << 10
 
 
 class AsyncTransport:
@@ -61,9 +61,9 @@ class AsyncTransport:
         self._keepalive = keepalive
         self._tls = tls or TlsSettings()
         self._wire: _Wire | None = None
-        self._limits = Limits(None, None)
+        self._limits = TimeLimits(None, None)
         self._call: Call | None = None
-        self._strike: Callable[[], None] | None = None  # ends the wait for the user's data
+        self._cancel_wait: Callable[[], None] | None = None  # ends the wait for the user's data
 
     async def run(self, exchange: Exchange[T], call: Call | None = None, *, whole: float | None = None) -> T:
         """Drive ``exchange`` to its end and return its result.
@@ -79,13 +79,13 @@ class AsyncTransport:
 
         Without a ``call`` the run may take ``whole`` seconds, and a cancellation passes through.
         """
-        self._limits = Limits(call, self._read_timeout, whole)
+        self._limits = TimeLimits(call, self._read_timeout, whole)
         self._call = call
         try:
             step = next(exchange)
             while True:
                 try:
-                    answer = await self._do(step)
+                    answer = await self._perform(step)
                 except ConnectionLost as error:
                     step = exchange.throw(error)
                 else:
@@ -99,9 +99,9 @@ class AsyncTransport:
     def interrupt(self) -> None:
         """Let the call that runs end; nothing when none runs. From within the event loop."""
         if self._call is not None:
-            self._call.wanted = self._call.wanted or Reason.CANCEL
-            if self._strike is not None:
-                self._strike()
+            self._call.cancel_reason = self._call.cancel_reason or CancelReason.CANCEL
+            if self._cancel_wait is not None:
+                self._cancel_wait()
             elif self._wire is not None:
                 self._wire.wake()
 
@@ -111,11 +111,11 @@ class AsyncTransport:
         if wire is not None:
             wire.abort()
 
-    def stirs(self, *, expecting: bool) -> bool:
+    def has_unsolicited_data(self, *, expecting: bool) -> bool:
         """Whether the connection is gone, or bytes wait that nobody asked for; ``expecting`` some, only the former."""
-        return self._wire is None or self._wire.stirs(expecting=expecting)
+        return self._wire is None or self._wire.has_unsolicited_data(expecting=expecting)
 
-    def disown(self) -> None:
+    def detach_after_fork(self) -> None:
         """Forget a socket that this process shares with the one that it was forked from. It is not closed by way of the
         event loop: its selector is shared, too, and the parent's would forget the socket.
         """
@@ -123,12 +123,12 @@ class AsyncTransport:
 
     # ---- steps -----------------------------------------------------------------------------------------------
 
-    async def _do(self, step: Step) -> int:
+    async def _perform(self, step: Step) -> int:
         if isinstance(step, Connect):
             await self._connect(step)
             return 0
-        if isinstance(step, Uncounted):
-            self._limits.not_counted(step.seconds)
+        if isinstance(step, ExcludeFromTimeout):
+            self._limits.exclude(step.seconds)
             return 0
         if isinstance(step, Pause):
             await self._pause(step)
@@ -138,10 +138,10 @@ class AsyncTransport:
             raise ConnectionLost("the connection is closed")
         if isinstance(step, Send):
             return await self._send(wire, step)
-        if isinstance(step, Ask):
+        if isinstance(step, SendReceive):
             await self._send(wire, Send(step.data))
         into = step.into
-        return await self._patiently(wire, lambda: wire.take(into), step.patience)
+        return await self._retry_until_done(wire, lambda: wire.read_into(into), step.idle_timeout)
 
     async def _pause(self, step: Pause) -> None:
         """Wait for the user's data, unless the call is to end; as soon as it is, the wait is cancelled."""
@@ -149,8 +149,8 @@ class AsyncTransport:
         if call is None or task is None:
             await step.wait()
             return
-        left = self._limits.left(time.monotonic(), math.inf)
-        if call.wanted is not None:
+        left = self._limits.remaining(time.monotonic(), math.inf)
+        if call.cancel_reason is not None:
             return
         struck = False
 
@@ -158,20 +158,20 @@ class AsyncTransport:
             nonlocal struck
             if not struck:
                 struck = True
-                call.wanted = call.wanted or Reason.TIMEOUT
+                call.cancel_reason = call.cancel_reason or CancelReason.TIMEOUT
                 task.cancel()
 
-        self._strike = strike
+        self._cancel_wait = strike
         timer = None if left == math.inf else asyncio.get_running_loop().call_later(left, strike)
         try:
             await step.wait()
         finally:
-            self._strike = None
+            self._cancel_wait = None
             if timer is not None:
                 timer.cancel()
             uncancel = getattr(task, "uncancel", None)  # Python 3.11
             if struck and uncancel is not None and uncancel():  # somebody else has cancelled the task as well
-                call.broken = call.broken or asyncio.CancelledError()
+                call.pending_exception = call.pending_exception or asyncio.CancelledError()
 
     async def _send(self, wire: _Wire, step: Send) -> int:
         """Send all of ``step.data``; with ``into``, take in what arrives while that waits."""
@@ -181,13 +181,13 @@ class AsyncTransport:
         def progress() -> int | None:
             nonlocal received
             if received < len(room) and wire.waiting:
-                received += wire.take(room[received:]) or 0
+                received += wire.read_into(room[received:]) or 0
             return received if wire.drained else None
 
         wire.write(step.data)
-        return await self._patiently(wire, progress)
+        return await self._retry_until_done(wire, progress)
 
-    async def _patiently(
+    async def _retry_until_done(
         self, wire: _Wire, action: Callable[[], int | None], patience: float | None = None
     ) -> int:
         """Do ``action`` until it has a result, each time that something happened on the wire."""
@@ -198,19 +198,19 @@ class AsyncTransport:
                 return result
             if wire.progress != seen:  # it was not silence
                 began, seen = time.monotonic(), wire.progress
-            left = self._limits.left(began, patience)
+            left = self._limits.remaining(began, patience)
             call = self._call
-            if call is not None and call.wanted is not None and not call.sent:
-                call.sent = wire.send_urgent()
-                if not call.sent:
+            if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+                call.interrupt_sent = wire.send_urgent()
+                if not call.interrupt_sent:
                     left = min(left, 0.5)  # the system has no room for it now
             try:
                 await wire.event(left)
             except asyncio.CancelledError as error:
-                if call is None or call.broken is not None:
+                if call is None or call.pending_exception is not None:
                     raise
-                call.broken = error
-                call.wanted = call.wanted or Reason.BREAK
+                call.pending_exception = error
+                call.cancel_reason = call.cancel_reason or CancelReason.BREAK
 
     # ---- connecting ------------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class AsyncTransport:
         try:
             while not connecting.done():
                 now = time.monotonic()
-                left = min(self._limits.left(now, math.inf), ends - now)
+                left = min(self._limits.remaining(now, math.inf), ends - now)
                 if left <= 0:
                     raise ConnectionLost(f"no connection to {where} within {limit:g} s (connect_timeout)")
                 # Not wait_for(), which before Python 3.12 may swallow a cancellation. It may return a little early.
@@ -278,7 +278,7 @@ class _Wire(asyncio.BufferedProtocol):
         self.drained = True  # nothing that was written waits in this process
         self.progress = 0  # counts what has arrived or left
         self._keepalive = keepalive
-        self._spare = bytearray(SPARE)
+        self._spare = bytearray(RECEIVE_BUFFER_BYTES)
         self._start = self._end = 0
         self._transport: asyncio.Transport | None = None
         self._secure = False
@@ -292,7 +292,7 @@ class _Wire(asyncio.BufferedProtocol):
         """Bytes that have come and were not taken."""
         return self._end - self._start
 
-    def take(self, into: memoryview) -> int | None:
+    def read_into(self, into: memoryview) -> int | None:
         """Move what has come to ``into``: how many bytes; 0 at the end of the peer's stream; None: wait."""
         count = min(len(into), self.waiting)
         if count:
@@ -300,7 +300,7 @@ class _Wire(asyncio.BufferedProtocol):
             self._start += count
             if self._start == self._end:
                 self._start = self._end = 0
-                self._go_on_reading()
+                self._resume_reading()
             return count
         self._require()
         return 0 if self._ended else None
@@ -320,12 +320,12 @@ class _Wire(asyncio.BufferedProtocol):
         with contextlib.closing(socket.fromfd(link.fileno(), link.family, link.type)) as copy:
             return send_urgent(copy, URGENT)
 
-    def stirs(self, *, expecting: bool) -> bool:
+    def has_unsolicited_data(self, *, expecting: bool) -> bool:
         """As the transport's."""
         link = None if self._transport is None else self._transport.get_extra_info("socket")
         if link is None or self._lost is not None or self._ended or (self.waiting and not expecting):
             return True
-        return stirs(link, expecting=expecting)
+        return has_unsolicited_data(link, expecting=expecting)
 
     async def event(self, seconds: float) -> None:
         """Wait until something happens: bytes, room to send, the end, a wake-up, or so many seconds gone by."""
@@ -366,7 +366,7 @@ class _Wire(asyncio.BufferedProtocol):
                 raise ConnectionLost("the server closed the connection")
             raise ConnectionLost(f"the connection broke: {self._lost}") from self._lost
 
-    def _go_on_reading(self) -> None:
+    def _resume_reading(self) -> None:
         if self._paused and self._transport is not None and not self._ended:
             self._paused = False
             self._transport.resume_reading()
@@ -388,7 +388,7 @@ class _Wire(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self._end += nbytes
         self.progress += 1
-        if self._end == SPARE and self._transport is not None:
+        if self._end == RECEIVE_BUFFER_BYTES and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self.wake()

@@ -13,21 +13,29 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..exchange.steps import (
-    Ask,
     Call,
+    CancelReason,
     Connect,
     ConnectionLost,
     Exchange,
+    ExcludeFromTimeout,
     Pause,
-    Reason,
     Receive,
     Send,
+    SendReceive,
     Step,
-    Uncounted,
 )
 from ..wire.errors import InternalError
-from .limits import URGENT, Limits
-from .sockets import NOT_WAITING, Readiness, look_up, send_urgent, set_up, stirs, waits_by_itself
+from .limits import URGENT, TimeLimits
+from .sockets import (
+    NOT_WAITING,
+    Readiness,
+    has_unsolicited_data,
+    resolve,
+    send_urgent,
+    set_up,
+    waits_by_itself,
+)
 from .tls import TlsSettings, explain
 
 if TYPE_CHECKING:
@@ -35,14 +43,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_OFTEN = (Ask, Send, Receive)
+_COMMON_STEPS = (SendReceive, Send, Receive)
 
 #: Seconds of one wait; without end there are many. Ctrl-C ends a wait only where the system call can be
 #: interrupted: never on Windows, and nowhere once a library (Polars, for one) has set up its own signal handler.
-WAKE = 0.5
+WAKE_SECONDS = 0.5
 
 _IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK, 10035)  # the last: WSAEWOULDBLOCK of Windows
-_NOT_NOW = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+_WOULD_BLOCK = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class BlockingTransport:
@@ -74,12 +82,14 @@ class BlockingTransport:
         self._tls = tls
         self._socket: socket.socket | None = None
         self._readiness: Readiness | None = None
-        self._waits = False  # the socket itself, for WAKE seconds, where it is not told otherwise
-        self._limits: Limits | None = None  # of the run; made when it has to wait for long
-        self._hasty = read_timeout is None or read_timeout >= WAKE
+        self._socket_waits = False  # the socket itself, for WAKE seconds, where it is not told otherwise
+        self._limits: TimeLimits | None = None  # of the run; made when it has to wait for long
+        self._may_skip_limits = read_timeout is None or read_timeout >= WAKE_SECONDS
         self._call: Call | None = None
         self._waiting = False
-        self._urgency = threading.RLock()  # around the urgent byte; a signal handler may come in between
+        self._interrupt_lock = (
+            threading.RLock()
+        )  # around the urgent byte; a signal handler may come in between
 
     def run(self, exchange: Exchange[T], call: Call | None = None, *, whole: float | None = None) -> T:
         """Drive ``exchange`` to its end and return its result.
@@ -95,13 +105,13 @@ class BlockingTransport:
 
         Without a ``call`` the run may take ``whole`` seconds.
         """
-        self._limits = None if call is not None else Limits(None, self._read_timeout, whole)
+        self._limits = None if call is not None else TimeLimits(None, self._read_timeout, whole)
         self._call = call
         try:
             step = next(exchange)
             while True:
                 try:
-                    answer = self._do(step)
+                    answer = self._perform(step)
                 except ConnectionLost as error:
                     step = exchange.throw(error)
                 else:
@@ -111,48 +121,48 @@ class BlockingTransport:
             return result
         finally:
             if call is not None:
-                with self._urgency:
+                with self._interrupt_lock:
                     self._call = None  # from here on nobody sends a byte for it
             exchange.close()
 
     def interrupt(self) -> None:
         """Let the call that runs end; nothing when none runs. From any thread, and from signal handlers."""
-        with self._urgency:
+        with self._interrupt_lock:
             call = self._call
             if call is not None:
-                call.wanted = call.wanted or Reason.CANCEL
+                call.cancel_reason = call.cancel_reason or CancelReason.CANCEL
                 if self._waiting:
-                    self._ask_to_stop(call)
+                    self._send_interrupt(call)
 
     def close(self) -> None:
         """Close the socket; nothing is sent. May be called again."""
-        with self._urgency:
+        with self._interrupt_lock:
             link, self._socket = self._socket, None
             self._readiness = None
         if link is not None:
             link.close()
 
-    def stirs(self, *, expecting: bool) -> bool:
+    def has_unsolicited_data(self, *, expecting: bool) -> bool:
         """Whether the connection is gone, or bytes wait that nobody asked for; ``expecting`` some, only the former."""
         link = self._socket
-        return link is None or stirs(link, expecting=expecting)
+        return link is None or has_unsolicited_data(link, expecting=expecting)
 
-    def disown(self) -> None:
+    def detach_after_fork(self) -> None:
         """Close this process's end of a socket that it shares with the one that it was forked from."""
-        self._urgency = threading.RLock()  # a thread that is not here may have held it
+        self._interrupt_lock = threading.RLock()  # a thread that is not here may have held it
         self.close()
 
     # ---- steps -----------------------------------------------------------------------------------------------
 
-    def _do(self, step: Step) -> int:
-        if not isinstance(step, _OFTEN):
-            return self._do_rarely(step)
+    def _perform(self, step: Step) -> int:
+        if not isinstance(step, _COMMON_STEPS):
+            return self._perform_rare(step)
         link = self._socket
         if link is None:
             raise ConnectionLost("the connection is closed")
         try:
-            if isinstance(step, Ask):
-                return self._ask(link, step)
+            if isinstance(step, SendReceive):
+                return self._send_receive(link, step)
             if isinstance(step, Receive):
                 return self._receive(link, step)
             return self._send(link, step)
@@ -163,59 +173,68 @@ class BlockingTransport:
         except OSError as error:
             raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
 
-    def _do_rarely(self, step: Connect | Uncounted | Pause) -> int:
+    def _perform_rare(self, step: Connect | ExcludeFromTimeout | Pause) -> int:
         if isinstance(step, Connect):
             self._connect(step)
-        elif isinstance(step, Uncounted):
-            self._limit().not_counted(step.seconds)
+        elif isinstance(step, ExcludeFromTimeout):
+            self._limit().exclude(step.seconds)
         else:
             raise InternalError("an exchange for asyncio was run by the blocking transport")
         return 0
 
-    def _ask(self, link: socket.socket, step: Ask) -> int:
+    def _send_receive(self, link: socket.socket, step: SendReceive) -> int:
         """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
         clock is looked at before that is over, and the socket itself waits.
         """
         call, data = self._call, step.data
-        limited = call is None or call.timeout is not None or not self._hasty or step.patience is not None
-        if limited or not self._waits:
+        limited = (
+            call is None
+            or call.timeout is not None
+            or not self._may_skip_limits
+            or step.idle_timeout is not None
+        )
+        if limited or not self._socket_waits:
             self._send(link, Send(data))
             return self._receive(link, step)
         try:
             sent = link.send(data, NOT_WAITING)
-        except _NOT_NOW:
+        except _WOULD_BLOCK:
             sent = 0
         if sent < len(data):
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
         received: list[int] = []
         # One call of C: the count is in the list before Python looks for signals, and none that strikes loses it.
-        self._await_in(call, received.extend, map(link.recv_into, (step.into,)))
+        self._wait_interruptibly(call, received.extend, map(link.recv_into, (step.into,)))
         if received:
             return received[0]
-        return self._receive(link, step, 0.0 if call is None or call.wanted else WAKE)
+        return self._receive(link, step, 0.0 if call is None or call.cancel_reason else WAKE_SECONDS)
 
-    def _receive(self, link: socket.socket, step: Receive | Ask, waited: float = 0.0) -> int:
+    def _receive(self, link: socket.socket, step: Receive | SendReceive, waited: float = 0.0) -> int:
         began = time.monotonic() - waited
         # Nothing interrupts a login or a goodbye: there the socket itself waits, for half a second at most.
-        itself = self._waits and self._call is None and self._limit().left(began, step.patience) >= WAKE
+        itself = (
+            self._socket_waits
+            and self._call is None
+            and self._limit().remaining(began, step.idle_timeout) >= WAKE_SECONDS
+        )
         if isinstance(link, ssl.SSLSocket):  # there may be bytes that were decrypted already
-            self._look_at_the_clock(began, step.patience)
+            self._check_limits(began, step.idle_timeout)
         elif not itself:
-            self._wait(True, False, began, step.patience)
+            self._wait(True, False, began, step.idle_timeout)
         while True:
             try:
-                return link.recv_into(step.into) if itself else self._take(link, step.into)
-            except _NOT_NOW as problem:
+                return link.recv_into(step.into) if itself else self._receive_available(link, step.into)
+            except _WOULD_BLOCK as problem:
                 writing, itself = isinstance(problem, ssl.SSLWantWriteError), False
-                self._wait(not writing, writing, began, step.patience)
+                self._wait(not writing, writing, began, step.idle_timeout)
 
     def _send(self, link: socket.socket, step: Send) -> int:
         """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
-        flags = NOT_WAITING if self._waits else 0
+        flags = NOT_WAITING if self._socket_waits else 0
         try:  # as a rule all of it leaves at once
             sent = link.send(step.data, flags)
-        except _NOT_NOW:
+        except _WOULD_BLOCK:
             sent = 0
         if sent == len(step.data):
             return 0
@@ -229,31 +248,33 @@ class BlockingTransport:
                 continue
             except ssl.SSLWantReadError:
                 reading = True
-            except _NOT_NOW:
+            except _WOULD_BLOCK:
                 writing = True
             if into is not None and received < len(into):
                 try:
-                    count = self._take(link, into[received:])
+                    count = self._receive_available(link, into[received:])
                     if not count:
                         raise ConnectionLost("the server closed the connection while it was being sent to")
                     received += count
                     began = time.monotonic()
                     continue
-                except _NOT_NOW:  # TLS that wants to write for this wants to write anyhow
+                except _WOULD_BLOCK:  # TLS that wants to write for this wants to write anyhow
                     reading = True
             self._wait(reading, writing, began, None)
         return received
 
-    def _take(self, link: socket.socket, into: Buffer) -> int:
+    def _receive_available(self, link: socket.socket, into: Buffer) -> int:
         """Receive what is here; one of ``_NOT_NOW`` when nothing is."""
-        return link.recv_into(into, 0, NOT_WAITING) if self._waits else link.recv_into(into)
+        return link.recv_into(into, 0, NOT_WAITING) if self._socket_waits else link.recv_into(into)
 
     def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
         """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
         readiness, call, limits = self._readiness, self._call, self._limit()
         if readiness is None:
             raise ConnectionLost("the connection is closed")
-        while not self._ready(readiness, call, min(limits.left(began, patience), WAKE), reading, writing):
+        while not self._ready(
+            readiness, call, min(limits.remaining(began, patience), WAKE_SECONDS), reading, writing
+        ):
             pass
 
     def _ready(
@@ -265,43 +286,43 @@ class BlockingTransport:
         writing: bool = False,
     ) -> bool:
         """Wait for so many seconds, which an interrupt ends; whether the socket is ready by then."""
-        return bool(self._await_in(call, readiness.wait, reading, writing, seconds))
+        return bool(self._wait_interruptibly(call, readiness.wait, reading, writing, seconds))
 
-    def _await_in(self, call: Call | None, wait: Callable[..., T], *arguments: object) -> T | None:
+    def _wait_interruptibly(self, call: Call | None, wait: Callable[..., T], *arguments: object) -> T | None:
         """``wait(*arguments)``; None where it ended without what was waited for, or an interrupt struck."""
         try:
             self._waiting = True
-            if call is not None and call.wanted is not None and not call.sent:
-                self._ask_to_stop(call)
+            if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+                self._send_interrupt(call)
             return wait(*arguments)
-        except _NOT_NOW:
+        except _WOULD_BLOCK:
             return None
         except BaseException as error:
             of_the_system = isinstance(error, OSError) and error.errno is not None
-            if call is None or call.broken is not None or of_the_system:
+            if call is None or call.pending_exception is not None or of_the_system:
                 raise
-            call.broken = error
-            call.wanted = call.wanted or Reason.BREAK
+            call.pending_exception = error
+            call.cancel_reason = call.cancel_reason or CancelReason.BREAK
             return None
         finally:
             self._waiting = False
 
-    def _look_at_the_clock(self, began: float, patience: float | None) -> None:
+    def _check_limits(self, began: float, patience: float | None) -> None:
         """What :meth:`_wait` does besides waiting: a peer that always has something to say is no way around a limit."""
-        self._limit().left(began, patience)
+        self._limit().remaining(began, patience)
         call = self._call
-        if call is not None and call.wanted is not None and not call.sent:
-            self._ask_to_stop(call)
+        if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+            self._send_interrupt(call)
 
-    def _ask_to_stop(self, call: Call) -> None:
-        with self._urgency:
-            if self._call is call and not call.sent and self._socket is not None:
-                call.sent = send_urgent(self._socket, URGENT)
+    def _send_interrupt(self, call: Call) -> None:
+        with self._interrupt_lock:
+            if self._call is call and not call.interrupt_sent and self._socket is not None:
+                call.interrupt_sent = send_urgent(self._socket, URGENT)
 
-    def _limit(self) -> Limits:
+    def _limit(self) -> TimeLimits:
         """The limits of this run."""
         if self._limits is None:
-            self._limits = Limits(self._call, self._read_timeout)
+            self._limits = TimeLimits(self._call, self._read_timeout)
         return self._limits
 
     # ---- connecting ------------------------------------------------------------------------------------------
@@ -309,14 +330,14 @@ class BlockingTransport:
     def _connect(self, step: Connect) -> None:
         if self._socket is not None:
             self.close()
-        self._waits = False
+        self._socket_waits = False
         context, name = None, step.host
         if step.tls:  # first: its files may be missing
             tls = self._tls or TlsSettings()
             context, name = tls.make_context(), tls.hostname or step.host
         limit, now = self._connect_timeout, time.monotonic()
         ends = math.inf if limit is None else now + limit
-        addresses = look_up(step.host, step.port, min(ends - now, self._limit().left(now, math.inf)))
+        addresses = resolve(step.host, step.port, min(ends - now, self._limit().remaining(now, math.inf)))
         for number, (family, kind, protocol, address) in enumerate(addresses):
             link = socket.socket(family, kind, protocol)
             self._socket, self._readiness = link, Readiness(link)
@@ -326,10 +347,10 @@ class BlockingTransport:
                 now = time.monotonic()
                 share = now + (ends - now) / (len(addresses) - number)
             try:
-                self._reach(link, address, share)
+                self._connect_socket(link, address, share)
                 set_up(link, self._keepalive)
                 if context is None:
-                    self._waits = waits_by_itself(link, WAKE)
+                    self._socket_waits = waits_by_itself(link, WAKE_SECONDS)
                 else:
                     link.setblocking(False)
                     self._handshake(link, context, name, step, ends)
@@ -349,11 +370,11 @@ class BlockingTransport:
                     ) from None
                 raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
 
-    def _reach(self, link: socket.socket, address: Any, ends: float) -> None:
+    def _connect_socket(self, link: socket.socket, address: Any, ends: float) -> None:
         """Make the TCP connection; TimeoutError without errno when it does not stand at ``ends``. What stands within
         half a second, as a rule, Python waits for in one call.
         """
-        link.settimeout(max(self._left(ends), 0.001))
+        link.settimeout(max(self._remaining(ends), 0.001))
         code = link.connect_ex(address)
         if code in _IN_PROGRESS:
             link.setblocking(False)
@@ -388,14 +409,14 @@ class BlockingTransport:
         """Wait until the socket that is being connected is ready; TimeoutError without errno at ``ends``."""
         assert self._readiness is not None
         while True:
-            left = self._left(ends)
+            left = self._remaining(ends)
             if left <= 0:
                 raise TimeoutError
             if self._readiness.wait(reading, not reading, left):
                 return
 
-    def _left(self, ends: float) -> float:
+    def _remaining(self, ends: float) -> float:
         """For how much longer may be waited in a connecting that shall stand at ``ends``, at most half a second at a
         time."""
         now = time.monotonic()
-        return min(self._limit().left(now, math.inf), ends - now, WAKE)
+        return min(self._limit().remaining(now, math.inf), ends - now, WAKE_SECONDS)

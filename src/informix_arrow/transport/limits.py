@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from ..exchange.steps import Call, ConnectionLost, Reason
+from ..exchange.steps import Call, CancelReason, ConnectionLost
 
 #: Seconds that an interrupted call is waited for; then the connection is closed.
 GRACE = 5.0
@@ -13,7 +13,7 @@ GRACE = 5.0
 URGENT = b"B"
 
 
-class Limits:
+class TimeLimits:
     """How long the waits of one run may last. All times are seconds.
 
     Parameters
@@ -26,23 +26,23 @@ class Limits:
         For a run without ``call``: how long it may take in all (``login_timeout``).
     """
 
-    __slots__ = ("_call", "_deadline", "_grace_ends", "_read_timeout", "_whole")
+    __slots__ = ("_call", "_deadline", "_grace_ends", "_read_timeout", "_total")
 
     def __init__(self, call: Call | None, read_timeout: float | None, whole: float | None = None) -> None:
         self._call = call
         self._read_timeout = read_timeout
-        self._whole = whole
+        self._total = whole
         allowed = whole if call is None else call.timeout
         self._deadline = self._grace_ends = math.inf
         if allowed is not None:
-            self._deadline = (time.monotonic() if call is None else call.since) + allowed
+            self._deadline = (time.monotonic() if call is None else call.started_at) + allowed
 
-    def not_counted(self, seconds: float) -> None:
+    def exclude(self, seconds: float) -> None:
         """A person has used the time, who was asked a question in a login (PAM)."""
         if self._call is None:
             self._deadline += seconds
 
-    def left(self, began: float, patience: float | None) -> float:
+    def remaining(self, began: float, patience: float | None) -> float:
         """For how much longer a wait that began at ``began`` may go on before this is asked again; may be ``inf``.
 
         Marks the call as one that is to end when its time is over. ``ConnectionLost`` when waiting is of no use:
@@ -59,16 +59,16 @@ class Limits:
         call = self._call
         if call is None:
             if now >= self._deadline:
-                raise ConnectionLost(f"the login took longer than {self._whole:g} s (login_timeout)")
+                raise ConnectionLost(f"the login took longer than {self._total:g} s (login_timeout)")
             return min(ends, self._deadline) - now
-        if call.wanted is None:
+        if call.cancel_reason is None:
             if now < self._deadline:
                 return min(ends, self._deadline) - now
-            call.wanted = Reason.TIMEOUT
+            call.cancel_reason = CancelReason.TIMEOUT
         if self._grace_ends == math.inf:
             self._grace_ends = now + GRACE
         if now >= self._grace_ends:
-            call.unanswered = True
+            call.grace_expired = True
             raise ConnectionLost(
                 f"the server did not react to an interrupt within {GRACE:g} s; the connection is closed"
             )

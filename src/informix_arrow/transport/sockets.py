@@ -72,10 +72,10 @@ def send_urgent(link: socket.socket, byte: bytes) -> bool:
 
 
 #: What tells that the peer will send no more although bytes of it wait; Linux and some others have it.
-_GONE = getattr(select, "POLLRDHUP", 0)
+_PEER_CLOSED = getattr(select, "POLLRDHUP", 0)
 
 
-def stirs(link: socket.socket, *, expecting: bool) -> bool:
+def has_unsolicited_data(link: socket.socket, *, expecting: bool) -> bool:
     """Whether the peer has closed the connection, or bytes wait that nobody asked for. ``expecting`` some, only the
     former is told, and only where the system tells it apart. Does not wait.
     """
@@ -84,11 +84,13 @@ def stirs(link: socket.socket, *, expecting: bool) -> bool:
     if not hasattr(select, "poll"):  # Windows
         return not expecting and bool(select.select([link], [], [], 0)[0])
     poll = select.poll()
-    poll.register(link, _GONE | (0 if expecting else select.POLLIN))  # POLLERR and POLLHUP are always told
+    poll.register(
+        link, _PEER_CLOSED | (0 if expecting else select.POLLIN)
+    )  # POLLERR and POLLHUP are always told
     return bool(poll.poll(0))
 
 
-def look_up(host: str, port: int, seconds: float) -> list[Address]:
+def resolve(host: str, port: int, seconds: float) -> list[Address]:
     """The addresses of a host. ``ConnectionLost`` when it has none or when that takes too long.
 
     The system's resolver knows no time limit and no Ctrl-C, so it is asked in a thread of its own, which ends when
@@ -96,13 +98,13 @@ def look_up(host: str, port: int, seconds: float) -> list[Address]:
     """
     if _is_ipv4(host):
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, (host, port))]
-    found: list[Address] = []
+    addresses: list[Address] = []
     failure: list[OSError] = []
 
     def ask() -> None:
         try:
             for family, kind, protocol, _, address in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
-                found.append((family, kind, protocol, address))
+                addresses.append((family, kind, protocol, address))
         except OSError as error:
             failure.append(error)
         except UnicodeError:
@@ -123,7 +125,7 @@ def look_up(host: str, port: int, seconds: float) -> list[Address]:
         raise ConnectionLost(
             f"cannot connect to {host}:{port}: {failure[0].strerror or failure[0]}"
         ) from failure[0]
-    return found
+    return addresses
 
 
 def _is_ipv4(host: str) -> bool:

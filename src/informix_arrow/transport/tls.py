@@ -32,7 +32,7 @@ class TlsSettings:
     context: ssl.SSLContext | None = None  # instead of all of them
     verify: bool = True
     hostname: str = ""  # name that the server's certificate must have; "" = the host that is connected to
-    _made: ssl.SSLContext | None = field(default=None, repr=False)
+    _cached_context: ssl.SSLContext | None = field(default=None, repr=False)
 
     def make_context(self) -> ssl.SSLContext:
         """The settings as an SSLContext: TLS 1.2 or later, the server's certificate and name checked.
@@ -46,7 +46,7 @@ class TlsSettings:
             raise InterfaceError(f"tls_hostname: {self.hostname!r} is no host name") from None
         if self.context is not None:
             return self.context
-        if self._made is None:
+        if self._cached_context is None:
             context = ssl.create_default_context() if not self.ca else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.minimum_version = ssl.TLSVersion.TLSv1_2
             if self.ca:
@@ -58,8 +58,8 @@ class TlsSettings:
                 _load_pkcs12(context, self.pkcs12, self.pkcs12_password)
             elif self.cert:
                 self._load_pem(context)
-            self._made = context
-        return self._made
+            self._cached_context = context
+        return self._cached_context
 
     def _trust(self, context: ssl.SSLContext) -> None:
         # Whoever names a certificate trusts it, whether it is a CA's or not; and what GSKit makes is often not all

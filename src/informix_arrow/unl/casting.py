@@ -15,7 +15,7 @@ UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
 """What a conversion raises for a value that cannot be converted."""
 
 
-def first_refused(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:
+def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:
     """The first value that a step refuses, found by halving, and why."""
     start, count = 0, len(array)
     while count > 1:

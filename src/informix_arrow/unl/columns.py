@@ -37,7 +37,7 @@ class UnlColumn:
     name: str
     type: ColumnType
     op: PlanOp
-    plain: pa.DataType
+    codec_type: pa.DataType
     final: pa.DataType
 
 
@@ -51,7 +51,7 @@ def columns_of(
     cannot be in a .unl file.
     """
     if isinstance(schema, Mapping):
-        described = [Column(name, _parsed(name, text)) for name, text in schema.items()]
+        described = [Column(name, _parse_type(name, text)) for name, text in schema.items()]
         schema = compile_plan(described).schema
     if not isinstance(schema, pa.Schema):
         raise InterfaceError(
@@ -66,7 +66,7 @@ def columns_of(
     return schema, tuple(_column(each, given.get(each.name.lower())) for each in schema)
 
 
-def _parsed(name: str, text: str) -> ColumnType:
+def _parse_type(name: str, text: str) -> ColumnType:
     try:
         return ColumnType.parse_sql(text)
     except ValueError as error:
@@ -76,11 +76,11 @@ def _parsed(name: str, text: str) -> ColumnType:
 def _column(field: pa.Field, given: str | None) -> UnlColumn:
     source = (field.metadata or {}).get(b"informix.source_type")
     if given is not None:
-        ct = _parsed(field.name, given)
+        ct = _parse_type(field.name, given)
     elif source is not None:  # a DISTINCT type is written as its source
-        ct = _parsed(field.name, source.decode())
+        ct = _parse_type(field.name, source.decode())
     else:
-        ct = _named_row(field) or _parsed(field.name, declared_type(field)[0])
+        ct = _named_row(field) or _parse_type(field.name, declared_type(field)[0])
     op = _op(ct, field)
     return UnlColumn(field.name, ct, op, arrow_type_of_op(op), field.type)
 

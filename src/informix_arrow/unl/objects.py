@@ -12,7 +12,7 @@ from typing import BinaryIO
 from ..wire.errors import DataError, InterfaceError
 
 _POINTER = re.compile(r"([0-9A-Fa-f]{1,16}),([0-9A-Fa-f]{1,16}),(.*)", re.DOTALL)
-_MOST = (2 << 30) - 1  # bytes of one file
+_MAX_FILE_BYTES = (2 << 30) - 1  # bytes of one file
 
 
 def parse_pointer(text: str) -> tuple[int, int | None, str] | None:
@@ -109,7 +109,7 @@ class ObjectWriter:
 
     def put(self, content: bytes) -> str:
         """Write a content; what the field says of it."""
-        if self._file is None or (self._size and self._size + len(content) > _MOST):
+        if self._file is None or (self._size and self._size + len(content) > _MAX_FILE_BYTES):
             self._next()
         assert self._file is not None
         start = self._size
@@ -123,7 +123,7 @@ class ObjectWriter:
             self._file.close()
             self._file = None
         for path in self._files:
-            os.replace(_part(path), path)
+            os.replace(_temporary_path(path), path)
         self._files.clear()
 
     def abandon(self) -> None:
@@ -133,7 +133,7 @@ class ObjectWriter:
                 self._file.close()
             self._file = None
         for path in self._files:
-            _part(path).unlink(missing_ok=True)
+            _temporary_path(path).unlink(missing_ok=True)
         self._files.clear()
 
     def _next(self) -> None:
@@ -143,7 +143,7 @@ class ObjectWriter:
         # without a name brings one that nothing else has: it may be written in pieces, each with contents.
         made = hashlib.blake2s(f"{self._seed}\0{len(self._files)}".encode(), digest_size=8).hexdigest()
         path = self._directory / f"{self._prefix}{made}"
-        self._file = _part(path).open("wb")
+        self._file = _temporary_path(path).open("wb")
         self._files.append(path)
         self._size = 0
 
@@ -153,5 +153,5 @@ def directory_of(path: object) -> Path | None:
     return Path(path).absolute().parent if isinstance(path, str | os.PathLike) else None
 
 
-def _part(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")

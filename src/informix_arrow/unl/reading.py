@@ -20,7 +20,7 @@ from ..wire.errors import DataError, InterfaceError
 from ..wire.nested import parse_literal
 from ..wire.plan_ops import Kind
 from ..wire.types import TypeCode
-from .casting import UNFIT, Step, first_refused, to_arrow
+from .casting import UNFIT, Step, first_invalid, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect
 from .objects import ObjectFiles, directory_of
@@ -106,7 +106,7 @@ def read_unl(
     if isinstance(path, str | os.PathLike):
         os.stat(path)  # a file that is not there is told here, not by the first batch
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
-    file = _File(
+    file = _UnlFile(
         path,
         dialect,
         schema,
@@ -145,10 +145,13 @@ def raw_rows(
     """
     dialect = Dialect.of(delimiter=delimiter, encoding=encoding)
     _, columns = columns_of(schema)
-    reader = _reader(name_of(path), dialect, columns, join_lines=join_lines)
+    reader = _reader(display_name(path), dialect, columns, join_lines=join_lines)
     wanted = iter(rows)
     at, row = 0, 0
-    with _opened(path) as file, closing(_pieces(file, dialect.encoding, reader, name_of(path))) as pieces:
+    with (
+        _open_input(path) as file,
+        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as pieces,
+    ):
         piece = next(pieces)
         for target in wanted:
             if target < row:
@@ -163,18 +166,18 @@ def raw_rows(
                 if found:
                     break
                 if piece.final:
-                    raise IndexError(f"{name_of(path)} has {row} rows and none with the number {target}")
+                    raise IndexError(f"{display_name(path)} has {row} rows and none with the number {target}")
                 piece, at = pieces.send(at), 0
             yield RawRow(row, line, bytes(piece.data[at:end]).decode())
             at, row = end, row + 1
 
 
-class _Piece(NamedTuple):
+class _TextChunk(NamedTuple):
     data: bytes  # UTF-8
     final: bool  # the file ends with it
 
 
-class _File:
+class _UnlFile:
     """One reading of a file: what it is, and how its batches are finished."""
 
     def __init__(
@@ -199,13 +202,13 @@ class _File:
         self._batch_rows = batch_rows
         self._batch_bytes = batch_bytes
         self._objects = objects
-        self._plain = pa.schema([pa.field(column.name, column.plain) for column in columns])
+        self._codec_schema = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
         self._steps = [_step(column, objects, dialect.encoding) for column in columns]
         self._pointers = [k for k, column in enumerate(columns) if column.type.is_blob or column.type.is_clob]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All batches; the file is open while they are read."""
-        name = name_of(self._path)
+        name = display_name(self._path)
         reader = _reader(
             name,
             self._dialect,
@@ -216,8 +219,8 @@ class _File:
             batch_bytes=self._batch_bytes,
         )
         row = 0
-        with _opened(self._path) as file, closing(self._objects):
-            pieces = _pieces(file, self._dialect.encoding, reader, name)
+        with _open_input(self._path) as file, closing(self._objects):
+            pieces = _text_chunks(file, self._dialect.encoding, reader, name)
             with closing(pieces):
                 piece = next(pieces)
                 while True:
@@ -227,26 +230,26 @@ class _File:
                             at, full = reader.feed(piece.data, at, len(piece.data), piece.final)
                         except DataError:
                             if reader.rows:
-                                yield from self._finished(reader, row)
+                                yield from self._finish_batches(reader, row)
                             raise
                         if full:
                             count = reader.rows
-                            yield from self._finished(reader, row)
+                            yield from self._finish_batches(reader, row)
                             row += count
                     if piece.final:
                         break
                     piece = pieces.send(at)
             if reader.rows:
-                yield from self._finished(reader, row)
+                yield from self._finish_batches(reader, row)
 
-    def _finished(self, reader: Reader, first_row: int) -> Iterator[pa.RecordBatch]:
-        batch = pa.RecordBatch._import_from_c_capsule(self._plain.__arrow_c_schema__(), reader.take())
-        for part in self._parts(batch, first_row):
+    def _finish_batches(self, reader: Reader, first_row: int) -> Iterator[pa.RecordBatch]:
+        batch = pa.RecordBatch._import_from_c_capsule(self._codec_schema.__arrow_c_schema__(), reader.take())
+        for part in self._split_by_objects(batch, first_row):
             arrays = [self._finish(k, part.column(k), first_row) for k in range(len(self._columns))]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
             first_row += part.num_rows
 
-    def _parts(self, batch: pa.RecordBatch, first_row: int) -> Iterator[pa.RecordBatch]:
+    def _split_by_objects(self, batch: pa.RecordBatch, first_row: int) -> Iterator[pa.RecordBatch]:
         """The batch in parts whose large objects have ``batch_bytes`` together, or one row each."""
         if not self._pointers:
             yield batch
@@ -259,7 +262,7 @@ class _File:
                     try:
                         size += self._objects.size(texts[row])
                     except DataError as error:
-                        raise self._refused(k, first_row + row, str(error)) from None
+                        raise self._value_error(k, first_row + row, str(error)) from None
             if size >= self._batch_bytes:
                 yield batch.slice(start, row + 1 - start)
                 start, size = row + 1, 0
@@ -273,10 +276,10 @@ class _File:
         try:
             return step(array)
         except UNFIT as error:
-            row, reason = first_refused(array, step, error)
-            raise self._refused(k, first_row + row, reason) from None
+            row, reason = first_invalid(array, step, error)
+            raise self._value_error(k, first_row + row, reason) from None
 
-    def _refused(self, k: int, row: int, reason: str) -> DataError:
+    def _value_error(self, k: int, row: int, reason: str) -> DataError:
         """What is wrong with a value that the codec took for good: the line is looked for only now."""
         column = self._columns[k]
         where = f"row {row}"
@@ -291,7 +294,7 @@ class _File:
             )
             where = f"line {next(found).line}"
         error = DataError(
-            f"{name_of(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
+            f"{display_name(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
         )
         error.row, error.column = row, column.name
         return error
@@ -323,7 +326,7 @@ def _reader(
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 
-def name_of(path: object) -> str:
+def display_name(path: object) -> str:
     """What a file is called in errors."""
     if isinstance(path, str | os.PathLike):
         return os.fsdecode(path)
@@ -332,7 +335,7 @@ def name_of(path: object) -> str:
 
 
 @contextmanager
-def _opened(path: Source) -> Iterator[BinaryIO]:
+def _open_input(path: Source) -> Iterator[BinaryIO]:
     if isinstance(path, str | os.PathLike):
         with open(path, "rb", buffering=0) as file:
             yield file
@@ -342,7 +345,9 @@ def _opened(path: Source) -> Iterator[BinaryIO]:
         yield path
 
 
-def _pieces(file: BinaryIO, encoding: str, reader: Reader, name: str) -> Generator[_Piece, int, None]:
+def _text_chunks(
+    file: BinaryIO, encoding: str, reader: Reader, name: str
+) -> Generator[_TextChunk, int, None]:
     """The file in pieces of UTF-8; who takes one sends how much of it was used. What was not comes again in front
     of the next, which is as long again, so that a row of any length arrives in the end."""
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("strict")
@@ -361,7 +366,7 @@ def _pieces(file: BinaryIO, encoding: str, reader: Reader, name: str) -> Generat
         begun = True
         data = rest + chunk if rest else chunk or b""
         if final or data:
-            used = yield _Piece(data, final)
+            used = yield _TextChunk(data, final)
             rest = data[used:]
 
 
@@ -394,7 +399,7 @@ def _step(column: UnlColumn, objects: ObjectFiles, encoding: str) -> Step | None
             return lambda array: _floats(array, final)
         if ct.code in (TypeCode.DECIMAL, TypeCode.MONEY):
             return lambda array: to_arrow(_plain_digits(array), final)
-    if column.plain == final:
+    if column.codec_type == final:
         return None
     return lambda array: to_arrow(array, final)
 

@@ -15,18 +15,18 @@ import pyarrow.compute as pc
 
 from .._unl import Writer
 from ..bulk.source import open_source
-from ..disk import naming
+from ..disk import name_file_in_errors
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 from ..wire.nested import format_literal
 from ..wire.plan_ops import Kind
 from ..wire.types import TypeCode
-from .casting import UNFIT, Step, first_refused, to_arrow
+from .casting import UNFIT, Step, first_invalid, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect
 from .objects import ObjectWriter, directory_of
 
-_PIECE = 4 << 20  # Arrow bytes written at once
+_SLICE_BYTES = 4 << 20  # Arrow bytes written at once
 _NUMBER = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
@@ -89,7 +89,8 @@ def write_unl(
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
     with ExitStack() as stack:
         ways = [
-            _way(column, number, path, directory, dialect, stack) for number, column in enumerate(columns)
+            _column_conversion(column, number, path, directory, dialect, stack)
+            for number, column in enumerate(columns)
         ]
         file = stack.enter_context(_target(path))
         writer = Writer(
@@ -98,26 +99,26 @@ def write_unl(
             [column.type.sql for column in columns],
             dialect.as_tuple(),
         )
-        plain = pa.schema([pa.field(column.name, column.plain) for column in columns])
+        plain = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
         rows = 0
         for batch in source.batches:
-            for piece in _pieces(batch):
+            for piece in _slices(batch):
                 arrays = [way.convert(piece.column(k), rows) for k, way in enumerate(ways)]
                 made = pa.RecordBatch.from_arrays(arrays, schema=plain)
                 schema_capsule, array_capsule = made.__arrow_c_array__()
                 lines: bytes | bytearray = writer.write(schema_capsule, array_capsule, rows)
                 if dialect.encoding != "utf-8":
-                    lines = _encoded(lines, made, dialect.encoding, rows)
+                    lines = _encode_lines(lines, made, dialect.encoding, rows)
                 file.write(lines)
                 rows += piece.num_rows
     return rows
 
 
-def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Slices of a batch that are no larger than is good for the cache and for memory."""
     if batch.num_rows == 0:
         return
-    rows = max(1, batch.num_rows * _PIECE // max(batch.nbytes, 1))
+    rows = max(1, batch.num_rows * _SLICE_BYTES // max(batch.nbytes, 1))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
@@ -130,7 +131,7 @@ def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
         return
     part = f"{os.fsdecode(path)}.part"
     try:
-        with naming(path), open(part, "wb") as file:
+        with name_file_in_errors(path), open(part, "wb") as file:
             yield file
     except BaseException:
         Path(part).unlink(missing_ok=True)
@@ -139,7 +140,7 @@ def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _ColumnConversion:
     """How one column gets the Arrow type that the codec writes."""
 
     column: UnlColumn
@@ -152,20 +153,20 @@ class _Way:
         try:
             return self.step(array)
         except UNFIT as error:
-            row, reason = first_refused(array, self.step, error)
+            row, reason = first_invalid(array, self.step, error)
         name, row = self.column.name, first_row + row
         raise DataError(f"column {name!r}, row {row}: {reason}", row=row, column=name)
 
 
-def _way(
+def _column_conversion(
     column: UnlColumn,
     number: int,
     path: object,
     directory: Path | None,
     dialect: Dialect,
     stack: ExitStack,
-) -> _Way:
-    ct, given, plain = column.type, column.final, column.plain
+) -> _ColumnConversion:
+    ct, given, plain = column.type, column.final, column.codec_type
     if ct.is_blob or ct.is_clob:
         if directory is None:
             raise InterfaceError(
@@ -176,19 +177,19 @@ def _way(
         objects = ObjectWriter(directory, "blob" if ct.is_blob else "clob", source, number)
         stack.push(lambda kind, *_: objects.finish() if kind is None else objects.abandon())
         encoding = dialect.encoding if ct.is_clob else None
-        return _Way(column, lambda array: _pointers(array, objects, encoding))
+        return _ColumnConversion(column, lambda array: _pointers(array, objects, encoding))
     if ct.is_complex and pa.types.is_nested(given) and not pa.types.is_dictionary(given):
-        return _Way(
+        return _ColumnConversion(
             column,
             lambda array: pa.array(
                 [None if value is None else format_literal(value, ct) for value in array.to_pylist()], plain
             ),
         )
     if column.op.kind == Kind.DECIMAL_STRING:
-        return _Way(column, lambda array: _numbers(array, ct.code))
+        return _ColumnConversion(column, lambda array: _numbers(array, ct.code))
     qualifier = ct.qualifier
     if column.op.kind == Kind.DATETIME_TEXT and qualifier is not None:
-        return _Way(
+        return _ColumnConversion(
             column,
             lambda array: pa.array(
                 [
@@ -198,7 +199,7 @@ def _way(
                 pa.utf8(),
             ),
         )
-    return _Way(column, None if given == plain else lambda array: to_arrow(array, plain))
+    return _ColumnConversion(column, None if given == plain else lambda array: to_arrow(array, plain))
 
 
 def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> pa.Array:
@@ -238,7 +239,7 @@ def _numbers(array: pa.Array, code: int) -> pa.Array:
     return array.cast(pa.utf8())
 
 
-def _encoded(lines: bytes | bytearray, batch: pa.RecordBatch, encoding: str, first_row: int) -> bytes:
+def _encode_lines(lines: bytes | bytearray, batch: pa.RecordBatch, encoding: str, first_row: int) -> bytes:
     """The lines in the file's code set; ``DataError`` names the first value with a character that it lacks."""
     text = lines.decode()
     try:

@@ -33,7 +33,7 @@ INEXACT: tuple[Inexact, ...] = ("error", "round", "truncate")
 Assigner: TypeAlias = Callable[[Any], Any]
 
 #: Bits of the types that hold whole numbers only.
-WHOLE_NUMBERS = {
+INTEGER_BITS = {
     TypeCode.SMALLINT: 16,
     TypeCode.INTEGER: 32,
     TypeCode.SERIAL: 32,
@@ -45,12 +45,12 @@ WHOLE_NUMBERS = {
 _EXACT = Context(prec=400, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 _ROUNDING = {"round": ROUND_HALF_UP, "truncate": ROUND_DOWN}  # HALF_UP of decimal goes away from zero
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
-_MOMENT = re.compile(
+_DATETIME_TEXT = re.compile(
     r"(?P<whole>[0-9]+(?:[-: T][0-9]+)*)(?:\.(?P<fraction>[0-9]+))?"
 )  # Informix's text, and ISO's
-_SPAN = re.compile(r"(?P<head>[-+]?[0-9 :]*)\.(?P<fraction>[0-9]+)")
+_INTERVAL_TEXT = re.compile(r"(?P<head>[-+]?[0-9 :]*)\.(?P<fraction>[0-9]+)")
 _SEPARATORS = re.compile(r"[-: T]")
-_LEAST, _MOST = -130, 125  # decimal exponents of a DECIMAL's first digit
+_MIN_EXPONENT, _MAX_EXPONENT = -130, 125  # decimal exponents of a DECIMAL's first digit
 _FIELDS = ("year", "month", "day", "hour", "minute", "second")
 
 HINT = "round it first, or say inexact='round' or inexact='truncate'"
@@ -70,7 +70,7 @@ def assigner(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner | 
 def _maker(ct: ColumnType) -> Callable[[ColumnType, Inexact, str], Assigner] | None:
     if ct.is_boolean or ct.is_large_object or ct.is_complex or ct.is_json:
         return None
-    if ct.code in WHOLE_NUMBERS:
+    if ct.code in INTEGER_BITS:
         return _integers
     if ct.code in DECIMAL_TYPES:
         return _decimals
@@ -90,7 +90,7 @@ def inexact_option(value: object) -> Inexact:
     raise InterfaceError(f"inexact={value!r}: expected 'error', 'round' or 'truncate'")
 
 
-def finest(value: Any, inexact: Inexact) -> Any:
+def round_to_finest(value: Any, inexact: Inexact) -> Any:
     """A value for a place that nobody describes, where ``inexact`` allows to lose digits: five of a second are left,
     which is what any DATETIME or INTERVAL holds.
     """
@@ -100,7 +100,7 @@ def finest(value: Any, inexact: Inexact) -> Any:
     if isinstance(value, dt.datetime | dt.time) and value == value and value.tzinfo is None:
         return _fraction(value, 5, "DATETIME", inexact)
     if isinstance(value, dt.timedelta) and value == value:
-        return _shortened(value, 10_000, inexact)
+        return _truncate_interval(value, 10_000, inexact)
     return value
 
 
@@ -120,13 +120,13 @@ def _number(value: object) -> Decimal | None:
     return None
 
 
-def _whole(value: Any) -> Any:
+def _bool_to_int(value: Any) -> Any:
     """True and False as 1 and 0, which is what they are in a number."""
     return int(value) if isinstance(value, bool) else value
 
 
 def _integers(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
-    name, most = target.sql, (1 << (WHOLE_NUMBERS[TypeCode(target.code)] - 1)) - 1
+    name, most = target.sql, (1 << (INTEGER_BITS[TypeCode(target.code)] - 1)) - 1
 
     def assign(value: Any) -> Any:
         if type(value) is not int:
@@ -167,7 +167,7 @@ def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     def assign(value: Any) -> Any:
         if type(value) is int and -limit < value < limit:
             return value
-        value = _whole(plain_value(value))
+        value = _bool_to_int(plain_value(value))
         number = _number(value)
         if number is None:
             return value
@@ -197,13 +197,13 @@ def _floating_decimals(name: str, precision: int, inexact: Inexact) -> Assigner:
     )
 
     def assign(value: Any) -> Any:
-        value = _whole(plain_value(value))
+        value = _bool_to_int(plain_value(value))
         number = _number(value)
         if number is None:
             return value
         if not number.is_finite():
             raise DataError(f"NaN and infinity cannot be stored in {name}")
-        if number and not _LEAST <= number.adjusted() <= _MOST:
+        if number and not _MIN_EXPONENT <= number.adjusted() <= _MAX_EXPONENT:
             raise DataError(f"{value!r} is outside {name}'s range 1E-130 to 9.99E125")
         fitting = chosen.plus(number)
         if fitting == number:
@@ -223,7 +223,7 @@ def _floats(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     def assign(value: Any) -> Any:
         if type(value) is float and code == ">d":
             return value
-        value = _whole(plain_value(value))
+        value = _bool_to_int(plain_value(value))
         if isinstance(value, int):
             return _whole_float(value, name, code, inexact)
         number = _number(value)
@@ -369,7 +369,7 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if any(getattr(value, field, 1) != 1 for field in finer if field in ("month", "day")):
                 raise DataError(f"{value} has parts finer than the last field of {name}")
             return value
-        elif isinstance(value, str) and (text := _MOMENT.fullmatch(value.strip(" "))):
+        elif isinstance(value, str) and (text := _DATETIME_TEXT.fullmatch(value.strip(" "))):
             return _moment_text(value, text, qualifier, name, inexact)
         else:
             return value
@@ -405,7 +405,7 @@ def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: st
     try:
         if qualifier.start == Field.YEAR:
             whole = dt.datetime.fromisoformat(text["whole"])
-            return _moment(whole, nanos, digits, value, name, inexact)
+            return _round_datetime(whole, nanos, digits, value, name, inexact)
         if qualifier.start == Field.HOUR:
             time = dt.time.fromisoformat(text["whole"]).replace(microsecond=nanos // 1000)
             return _fraction(time, digits, name, inexact)
@@ -424,10 +424,10 @@ def _whole_second(text: re.Match[str], qualifier: Qualifier, wanted: int, inexac
     """A text whose fraction may be lost as what is left then, when that has no part finer than the last field."""
     if inexact == "error" or qualifier.end < Field.HOUR or qualifier.start not in (Field.YEAR, Field.HOUR):
         return None
-    made: Any = dt.datetime if qualifier.start == Field.YEAR else dt.time
+    value_type: Any = dt.datetime if qualifier.start == Field.YEAR else dt.time
     try:
         fraction = (text["fraction"] or "")[:6].ljust(6, "0")
-        value = made.fromisoformat(f"{text['whole']}.{fraction}")
+        value = value_type.fromisoformat(f"{text['whole']}.{fraction}")
     except ValueError:
         return None
     value = _fraction(value, 0, qualifier.sql, inexact)
@@ -444,7 +444,7 @@ def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
         return value
     if isinstance(value, dt.datetime):
         whole = dt.datetime(value.year, value.month, value.day, value.hour, value.minute, value.second)
-        return _moment(whole, nanos, digits, value, name, inexact)
+        return _round_datetime(whole, nanos, digits, value, name, inexact)
     if inexact == "error":
         raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
     nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
@@ -456,7 +456,7 @@ def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
     return dt.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
-def _moment(
+def _round_datetime(
     whole: dt.datetime, nanos: int, digits: int, value: object, name: str, inexact: Inexact
 ) -> dt.datetime:
     """A second and its nanoseconds, rounded or cut to ``digits``."""
@@ -480,9 +480,9 @@ def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     def assign(value: Any) -> Any:
         value = plain_value(value, to_microseconds=inexact != "error" and not qualifier.is_year_month)
         if not qualifier.is_year_month and inexact != "error":
-            value = _shortened(value, unit, inexact)
+            value = _truncate_interval(value, unit, inexact)
         if isinstance(value, str):
-            text = _SPAN.fullmatch(value.strip(" "))
+            text = _INTERVAL_TEXT.fullmatch(value.strip(" "))
             if text is None or qualifier.end < Field.SECOND or not text["fraction"][digits:].strip("0"):
                 return value  # what is odd about it, if anything, is for the server to say
             return interval_of_text(value, qualifier, inexact)
@@ -495,7 +495,7 @@ def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             return value
         if isinstance(value, int) and qualifier.is_year_month:
             value = YearMonthInterval(int(value))
-        return _fitting(value, qualifier, unit)
+        return _check_interval(value, qualifier, unit)
 
     return assign
 
@@ -504,7 +504,7 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
     """Informix's literal (``5-03``, ``-3 04:05:06.75``) as an INTERVAL; ``DataError`` where it is none, or has digits
     of a second that there is no room for and that ``inexact`` does not allow to lose.
     """
-    text = _SPAN.fullmatch(value.strip(" "))
+    text = _INTERVAL_TEXT.fullmatch(value.strip(" "))
     if text is None or qualifier.end < Field.SECOND:
         return parse_interval(value, qualifier)
     head, digits = text["head"], qualifier.fraction_digits
@@ -522,9 +522,9 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
     return interval_of(dt.timedelta(microseconds=-amount if head[:1] == "-" else amount), qualifier)
 
 
-def _shortened(value: Any, unit: int, inexact: Inexact) -> Any:
+def _truncate_interval(value: Any, unit: int, inexact: Inexact) -> Any:
     """A span without parts finer than ``unit`` nanoseconds."""
-    nanos = _span(value)
+    nanos = _interval_nanoseconds(value)
     if nanos is None or not nanos % unit:
         return value
     rest = abs(nanos) % unit
@@ -532,11 +532,11 @@ def _shortened(value: Any, unit: int, inexact: Inexact) -> Any:
     return dt.timedelta(microseconds=(amount if nanos > 0 else -amount) // 1000)
 
 
-def _fitting(value: Any, qualifier: Qualifier, unit: int) -> Any:
+def _check_interval(value: Any, qualifier: Qualifier, unit: int) -> Any:
     try:
         interval_of(value, qualifier)
     except DataError as error:
-        nanos = _span(value)
+        nanos = _interval_nanoseconds(value)
         helps = nanos is not None and nanos % unit and not qualifier.is_year_month
         if helps and "inexact=" not in str(error):
             error.args = (f"{error.args[0]}; {HINT}",)
@@ -544,7 +544,7 @@ def _fitting(value: Any, qualifier: Qualifier, unit: int) -> Any:
     return value
 
 
-def _span(value: Any) -> int | None:
+def _interval_nanoseconds(value: Any) -> int | None:
     """Nanoseconds of a span of days and less, None for anything else."""
     if isinstance(value, dt.timedelta) and value == value:
         whole = (value.days * 86400 + value.seconds) * 1_000_000 + value.microseconds

@@ -102,13 +102,13 @@ def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
 
     Errors as of :func:`bind_value`.
     """
-    if isinstance(value, _PLAIN):
+    if isinstance(value, _BINDABLE_TYPES):
         return value
     if isinstance(value, uuid.UUID):
         return str(value)
     if type(value).__name__ == "NAType" and type(value).__module__.partition(".")[0] == "pandas":
         return None
-    inner = _unwrapped(value, to_microseconds)
+    inner = _unwrap(value, to_microseconds)
     if inner is not value and type(inner) is not type(value):
         return plain_value(inner, to_microseconds=to_microseconds)
     if isinstance(value, numbers.Integral):
@@ -116,7 +116,7 @@ def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
     return float(value) if isinstance(value, numbers.Real) else value
 
 
-def _unwrapped(value: Any, to_microseconds: bool) -> object:
+def _unwrap(value: Any, to_microseconds: bool) -> object:
     """What a scalar of pyarrow or numpy holds, the value itself when it is none.
 
     Both hand out less than they hold where Python's types end at microseconds: numpy a bare number, pyarrow a
@@ -396,4 +396,4 @@ _BINDERS: dict[type, Callable[..., BoundValue]] = {
     frozenset: _bind_nested,
     dict: _bind_nested,
 }
-_PLAIN = (type(None), *_BINDERS)
+_BINDABLE_TYPES = (type(None), *_BINDERS)

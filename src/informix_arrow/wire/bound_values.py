@@ -46,14 +46,14 @@ def _type_name(code: int) -> str:
         return str(code)
 
 
-def _counted(data: bytes, prefix: int) -> bytes:
+def _strip_length(data: bytes, prefix: int) -> bytes:
     if len(data) < prefix or int.from_bytes(data[:prefix], "big") != len(data) - prefix:
         raise ProtocolError(f"a parameter whose inner length is wrong: {data[:16].hex()}")
     return data[prefix:]
 
 
 def _read_text(data: bytes, prefix: int, encoding: str) -> str:
-    raw = _counted(data, prefix)
+    raw = _strip_length(data, prefix)
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as e:
@@ -92,7 +92,7 @@ def _read_float(data: bytes, bv: BoundValue, encoding: str) -> object:
 
 
 def _read_decimal(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return unpack_decimal(_counted(data, 2))
+    return unpack_decimal(_strip_length(data, 2))
 
 
 def _read_date(data: bytes, bv: BoundValue, encoding: str) -> object:
@@ -114,14 +114,14 @@ def _qualifier(bv: BoundValue) -> Qualifier:
 
 def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
     # informix-driver sends microseconds in FRACTION(5): servers keep five digits, without rounding.
-    return unpack_datetime(_counted(data, 2), _qualifier(bv), cut=True)
+    return unpack_datetime(_strip_length(data, 2), _qualifier(bv), cut=True)
 
 
 def _read_interval(data: bytes, bv: BoundValue, encoding: str) -> object:
     qualifier = _qualifier(bv)
     if not qualifier.is_interval:
         raise DataError(f"a parameter of the impossible type INTERVAL {qualifier.interval_sql}")
-    value = unpack_interval(_counted(data, 2), qualifier, cut=True)  # as for a DATETIME
+    value = unpack_interval(_strip_length(data, 2), qualifier, cut=True)  # as for a DATETIME
     if value is not None:
         check_interval(value.fields, qualifier)
     return value
@@ -132,7 +132,7 @@ def _read_lvarchar(data: bytes, bv: BoundValue, encoding: str) -> object:
 
 
 def _read_boolean(data: bytes, bv: BoundValue, encoding: str) -> object:
-    raw = _counted(data, 4)
+    raw = _strip_length(data, 4)
     if raw in (b"\1", b"t", b"T"):
         return True
     if raw in (b"\0", b"f", b"F"):
@@ -150,7 +150,7 @@ def _read_opaque(data: bytes, bv: BoundValue, encoding: str) -> object:
         return _read_lvarchar(data, bv, encoding)
     if name == "boolean":
         return _read_boolean(data, bv, encoding)
-    raw = _counted(data, 4)
+    raw = _strip_length(data, 4)
     return _locator(raw) if name in ("blob", "clob") else raw
 
 

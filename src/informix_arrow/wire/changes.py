@@ -29,7 +29,7 @@ ROWS = range(INSERT, UPDATE_AFTER + 1)
 
 SCHEME = 66  # CDC_PKTSCHEME_LRECBINARY
 #: No record is longer: a row of Informix has 32 KiB at most, its text columns counted by their prefixes. Bytes.
-MOST = 64 << 20
+MAX_RECORD_BYTES = 64 << 20
 
 _COMMON = struct.Struct(">iiii")
 _LAYOUTS = {
@@ -63,7 +63,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class BeginRecord:
     """BEGINTX: a transaction begins; ``user`` is the user id of the operating system, times are seconds (UTC)."""
 
     lsn: int
@@ -73,7 +73,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitRecord:
     """COMMTX: a transaction has been committed."""
 
     lsn: int
@@ -82,7 +82,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rollback:
+class RollbackRecord:
     """RBTX: a transaction has been rolled back: nothing of it counts."""
 
     lsn: int
@@ -90,7 +90,7 @@ class Rollback:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RowRecord:
     """The header of INSERT, DELETE, UPDBEF or UPDAFT; ``label`` is the user data of ``cdc_startcapture``."""
 
     number: int
@@ -100,7 +100,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Discard:
+class DiscardRecord:
     """DISCARD: of this transaction, what came before and has this LSN or a greater one does not count."""
 
     lsn: int
@@ -108,7 +108,7 @@ class Discard:
 
 
 @dataclass(frozen=True, slots=True)
-class Truncate:
+class TruncateRecord:
     """TRUNCATE: the table is emptied."""
 
     lsn: int
@@ -117,7 +117,7 @@ class Truncate:
 
 
 @dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchemaRecord:
     """TABSCHEMA: the columns of a table's row images, fixed ones first; the last ``variable`` ones vary in length."""
 
     label: int
@@ -127,7 +127,7 @@ class TableSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeout:
+class TimeoutRecord:
     """TIMEOUT: there was nothing to hand out; ``lsn`` is how far the log was read."""
 
     lsn: int
@@ -141,7 +141,17 @@ class ErrorRecord:
     final: bool
 
 
-Record = Begin | Commit | Rollback | Row | Discard | Truncate | TableSchema | Timeout | ErrorRecord
+Record = (
+    BeginRecord
+    | CommitRecord
+    | RollbackRecord
+    | RowRecord
+    | DiscardRecord
+    | TruncateRecord
+    | TableSchemaRecord
+    | TimeoutRecord
+    | ErrorRecord
+)
 
 
 def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record | None, int] | None:
@@ -156,7 +166,7 @@ def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record 
     name = _NAMES.get(number, f"number {number}")
     if scheme != SCHEME:
         raise ProtocolError(f"a change record of the packet scheme {scheme}, where all have {SCHEME}")
-    if header < _COMMON.size or payload < 0 or header + payload > MOST:
+    if header < _COMMON.size or payload < 0 or header + payload > MAX_RECORD_BYTES:
         raise ProtocolError(
             f"a change record ({name}) with a header of {header} bytes and {payload} behind it"
         )
@@ -177,22 +187,22 @@ def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record 
         )
     fields = layout.unpack_from(data, start + _COMMON.size)
     if number in ROWS:
-        return Row(number, *fields[:3]), behind
+        return RowRecord(number, *fields[:3]), behind
     if number == TABLE_SCHEMA:
         text = bytes(data[start + header : behind])
         return _table_schema(fields, text), behind
     if number == ERROR:
         return ErrorRecord(fields[1], bool(fields[0] & 1)), behind
-    return _PLAIN[number](*fields), behind
+    return _FIXED_RECORDS[number](*fields), behind
 
 
-_PLAIN = {
-    BEGIN: Begin,
-    COMMIT: Commit,
-    ROLLBACK: Rollback,
-    DISCARD: Discard,
-    TRUNCATE: Truncate,
-    TIMEOUT: Timeout,
+_FIXED_RECORDS = {
+    BEGIN: BeginRecord,
+    COMMIT: CommitRecord,
+    ROLLBACK: RollbackRecord,
+    DISCARD: DiscardRecord,
+    TRUNCATE: TruncateRecord,
+    TIMEOUT: TimeoutRecord,
 }
 
 
@@ -215,7 +225,7 @@ def read_name(text: str) -> str:
     return text.lower()
 
 
-def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchema:
+def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchemaRecord:
     label, _, fixed_bytes, fixed, variable = fields
     try:
         declared = text.removesuffix(b"\0").decode("utf-8")
@@ -234,7 +244,7 @@ def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchema:
             f"TABSCHEMA: the fixed columns take {fixed_bytes} bytes as announced, and {width} as described: "
             f"{declared!r}"
         )
-    return TableSchema(label, fixed_bytes, variable, columns)
+    return TableSchemaRecord(label, fixed_bytes, variable, columns)
 
 
 def _column(text: str) -> Column:

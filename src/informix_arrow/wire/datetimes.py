@@ -31,7 +31,7 @@ _LIMITS: dict[str, tuple[int, int]] = {
 _SEPARATOR = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":", "FRACTION": "."}
 
 
-class _Shape(NamedTuple):
+class _QualifierLayout(NamedTuple):
     """What a qualifier says about its values, worked out once."""
 
     names: tuple[str, ...]
@@ -43,12 +43,14 @@ class _Shape(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def _shape(qualifier: Qualifier) -> _Shape:
+def _qualifier_layout(qualifier: Qualifier) -> _QualifierLayout:
     names = qualifier.field_names
     whole = [name for name in names if name != "FRACTION"]
     sizes = tuple((qualifier.leading + 1) // 2 if index == 0 else 1 for index in range(len(whole)))
     limits = tuple(_LIMITS[name] for name in names)
-    return _Shape(names, limits, sizes, qualifier.pairs, qualifier.full_exponent, qualifier.fraction_digits)
+    return _QualifierLayout(
+        names, limits, sizes, qualifier.pairs, qualifier.full_exponent, qualifier.fraction_digits
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class DatetimeValue:
 
     def get(self, name: str, default: int) -> int:
         """A field by name, ``default`` where the qualifier has not got it."""
-        names = _shape(self.qualifier).names
+        names = _qualifier_layout(self.qualifier).names
         return self.fields[names.index(name)] if name in names else default
 
     @property
@@ -166,19 +168,19 @@ class IntervalValue:
 
 def format_datetime(fields: Sequence[int], qualifier: Qualifier, interval: bool = False) -> str:
     """Fields in Informix's literal form. The first field of an interval is as long as it needs to be."""
-    parts: list[str] = []
+    texts: list[str] = []
     for name, value in zip(qualifier.field_names, fields, strict=True):
-        if parts or name == "FRACTION":
-            parts.append(_SEPARATOR[name])
+        if texts or name == "FRACTION":
+            texts.append(_SEPARATOR[name])
         if name == "FRACTION":
-            parts.append(f"{value:0{qualifier.fraction_digits}d}")
-        elif interval and not parts and name in ("YEAR", "MONTH", "DAY", "SECOND"):
-            parts.append(str(value))
-        elif interval and not parts:
-            parts.append(f"{value:0{min(qualifier.leading, 2)}d}")
+            texts.append(f"{value:0{qualifier.fraction_digits}d}")
+        elif interval and not texts and name in ("YEAR", "MONTH", "DAY", "SECOND"):
+            texts.append(str(value))
+        elif interval and not texts:
+            texts.append(f"{value:0{min(qualifier.leading, 2)}d}")
         else:
-            parts.append(f"{value:04d}" if name == "YEAR" else f"{value:02d}")
-    return "".join(parts)
+            texts.append(f"{value:04d}" if name == "YEAR" else f"{value:02d}")
+    return "".join(texts)
 
 
 @lru_cache(maxsize=512)
@@ -208,7 +210,7 @@ def parse_datetime(text: str, qualifier: Qualifier) -> tuple[int, ...]:
 
 def check_datetime(fields: Sequence[int], qualifier: Qualifier) -> tuple[int, ...]:
     """The fields, once each is in its range; ``DataError`` names the first that is not."""
-    shape = _shape(qualifier)
+    shape = _qualifier_layout(qualifier)
     for name, value, (low, high) in zip(shape.names, fields, shape.limits, strict=True):
         if not low <= value <= high:
             raise DataError(f"DATETIME {qualifier.sql}: {name} is {value}, outside {low}..{high}")
@@ -223,9 +225,9 @@ def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
     """
     if isinstance(value, str):
         return parse_datetime(value, qualifier)
-    parts, microsecond = _parts_of(value)
+    parts, microsecond = _fields_of(value)
     result = []
-    for name in _shape(qualifier).names:
+    for name in _qualifier_layout(qualifier).names:
         if name == "FRACTION" and microsecond is not None:
             result.append(microsecond // 10 ** (6 - qualifier.fraction_digits))
         elif name in parts:
@@ -242,28 +244,28 @@ def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
 _TIME_CODES = (("HOUR", Field.HOUR), ("MINUTE", Field.MINUTE), ("SECOND", Field.SECOND))
 
 
-def _parts_of(value: object) -> tuple[dict[str, int], int | None]:
+def _fields_of(value: object) -> tuple[dict[str, int], int | None]:
     """Fields by name without the fraction, and the microseconds where the value has a time."""
     if isinstance(value, DatetimeValue):
         named = dict(zip(value.qualifier.field_names, value.fields, strict=True))
         return named, value.microsecond
-    parts: dict[str, int] = {}
+    fields: dict[str, int] = {}
     microsecond: int | None = None
     if isinstance(value, (dt.datetime, dt.time)) and value.tzinfo is not None:
         raise DataError(
             f"{value!r} has a time zone; Informix keeps none: convert it to the zone you store in"
         )
     if isinstance(value, dt.date):
-        parts.update(YEAR=value.year, MONTH=value.month, DAY=value.day)
+        fields.update(YEAR=value.year, MONTH=value.month, DAY=value.day)
         if not isinstance(value, dt.datetime):
-            parts.update(HOUR=0, MINUTE=0, SECOND=0)
+            fields.update(HOUR=0, MINUTE=0, SECOND=0)
             microsecond = 0
     if isinstance(value, (dt.datetime, dt.time)):
-        parts.update(HOUR=value.hour, MINUTE=value.minute, SECOND=value.second)
+        fields.update(HOUR=value.hour, MINUTE=value.minute, SECOND=value.second)
         microsecond = value.microsecond
-    if not parts:
+    if not fields:
         raise DataError(f"a {type(value).__name__} cannot be a DATETIME")
-    return parts, microsecond
+    return fields, microsecond
 
 
 def unpack_fields(
@@ -278,7 +280,7 @@ def unpack_fields(
     if is_null_number(data):
         return None
     negative, exponent, digits = split_number(data)
-    shape = _shape(qualifier)
+    shape = _qualifier_layout(qualifier)
     shift = shape.full_exponent - exponent
     if shift < 0:
         raise ProtocolError(
@@ -315,7 +317,7 @@ def pack_fields(
     always the full one, as clients do (JDBC section 6).
     """
     digits = bytearray()
-    for index, (name, value) in enumerate(zip(_shape(qualifier).names, fields, strict=True)):
+    for index, (name, value) in enumerate(zip(_qualifier_layout(qualifier).names, fields, strict=True)):
         if name == "FRACTION":
             length = qualifier.fraction_digits
             text = f"{value:0{length}d}" + "0" * (length & 1)

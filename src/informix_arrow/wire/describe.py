@@ -83,7 +83,7 @@ class Column:
     start: int = 0
 
 
-def lay_out(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
+def assign_offsets(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
     """Give the columns their start positions; the second item is the size of the longest tuple."""
     placed: list[Column] = []
     at = 0
@@ -108,7 +108,7 @@ class Plan:
     schema: Any  # pyarrow.Schema
     max_tuple: int  # bytes of the longest tuple
     decoded: Any  # pyarrow.Schema
-    kept: tuple[int, ...]
+    column_indexes: tuple[int, ...]
 
 
 def compile_plan(

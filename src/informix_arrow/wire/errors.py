@@ -136,7 +136,7 @@ class Error(Exception):
         self._statement = value if value is None else hide_secrets(value, same_length=True)
 
 
-def say_where(error: Error, where: str) -> None:
+def prefix_location(error: Error, where: str) -> None:
     """Let the text of an error begin with where it was met."""
     error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
 

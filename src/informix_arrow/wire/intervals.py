@@ -189,7 +189,7 @@ def split_month_day_nano(value: Any) -> tuple[int, int]:
     return months, nanoseconds
 
 
-def _refused(value: object, qualifier: Qualifier) -> DataError:
+def _conversion_error(value: object, qualifier: Qualifier) -> DataError:
     return DataError(f"a {type(value).__name__} cannot be an INTERVAL {qualifier.interval_sql}")
 
 
@@ -204,7 +204,7 @@ def _months(value: object, qualifier: Qualifier) -> int:
             return months
     elif isinstance(value, int) and not isinstance(value, bool):
         return int(value)
-    raise _refused(value, qualifier)
+    raise _conversion_error(value, qualifier)
 
 
 def _nanoseconds(value: object, qualifier: Qualifier) -> int:
@@ -216,7 +216,7 @@ def _nanoseconds(value: object, qualifier: Qualifier) -> int:
         months, nanoseconds = split_month_day_nano(value)
         if not months:
             return nanoseconds
-    raise _refused(value, qualifier)
+    raise _conversion_error(value, qualifier)
 
 
 def microseconds_of(value: dt.timedelta) -> int:
@@ -241,7 +241,7 @@ def _of_months(total: int, qualifier: Qualifier) -> IntervalValue:
         )
     else:
         fields = (amount // 12,)
-    return _fitting(total < 0, fields, qualifier)
+    return _checked_interval(total < 0, fields, qualifier)
 
 
 def _of_nanoseconds(total: int, qualifier: Qualifier) -> IntervalValue:
@@ -255,10 +255,10 @@ def _of_nanoseconds(total: int, qualifier: Qualifier) -> IntervalValue:
         raise DataError(
             f"{total // 1000 / 1e6} seconds have parts finer than INTERVAL {qualifier.interval_sql}: round first"
         )
-    return _fitting(total < 0, tuple(fields), qualifier)
+    return _checked_interval(total < 0, tuple(fields), qualifier)
 
 
-def _fitting(negative: bool, fields: tuple[int, ...], qualifier: Qualifier) -> IntervalValue:
+def _checked_interval(negative: bool, fields: tuple[int, ...], qualifier: Qualifier) -> IntervalValue:
     digits = qualifier.fraction_digits if qualifier.start == FRACTION_START else qualifier.leading
     if fields[0] >= 10**digits:
         name = qualifier.field_names[0]

@@ -80,9 +80,9 @@ class ConnectRequest:
         caps = self.cap1, self.cap2, self.cap3, 1
         return ConnectFrame(
             codec,
-            _client(self.version, self.serial, self.application_id, caps, self.user, codec),
-            _wanted(self.options, self.server, self.database, tuple(self.environment.items()), codec),
-            _origin(self.host, self.cwd, self.application, codec),
+            _encode_client(self.version, self.serial, self.application_id, caps, self.user, codec),
+            _encode_target(self.options, self.server, self.database, tuple(self.environment.items()), codec),
+            _encode_origin(self.host, self.cwd, self.application, codec),
         )
 
     @classmethod
@@ -92,7 +92,7 @@ class ConnectRequest:
         reader, kind, _ = _open(data)
         if kind != _CONREQ:
             raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
-        return _whole(_parse_request, reader)
+        return _parse_complete(_parse_request, reader)
 
 
 class ConnectFrame(NamedTuple):
@@ -100,15 +100,15 @@ class ConnectFrame(NamedTuple):
 
     codec: str  # of all text
     client: bytes
-    wanted: bytes
+    target: bytes
     origin: bytes
 
     def packet(self, password: str, pid: int, thread_id: int = 0) -> bytes:
         """The whole packet with its header; ``ValueError`` for fields too long for it."""
         # Absent: a trusted host.
         secret = astr(_text(password, self.codec, "password"), "password") if password else b"\0\0"
-        process = _packed(_PROCESS, _PINFO, 0, pid, thread_id)
-        return _packet(_CONREQ, 0, b"".join((self.client, secret, self.wanted, process, self.origin)))
+        process = _pack(_PROCESS, _PINFO, 0, pid, thread_id)
+        return _packet(_CONREQ, 0, b"".join((self.client, secret, self.target, process, self.origin)))
 
 
 _BEGIN = (
@@ -137,24 +137,24 @@ _CAPS, _PROCESS, _APPLICATION = struct.Struct(">iiih"), struct.Struct(">hiii"), 
 _HEADER = struct.Struct(">HBBh")
 
 
-def _packed(layout: struct.Struct, *values: int) -> bytes:
+def _pack(layout: struct.Struct, *values: int) -> bytes:
     try:
         return layout.pack(*values)
     except struct.error as error:
         raise ValueError(f"login packet: {error}") from None
 
 
-def _client(
+def _encode_client(
     version: str, serial: str, application_id: str, caps: tuple[int, int, int, int], user: str, codec: str
 ) -> bytes:
     """The packet's beginning."""
     w = Writer().raw(_BEGIN)
     for value in (version, serial, application_id):
         w.astr(_text(value, codec, "client identification"))
-    return w.raw(_packed(_CAPS, *caps)).astr(_text(user, codec, "user name"), "user name").getvalue()
+    return w.raw(_pack(_CAPS, *caps)).astr(_text(user, codec, "user name"), "user name").getvalue()
 
 
-def _wanted(
+def _encode_target(
     options: int, server: str, database: str, pairs: tuple[tuple[str, str], ...], codec: str
 ) -> bytes:
     """What is to be talked to, and the block of variables."""
@@ -166,12 +166,12 @@ def _wanted(
     return w.getvalue()
 
 
-def _origin(host: str, cwd: str, application: str, codec: str) -> bytes:
+def _encode_origin(host: str, cwd: str, application: str, codec: str) -> bytes:
     """Who talks to it, and the packet's end."""
     w = _optional(Writer(), _text(host, codec, "host name")).short(0)
     _optional(w, _text(cwd, codec, "working directory"))
     name = _text(application, codec, "application name")
-    w.raw(_packed(_APPLICATION, _MISC, 10 + len(name) + 1, 0, 0)).astr(name, "application name")
+    w.raw(_pack(_APPLICATION, _MISC, 10 + len(name) + 1, 0, 0)).astr(name, "application name")
     return w.short(_END).getvalue()
 
 
@@ -294,7 +294,7 @@ class ConnectReply:
         kind = _KINDS.get(code)
         if kind is None:
             raise ProtocolError(f"login packet: kind {code} where a reply (2, 3 or 13) belongs")
-        return _whole(lambda r: _parse_reply(r, kind), reader)
+        return _parse_complete(lambda r: _parse_reply(r, kind), reader)
 
 
 def _parse_reply(reader: Reader, kind: Literal["accept", "reject", "redirect"]) -> ConnectReply:
@@ -335,11 +335,11 @@ def _parse_outcome(reader: Reader, reply: ConnectReply) -> ConnectReply:
     if tag != _INITRESP or reply.kind == "redirect":
         return reply
     reader.skip(6)
-    if reader.left <= 2:  # JDBC's capture of an acceptance ends here: 102, six bytes, 127
+    if reader.remaining <= 2:  # JDBC's capture of an acceptance ends here: 102, six bytes, 127
         return reply
     service_error = reader.short()
-    os_error = reader.short() if reader.left > 2 else 0
-    warnings = reader.short() if reader.left > 2 else 0
+    os_error = reader.short() if reader.remaining > 2 else 0
+    warnings = reader.short() if reader.remaining > 2 else 0
     return replace(reply, service_error=service_error, os_error=os_error, warnings=warnings)
 
 
@@ -360,7 +360,7 @@ def _open(data: bytes) -> tuple[Reader, int, int]:
     return reader, kind, options
 
 
-def _whole(parse: Callable[[Reader], _T], reader: Reader) -> _T:
+def _parse_complete(parse: Callable[[Reader], _T], reader: Reader) -> _T:
     """The packet is complete, so a field that runs over its end is a violation and no reason to wait."""
     try:
         return parse(reader)

@@ -18,7 +18,7 @@ from .qualifiers import Qualifier
 from .type_codes import FLAG_NOT_NULL, TypeCode
 from .types import ColumnType
 
-_WHOLE = re.compile(r"[-+]?\d+")
+_INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
 _BITS = {Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64, Kind.INT8: 64}
@@ -49,7 +49,7 @@ def parse_value(
         return text.rstrip(" ") if op.flags & FLAG_TRIM else text
     text = text.strip()
     if kind in _BITS:
-        return _whole(text, ct, _BITS[kind])
+        return _check_integer(text, ct, _BITS[kind])
     if kind in _FLOATS:
         return float(_number(text, ct))
     if kind == Kind.BOOL:
@@ -77,8 +77,8 @@ def _same_qualifier(text: str, ct: ColumnType) -> None:
         raise DataError(f"{own.sql} where {ct.sql} is declared")
 
 
-def _whole(text: str, ct: ColumnType, bits: int) -> int:
-    if _WHOLE.fullmatch(text) is None:
+def _check_integer(text: str, ct: ColumnType, bits: int) -> int:
+    if _INTEGER.fullmatch(text) is None:
         raise DataError(f"{text!r} is no {ct.sql}")
     return _in_range(int(text), ct, bits)
 
@@ -131,17 +131,17 @@ def _decimal(text: str, ct: ColumnType, op: PlanOp) -> object:
 
 def format_value(value: object, ct: ColumnType, encoding: str | None) -> str:
     """One member, not None, as it stands in a literal. ``DataError`` for what its type cannot hold."""
-    value = _plain(value)
+    value = _unwrap_scalar(value)
     code = ct.code
     if ct.is_boolean:
         if not isinstance(value, bool):
-            raise _refused(value, ct)
+            raise _type_error(value, ct)
         return "'t'" if value else "'f'"
     if ct.content_width:
         return _string(value, ct, encoding)
     if code == TypeCode.DATE:
         if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-            raise _refused(value, ct)
+            raise _type_error(value, ct)
         return f"'{value.isoformat()}'"
     if code == TypeCode.DATETIME:
         qualifier = Qualifier.from_encoded(ct.encoded_length)
@@ -150,18 +150,18 @@ def format_value(value: object, ct: ColumnType, encoding: str | None) -> str:
         qualifier = Qualifier.from_encoded(ct.encoded_length)
         return f"INTERVAL ({interval_of(value, qualifier).text}) {qualifier.interval_sql}"
     if isinstance(value, bool):
-        raise _refused(value, ct)
+        raise _type_error(value, ct)
     if code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
         return _float(value, ct)
     if code in (TypeCode.DECIMAL, TypeCode.MONEY):
         return _decimal_text(value, ct)
     if not isinstance(value, numbers.Integral):
-        raise _refused(value, ct)
+        raise _type_error(value, ct)
     bits = {TypeCode.SMALLINT: 16, TypeCode.INTEGER: 32, TypeCode.SERIAL: 32}.get(TypeCode(code), 64)
     return str(_in_range(int(value), ct, bits))
 
 
-def _plain(value: Any) -> object:
+def _unwrap_scalar(value: Any) -> object:
     """What a scalar of numpy or pyarrow holds."""
     if callable(getattr(value, "as_py", None)):
         return value.as_py()
@@ -170,7 +170,7 @@ def _plain(value: Any) -> object:
     return value
 
 
-def _refused(value: object, ct: ColumnType) -> DataError:
+def _type_error(value: object, ct: ColumnType) -> DataError:
     return DataError(f"a {type(value).__name__} cannot be {declared(ct)}")
 
 
@@ -181,7 +181,7 @@ def declared(ct: ColumnType) -> str:
 
 def _string(value: object, ct: ColumnType, encoding: str | None) -> str:
     if not isinstance(value, str):
-        raise _refused(value, ct)
+        raise _type_error(value, ct)
     size = len(value)  # at least one byte each
     if encoding is not None:
         try:
@@ -199,7 +199,7 @@ def _string(value: object, ct: ColumnType, encoding: str | None) -> str:
 
 def _float(value: object, ct: ColumnType) -> str:
     if not isinstance(value, numbers.Real):
-        raise _refused(value, ct)
+        raise _type_error(value, ct)
     number = float(value)
     if not math.isfinite(number) or (isinstance(value, int) and int(number) != value):
         raise DataError(f"{value} cannot be {ct.sql}")

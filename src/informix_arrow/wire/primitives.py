@@ -51,7 +51,7 @@ class Reader:
     message is given it, so that a message that comes in very many pieces is not parsed from its beginning for each.
     """
 
-    __slots__ = ("data", "end", "kept", "pos")
+    __slots__ = ("data", "end", "partial", "pos")
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class Reader:
         kept: tuple[_Int, Any] | None = None,
     ) -> None:
         self.data = data
-        self.kept = kept
+        self.partial = kept
         self.pos = pos
         self.end = len(data) if end is None else end
 
     @property
-    def left(self) -> _Int:
+    def remaining(self) -> _Int:
         """Bytes between ``pos`` and the end."""
         return self.end - self.pos
 
@@ -106,7 +106,7 @@ class Reader:
         """All numbers of a layout."""
         return layout.unpack_from(self.data, self._advance(layout.size))
 
-    def take(self, size: _Int) -> bytes:
+    def read_bytes(self, size: _Int) -> bytes:
         """``size`` raw bytes."""
         start = self._advance(size)
         with memoryview(self.data) as view:
@@ -116,11 +116,11 @@ class Reader:
         """Pass over ``size`` bytes."""
         self._advance(size)
 
-    def parts(self, read: Callable[[], T], count: _Int | None) -> list[T]:
+    def read_list(self, read: Callable[[], T], count: _Int | None) -> list[T]:
         """The parts of a message, each by ``read()``: so many, or with None all before the first that is empty. At most
         once in a message; they are kept until the message is whole.
         """
-        taken, found = self.kept or (0, [])
+        taken, found = self.partial or (0, [])
         begin = self.pos
         self.pos += taken
         try:
@@ -131,7 +131,7 @@ class Reader:
                 found.append(part)
                 taken = self.pos - begin
         finally:
-            self.kept = (taken, found)
+            self.partial = (taken, found)
         return found
 
     def pad(self, size: _Int) -> None:
@@ -150,7 +150,7 @@ class Reader:
         size = self.short()
         if size < 0:
             raise ProtocolError(f"{what}: negative length {size} at offset {at}")
-        data = self.take(size)
+        data = self.read_bytes(size)
         return data[:-1] if data.endswith(b"\0") else data
 
     def lstr(self, wide: bool, what: str = "text") -> bytes:

@@ -48,12 +48,12 @@ def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _float32(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.take(4)
+    data = reader.read_bytes(4)
     return None if data == b"\xff" * 4 else struct.unpack(">f", data)[0]
 
 
 def _float64(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.take(8)
+    data = reader.read_bytes(8)
     return None if data == b"\xff" * 8 else struct.unpack(">d", data)[0]
 
 
@@ -72,7 +72,7 @@ def _envelope(reader: Reader) -> bytes | None:
     indicator, size = reader.byte(), reader.int()
     if size < 0:
         raise ProtocolError(f"negative length {size} in an envelope")
-    data = reader.take(size)
+    data = reader.read_bytes(size)
     return None if indicator == 1 else data
 
 
@@ -103,14 +103,14 @@ def _text(data: bytes, op: PlanOp, encoding: str) -> str | bytes:
 
 
 def _char(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.take(op.width)
+    data = reader.read_bytes(op.width)
     if data[:1] == b"\0":
         return None
     return _text(data.rstrip(b" ") if op.flags & FLAG_TRIM else data, op, encoding)
 
 
 def _varchar(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.take(reader.byte())
+    data = reader.read_bytes(reader.byte())
     return None if data == b"\0" else _text(data, op, encoding)
 
 
@@ -132,11 +132,11 @@ def _change_lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
     size, null = reader.ushort() - 1, reader.byte()
     if size < 0 or null > 1 or (null and size):
         raise ProtocolError(f"LVARCHAR of length {size} with the NULL flag {null:02x}")
-    return None if null else _text(reader.take(size), op, encoding)
+    return None if null else _text(reader.read_bytes(size), op, encoding)
 
 
 def _decimal128(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.take(op.width)
+    data = reader.read_bytes(op.width)
     number = unpack_unscaled(data)
     if number is None:
         return None
@@ -153,17 +153,17 @@ def _decimal128(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _decimal_float64(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = unpack_decimal(reader.take(op.width))
+    value = unpack_decimal(reader.read_bytes(op.width))
     return None if value is None else float(value)
 
 
 def _decimal_string(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = unpack_decimal(reader.take(op.width))
+    value = unpack_decimal(reader.read_bytes(op.width))
     return None if value is None else format(value, "f")
 
 
 def _decimal_int64(reader: Reader, op: PlanOp, encoding: str) -> object:
-    number = unpack_unscaled(reader.take(op.width))
+    number = unpack_unscaled(reader.read_bytes(op.width))
     if number is None:
         return None
     coefficient, exponent = number
@@ -175,7 +175,7 @@ def _decimal_int64(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 def _interval(reader: Reader, op: PlanOp, encoding: str) -> IntervalValue | None:
     qualifier = Qualifier.from_encoded(op.arg)
-    value = unpack_interval(reader.take(op.width), qualifier)
+    value = unpack_interval(reader.read_bytes(op.width), qualifier)
     if value is not None:
         check_interval(value.fields, qualifier)
     return value
@@ -198,7 +198,7 @@ def _interval_mdn(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 def _lob(reader: Reader, op: PlanOp, encoding: str) -> object:
     """The descriptor as it is; it goes back whole in SQ_FETCHBLOB (TYPES section 12)."""
-    data = reader.take(op.width)
+    data = reader.read_bytes(op.width)
     return None if data[LOB_NULL_BYTE] & 1 else data
 
 
@@ -207,7 +207,7 @@ def _opaque(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _datetime(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = unpack_datetime(reader.take(op.width), Qualifier.from_encoded(op.arg))
+    value = unpack_datetime(reader.read_bytes(op.width), Qualifier.from_encoded(op.arg))
     return None if value is None else value.natural()
 
 

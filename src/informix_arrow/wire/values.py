@@ -42,8 +42,8 @@ def decode_tuple(
             ) from None
         except Error as e:
             raise type(e)(f"column {column.name!r}, offset {at}: {e}", column=column.name) from None
-    if reader.left:
-        raise ProtocolError(f"{reader.left} bytes left over after the last column of a tuple")
+    if reader.remaining:
+        raise ProtocolError(f"{reader.remaining} bytes left over after the last column of a tuple")
     return tuple(values)
 
 

@@ -17,8 +17,8 @@ from ..exits import DONE, FAILED, UsageError
 from ..files import new_file
 from ..helping import Commands, command
 from . import capture_doubts, capturing, checks, types
-from .bench import CHECKS, Bench, Check, Differs, Skipped, first_line
-from .doubts import NOT_ASKED
+from .bench import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers, first_line
+from .doubts import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
@@ -30,7 +30,7 @@ class Finding:
     """How a check ended: ``ok``, ``differs`` (the server has its own way, and the client lives with it), ``skipped`` or
     ``failed``."""
 
-    check: Check
+    check: DoctorCheck
     status: str
     detail: str
     milliseconds: float
@@ -69,18 +69,18 @@ def run(options: argparse.Namespace) -> int:
         names = ", ".join(each.name for each in CHECKS)
         raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
     (url,) = connecting.take_url(options.words, ())
-    bench = Bench(connecting.parameters_of(url, options))
+    bench = Harness(connecting.resolve_parameters(url, options))
     findings = []
     try:
         for each in chosen:
-            finding = examined(bench, each)
+            finding = run_check(bench, each)
             findings.append(finding)
             print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
     finally:
-        left = bench.left
+        left = bench.remaining_cleanup
         bench.close()
     if not options.only:
-        for point, reason in NOT_ASKED.items():
+        for point, reason in UNVERIFIABLE.items():
             print(f"not asked {point}: {reason}")
     for statement in left:
         print(f"FAILED   it could not be removed: {statement}")
@@ -92,14 +92,14 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if counts["failed"] or left else DONE
 
 
-def examined(bench: Bench, each: Check) -> Finding:
+def run_check(bench: Harness, each: DoctorCheck) -> Finding:
     """Run one check, and remove what it has made."""
     began = time.monotonic()
     try:
         status, detail = "ok", each.run(bench)
-    except Differs as found:
+    except ServerDiffers as found:
         status, detail = "differs", str(found)
-    except Skipped as found:
+    except CheckSkipped as found:
         status, detail = "skipped", str(found)
     except (Error, AssertionError, pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         status, detail = "failed", f"{type(error).__name__}: {first_line(error)}"
@@ -118,5 +118,5 @@ def report(findings: list[Finding]) -> dict[str, Any]:
         "pyarrow": pa.__version__,
         "system": f"{platform.system()} {platform.machine()}",
         "findings": [each.entry() for each in findings],
-        "not_asked": NOT_ASKED,
+        "not_asked": UNVERIFIABLE,
     }

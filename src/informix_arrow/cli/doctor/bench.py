@@ -14,21 +14,21 @@ from ...wire.errors import Error
 
 #: Codes that say that a user may not, or a server cannot, and no more: no permission, no sbspace, no such type, not
 #: supported here.
-_NOT_HERE = frozenset(
+_UNSUPPORTED = frozenset(
     {-270, -272, -387, -388, -389, -674, -999, -9628, -9810, -12045, -12053, -12054, -12001, -262, -439}
 )
 
 
-class Differs(Exception):
+class ServerDiffers(Exception):
     """The server does something else than the one that the client was tried with; nothing is wrong with it."""
 
 
-class Skipped(Exception):
+class CheckSkipped(Exception):
     """This server, database or user lacks what the check needs."""
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """One line of the report.
 
     ``about`` names what it settles: sections of the protocol's description, numbers of its corrections.
@@ -37,29 +37,31 @@ class Check:
     name: str
     title: str
     about: tuple[str, ...]
-    run: Callable[[Bench], str]
+    run: Callable[[Harness], str]
 
 
-CHECKS: list[Check] = []
+CHECKS: list[DoctorCheck] = []
 
 
-def check(name: str, title: str, *about: str) -> Callable[[Callable[[Bench], str]], Callable[[Bench], str]]:
+def check(
+    name: str, title: str, *about: str
+) -> Callable[[Callable[[Harness], str]], Callable[[Harness], str]]:
     """Declare a check: a function that returns what it has found, in a few words that hold no data of the user's."""
 
-    def declare(function: Callable[[Bench], str]) -> Callable[[Bench], str]:
-        CHECKS.append(Check(name, title, about, function))
+    def declare(function: Callable[[Harness], str]) -> Callable[[Harness], str]:
+        CHECKS.append(DoctorCheck(name, title, about, function))
         return function
 
     return declare
 
 
-class Bench:
+class Harness:
     """A connection to the database under examination, and what was made in it."""
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = replace(parameters, autocommit=True, application="informix-arrow doctor")
         self.connection = open_connection(self.parameters)
-        self._made: list[str] = []  # statements that remove it again
+        self._cleanup_statements: list[str] = []  # statements that remove it again
 
     def connect(self, **changes: Any) -> Connection:
         """Another connection of the same kind."""
@@ -80,10 +82,10 @@ class Bench:
         try:
             self.connection.execute(statement)
         except Error as error:
-            if error.sqlcode in _NOT_HERE:
-                raise Skipped(first_line(error)) from error
+            if error.sqlcode in _UNSUPPORTED:
+                raise CheckSkipped(first_line(error)) from error
             raise
-        self._made.append(undo)
+        self._cleanup_statements.append(undo)
 
     def value(self, sql: str, *parameters: object) -> Any:
         """The first value of a query."""
@@ -101,20 +103,20 @@ class Bench:
                 if self.connection.in_transaction:
                     self.connection.rollback()
             left = []
-            for undo in reversed(self._made):
+            for undo in reversed(self._cleanup_statements):
                 try:
                     self.connection.execute(undo)
                 except Error as error:
                     if error.sqlcode != -206:  # it is gone already
                         left.append(undo)
-            self._made = left[::-1]
+            self._cleanup_statements = left[::-1]
             if not left:
                 return
 
     @property
-    def left(self) -> list[str]:
+    def remaining_cleanup(self) -> list[str]:
         """What could not be removed."""
-        return list(self._made)
+        return list(self._cleanup_statements)
 
     def close(self) -> None:
         """End the session."""
@@ -122,9 +124,9 @@ class Bench:
             self.connection.close()
 
 
-def not_here(error: Error) -> bool:
+def is_unsupported(error: Error) -> bool:
     """Whether an error says that the server or the user lacks something, and no more."""
-    return error.sqlcode in _NOT_HERE
+    return error.sqlcode in _UNSUPPORTED
 
 
 def first_line(error: BaseException) -> str:
@@ -135,10 +137,10 @@ def first_line(error: BaseException) -> str:
 def expect(found: object, wanted: object, what: str) -> None:
     """``Differs`` unless it is what our own server does."""
     if found != wanted:
-        raise Differs(f"{what}: {found}, expected {wanted}")
+        raise ServerDiffers(f"{what}: {found}, expected {wanted}")
 
 
-def same(found: object, wanted: object, what: str) -> None:
+def expect_equal(found: object, wanted: object, what: str) -> None:
     """A fault, unless they are equal. The values are the check's own."""
     if found != wanted:
         raise AssertionError(f"{what}: {found!r} came back for {wanted!r}")

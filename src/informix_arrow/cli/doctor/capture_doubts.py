@@ -9,12 +9,21 @@ from dataclasses import replace
 from ...capturing import capture, capture_off
 from ...wire import changes as wire
 from ...wire.errors import DatabaseError, Error
-from .bench import Bench, Differs, Skipped, check, expect, first_line, not_here, same
-from .capturing import capturing, logged_bench
+from .bench import (
+    CheckSkipped,
+    Harness,
+    ServerDiffers,
+    check,
+    expect,
+    expect_equal,
+    first_line,
+    is_unsupported,
+)
+from .capturing import open_capture, require_logged
 from .raw_capture import MISSING, RawCapture, Record, raw_capture
 
 _NO_COLUMN = -83707
-_KNOWN = {0, *range(-83715, -83700), *range(-83726, -83719), -83790}
+_KNOWN_CODES = {0, *range(-83715, -83700), *range(-83726, -83719), -83790}
 _PART = 30  # bytes: more than a TIMEOUT has, fewer than a BEGINTX
 _LONGEST = 32_739  # bytes of an LVARCHAR
 
@@ -30,11 +39,11 @@ def _numbers(records: list[Record]) -> list[int]:
     "CDC 8.8",
     "CDC 8.20",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with raw_capture(bench) as raw:
         low, high = 100, 1000
         taken = raw.open(most=low)
-        same(taken > 0, True, "cdc_opensess with max_recs 100")
+        expect_equal(taken > 0, True, "cdc_opensess with max_recs 100")
         again = RawCapture(bench)
         try:
             reopened = again.open(reopen=taken)
@@ -62,7 +71,7 @@ def _(bench: Bench) -> str:
     "CDC 8.10",
     "CDC 8.11",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with raw_capture(bench) as raw:
         conn = raw.connection
         schemes = conn.query("SELECT * FROM syscdcpacketschemes").schema.names
@@ -73,10 +82,10 @@ def _(bench: Bench) -> str:
                 ((text,),) = conn.execute(f"EXECUTE FUNCTION informix.cdc_errortext({argument})").fetchall()
                 texts.append(bool(text and str(text).strip()))
             except DatabaseError as error:
-                if not_here(error):
-                    raise Skipped(first_line(error)) from error
+                if is_unsupported(error):
+                    raise CheckSkipped(first_line(error)) from error
                 texts.append(False)
-    new = [f"{code} {str(name).strip()}" for code, name in codes if code not in _KNOWN]
+    new = [f"{code} {str(name).strip()}" for code, name in codes if code not in _KNOWN_CODES]
     expect(schemes, ["schemenum", "schemename", "schemedesc"], "columns of syscdcpacketschemes")
     expect(new, [], "error numbers that nobody has told")
     expect(texts, [True, True], "cdc_errortext of a name, of a number")
@@ -91,7 +100,7 @@ def _(bench: Bench) -> str:
     "CDC 8.7",
     "CDC 8.17",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id INTEGER, name LVARCHAR(2000), tail SMALLINT")
     with raw_capture(bench) as raw:
         raw.begin(table, timeout=0)
@@ -113,7 +122,7 @@ def _(bench: Bench) -> str:
             found += raw.records()
             cut = cut or raw.cut
         changes = [record for record in found if record.number in wire.ROWS]
-        same(len(changes), 165, "changed rows")
+        expect_equal(len(changes), 165, "changed rows")
         flags = {int.from_bytes(record.head[16:20], "big") for record in changes}
         bench.connection.execute(f"INSERT INTO {table} VALUES (1000, 'y', 7)")
         part, until = b"", time.monotonic() + 30
@@ -135,7 +144,7 @@ def _(bench: Bench) -> str:
 @check(
     "capture empty", "transactions without captured changes, and statements that fail", "CDC 8.12", "CDC 8.15"
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id INTEGER PRIMARY KEY, name VARCHAR(20), tail SMALLINT")
     logged, plain = (bench.table("id INTEGER, tail SMALLINT") for _ in range(2))
     bench.connection.execute(f"INSERT INTO {table} VALUES (9, 'there', 7)")
@@ -182,12 +191,12 @@ _TYPES = (
     "CDC 8.25",
     "CDC 8.32",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     distinct = bench.name()
     with raw_capture(bench) as raw:
-        same(_answer_to(bench, raw, "SMALLINT"), "0: NULL is 8000", "a SMALLINT")
+        expect_equal(_answer_to(bench, raw, "SMALLINT"), "0: NULL is 8000", "a SMALLINT")
         found = {name: _answer_to(bench, raw, name) for name in _TYPES}
-        with contextlib.suppress(Skipped):
+        with contextlib.suppress(CheckSkipped):
             bench.make(f"CREATE DISTINCT TYPE {distinct} AS INTEGER", f"DROP TYPE {distinct} RESTRICT")
             found["DISTINCT"] = _answer_to(bench, raw, distinct)
     told = ", ".join(f"{name} {answer}" for name, answer in found.items())
@@ -197,11 +206,11 @@ def _(bench: Bench) -> str:
     return told
 
 
-def _answer_to(bench: Bench, raw: RawCapture, declared: str) -> str:
+def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
     """What `cdc_startcapture` says to a column of a type, and how a NULL stands in a row image where it is taken."""
     try:
         table = bench.table(f"v {declared}, id INTEGER")
-    except (Skipped, DatabaseError):
+    except (CheckSkipped, DatabaseError):
         return "not here"
     raw.open()
     try:
@@ -220,7 +229,7 @@ def _answer_to(bench: Bench, raw: RawCapture, declared: str) -> str:
 @check(
     "capture names", "names that take quotes or have letters beyond ASCII, as columns", "CDC 8.22", "CDC 8.23"
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with bench.connect(env={**bench.parameters.env, "DELIMIDENT": "y"}) as conn:
         asked = {"quotes": '"two words"'}
         if _encodes("\u00fc", conn.encoding):
@@ -243,17 +252,17 @@ def _(bench: Bench) -> str:
     return "; ".join(told)
 
 
-def _captured_by_name(bench: Bench, table: str) -> str:
+def _captured_by_name(bench: Harness, table: str) -> str:
     settings = replace(bench.parameters, env={**bench.parameters.env, "DELIMIDENT": "y"})
     try:
         with bench.connect(env=settings.env) as conn, capture(conn, [table], timeout=1, idle=30) as changes:
             bench.connection.execute(f"INSERT INTO {table} VALUES (1, 2, 3)")
             transaction = next(iter(changes))
             (row,) = transaction.batches[0].data.to_pylist()
-            same(list(row.values())[2:5], [1, 2, 3], "a row")
+            expect_equal(list(row.values())[2:5], [1, 2, 3], "a row")
     except DatabaseError as error:
-        if not_here(error) or error.sqlcode in MISSING:
-            raise Skipped(first_line(error)) from error
+        if is_unsupported(error) or error.sqlcode in MISSING:
+            raise CheckSkipped(first_line(error)) from error
         return f"{type(error).__name__} {error.sqlcode}"
     return "captured"
 
@@ -267,14 +276,14 @@ def _encodes(text: str, encoding: str) -> bool:
 
 
 @check("capture long text", "an LVARCHAR of the greatest length", "CDC 8.26")
-def _(bench: Bench) -> str:
-    logged_bench(bench)
+def _(bench: Harness) -> str:
+    require_logged(bench)
     table = bench.table(f"id INTEGER, note LVARCHAR({_LONGEST}), tail SMALLINT")
-    with capturing(bench, table, idle=30) as changes:
+    with open_capture(bench, table, idle=30) as changes:
         bench.connection.execute(f"INSERT INTO {table} VALUES (1, ?, 7)", ("x" * (_LONGEST - 600),))
         transaction = next(iter(changes))
         (row,) = transaction.batches[0].data.to_pylist()
-    same((len(row["note"]), row["tail"]), (_LONGEST - 600, 7), "bytes")
+    expect_equal((len(row["note"]), row["tail"]), (_LONGEST - 600, 7), "bytes")
     return f"{_LONGEST - 600} bytes of LVARCHAR({_LONGEST}) came"
 
 
@@ -284,17 +293,17 @@ def _(bench: Bench) -> str:
     "CDC 8.2",
     "CDC 8.3",
 )
-def _(bench: Bench) -> str:
-    logged_bench(bench)
+def _(bench: Harness) -> str:
+    require_logged(bench)
     table, late = bench.table("id INTEGER, tail SMALLINT"), bench.table("id INTEGER, tail SMALLINT")
-    with capturing(bench, table) as changes:
+    with open_capture(bench, table) as changes:
         list(changes)
         token = changes.token
         bench.connection.execute(f"INSERT INTO {table} VALUES (1, 7)")
     if token is None:
-        raise Skipped("no token")
+        raise CheckSkipped("no token")
     bench.connection.execute(f"ALTER TABLE {table} ADD more INTEGER")
-    with capturing(bench, table, start=token, idle=30) as changes:
+    with open_capture(bench, table, start=token, idle=30) as changes:
         bench.connection.execute(f"INSERT INTO {table} VALUES (2, 7, 5)")
         rows: list[tuple[object, ...]] = []
         for transaction in changes:
@@ -310,7 +319,7 @@ def _(bench: Bench) -> str:
         found = raw.transaction()
     schemas = [i for i, r in enumerate(found) if r.number == wire.TABLE_SCHEMA and r.head[:4] == b"\0\0\0\2"]
     rest = [i for i, record in enumerate(found) if record.number == wire.INSERT]
-    same(
+    expect_equal(
         joined == 0 and bool(schemas and rest) and schemas[0] < rest[0],
         True,
         "TABSCHEMA of a table that joins",
@@ -320,7 +329,7 @@ def _(bench: Bench) -> str:
 
 
 @check("capture locked", "logging that is switched on while a transaction has changed the table", "CDC 8.31")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id INTEGER, tail SMALLINT")
     with raw_capture(bench) as raw:
         raw.connection.execute("SET LOCK MODE TO NOT WAIT")
@@ -333,6 +342,6 @@ def _(bench: Bench) -> str:
         if answer >= 0:
             raw.log(table)
     if answer >= 0:
-        raise Differs("it is switched on beside a transaction, of which a part is logged then")
+        raise ServerDiffers("it is switched on beside a transaction, of which a part is logged then")
     expect(answer, -289, "answer")
     return f"refused with {answer} after {took:.0f} s"

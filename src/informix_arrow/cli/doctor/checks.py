@@ -18,40 +18,49 @@ from ...observing import Operation, add_observer, remove_observer
 from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
 from ...wire.intervals import parse_interval
 from ...wire.qualifiers import Qualifier
-from .bench import Bench, Differs, Skipped, check, expect, first_line, not_here, same
+from .bench import (
+    CheckSkipped,
+    Harness,
+    ServerDiffers,
+    check,
+    expect,
+    expect_equal,
+    first_line,
+    is_unsupported,
+)
 
 _LONG = "SELECT COUNT(*) FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d, syscolumns e"
 _ROWS = 20_000
 
 
 @check("login", "login, and who answers", "C2", "SQLI 4")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     version = bench.value("SELECT DBINFO('version','full') FROM systables WHERE tabid = 1")
     return f"{version}; it announces {bench.connection.server_version}"
 
 
 @check("capabilities", "what both ends agreed on", "C3", "SQLI 5")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     framing = bench.connection._session.framing
     agreed = [each.name for each in fields(framing) if getattr(framing, each.name) is True]
     if not framing.large_fetch or not framing.four_byte_offset:
-        raise Differs(f"an old layout: {', '.join(agreed)}")
+        raise ServerDiffers(f"an old layout: {', '.join(agreed)}")
     return ", ".join(agreed)
 
 
 @check("refused login", "a login that the server refuses, by the name of a server that is not there", "C1")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     try:
         bench.connect(server=bench.name()).close()
     except OperationalError as error:
         if error.sqlcode is None:
             raise
         return f"SQLCODE {error.sqlcode}"
-    raise Differs("it takes any name of a server")
+    raise ServerDiffers("it takes any name of a server")
 
 
 @check("refused database", "a database that is not there")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(bench.connect(database=bench.name()))
@@ -62,7 +71,7 @@ def _(bench: Bench) -> str:
 
 
 @check("sessions", "ten sessions at a time")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with contextlib.ExitStack() as stack:
         for _ in range(10):
             stack.enter_context(bench.connect()).ping()
@@ -70,19 +79,19 @@ def _(bench: Bench) -> str:
 
 
 @check("database", "what the database is", "SQLI 5")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     connection = bench.connection
     kind = "ANSI" if connection.ansi else "logged" if connection.logged else "without a log"
     return kind
 
 
 @check("code set", "the database's code set, and text in it", "TYPES 9")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     connection = bench.connection
     text = "".join(each for each in "aé€Жあ漢" if _encodes(each, connection.encoding))
     table = bench.table("v VARCHAR(60), tail CHAR(1)")
     connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (text,))
-    same(
+    expect_equal(
         connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(), [{"v": text, "tail": "x"}], "text"
     )
     return f"{connection.locale or 'no locale told'}, {connection.encoding}"
@@ -97,19 +106,19 @@ def _encodes(text: str, encoding: str) -> bool:
 
 
 @check("another locale", "a DB_LOCALE at login that the database has not", "C35")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     other = "en_us.8859-1" if bench.connection.encoding.startswith("utf") else "en_us.utf8"
     try:
         with bench.connect(db_locale=other) as connection:
             found = connection.encoding
     except Error as error:
-        raise Differs(f"refused: {first_line(error)}") from error
+        raise ServerDiffers(f"refused: {first_line(error)}") from error
     expect(found, bench.connection.encoding, "encoding after the warning")
     return "told by a warning"
 
 
 @check("isolation", "every isolation level, and waiting for locks")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     connection = bench.connection
     levels = ["dirty"]
     if connection.logged:
@@ -121,27 +130,27 @@ def _(bench: Bench) -> str:
 
 
 @check("parameters", "parameters that the server describes, and statements without any", "C4", "C26")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER NOT NULL, b VARCHAR(20), tail DATE")
     day = dt.date(2026, 1, 2)
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (1, None, day))
     bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'b', NULL)")
     found = bench.connection.read_arrow(f"SELECT * FROM {table} WHERE a >= ? ORDER BY a", (1,)).to_pylist()
-    same(found, [{"a": 1, "b": None, "tail": day}, {"a": 2, "b": "b", "tail": None}], "rows")
+    expect_equal(found, [{"a": 1, "b": None, "tail": day}, {"a": 2, "b": "b", "tail": None}], "rows")
     return "a parameter of each kind"
 
 
 @check("long text", "a parameter longer than 32,000 bytes", "C6")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v LVARCHAR(32700), tail CHAR(1)")
     text = "x" * 32_700
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (text,))
-    same(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
+    expect_equal(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
     return "32,700 bytes"
 
 
 @check("wide rows", "rows of more than 32,767 bytes", "C5")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v CHAR(20000), tail CHAR(1)")
     bench.connection.execute(f"INSERT INTO {table} VALUES ('y', 'x')")
     try:
@@ -149,13 +158,13 @@ def _(bench: Bench) -> str:
     except Error as error:
         if error.sqlcode is None:
             raise
-        raise Differs(f"refused: {first_line(error)}") from error
-    same(found, [{"a": "y", "b": "y", "tail": "x"}], "row")
+        raise ServerDiffers(f"refused: {first_line(error)}") from error
+    expect_equal(found, [{"a": "y", "b": "y", "tail": "x"}], "row")
     return "40,001 bytes"
 
 
 @check("overlong text", "text that is too long for its column", "TYPES 9")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v VARCHAR(3), tail CHAR(1)")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -164,14 +173,14 @@ def _(bench: Bench) -> str:
         except Error as error:
             expect((error.sqlcode, bench.connection.ansi), (-1279, True), "SQLCODE, ANSI")
             return "refused with -1279"
-    same(bench.value(f"SELECT v FROM {table}"), "abc", "what was stored")
+    expect_equal(bench.value(f"SELECT v FROM {table}"), "abc", "what was stored")
     if not told:
-        raise Differs("cut without a warning")
+        raise ServerDiffers("cut without a warning")
     return "cut, with a warning"
 
 
 @check("errors", "codes of common errors, with their places", "C33", "SQLI 10")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, b INTEGER NOT NULL")
     bench.connection.execute(f"INSERT INTO {table} VALUES (1, 1)")
     found = []
@@ -193,7 +202,7 @@ def _(bench: Bench) -> str:
 @check(
     "guessed codes", "codes that no manual names, of views and of CHR", "code -886", "code -313", "code -1214"
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table, view = bench.table("a INTEGER, tail CHAR(1)"), bench.name()
     bench.make(f"CREATE VIEW {view} AS SELECT a FROM {table}", f"DROP VIEW {view}")
     found = []
@@ -214,7 +223,7 @@ def _(bench: Bench) -> str:
 
 
 @check("nothing found", "an UPDATE that touches no row", "SERVER-BEHAVIOUR 5")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER")
     with bench.connection.cursor() as cursor:
         cursor.execute(f"UPDATE {table} SET a = 1")
@@ -223,13 +232,13 @@ def _(bench: Bench) -> str:
 
 
 @check("changed table", "a prepared statement whose table is changed", "C33")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER")
     sql = f"INSERT INTO {table} (a) VALUES (?)"
     bench.connection.execute(sql, (1,))
     bench.connection.execute(f"ALTER TABLE {table} ADD (b INTEGER)")
     bench.connection.execute(sql, (2,))
-    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 2, "rows")
+    expect_equal(bench.value(f"SELECT COUNT(*) FROM {table}"), 2, "rows")
     return "prepared anew"
 
 
@@ -238,7 +247,7 @@ def _(bench: Bench) -> str:
     "loads by an INSERT that is kept, whose table another session alters and makes anew in between",
     "C33",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     """A server that went on without a word would take the new rows for what the old columns were."""
     data = pa.table({"a": [10, 20], "b": [3, 4], "c": [50, None]})
     wanted = [(str(a), str(b), c and str(c)) for a, b, c in zip(*data.to_pydict().values(), strict=True)]
@@ -263,12 +272,12 @@ def _(bench: Bench) -> str:
                     *([value if value is None else str(value) for value in found[n]] for n in found),
                     strict=True,
                 )
-                same(list(rows), [row for row in wanted for _ in range(2)], f"rows of {method}")
+                expect_equal(list(rows), [row for row in wanted for _ in range(2)], f"rows of {method}")
     return "each change is noticed"
 
 
 @check("serial", "numbers that the server gives, NULL into SERIAL too", "SERVER-BEHAVIOUR 4")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id SERIAL, b INTEGER")
     with bench.connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {table} VALUES (0, 1)")
@@ -276,13 +285,13 @@ def _(bench: Bench) -> str:
         try:
             cursor.execute(f"INSERT INTO {table} VALUES (NULL, 2)")
         except Error as error:
-            raise Differs(f"NULL is refused: {first_line(error)}") from error
+            raise ServerDiffers(f"NULL is refused: {first_line(error)}") from error
     expect(bench.value(f"SELECT MAX(id) FROM {table}"), 2, "number for NULL")
     return "0 and NULL ask for the next one"
 
 
 @check("generated keys", "the number of a BIGSERIAL, which an INSERT tells")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id BIGSERIAL, b INTEGER")
     with bench.connection.cursor() as cursor:
         for number in (1, 2):
@@ -292,15 +301,15 @@ def _(bench: Bench) -> str:
 
 
 @check("count", "the type of COUNT(*)", "TYPES 2")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     found = bench.connection.read_arrow("SELECT COUNT(*) FROM systables").schema.field(0).type
     expect(str(found), "decimal128(15, 0)", "type")
     return str(found)
 
 
 @check("null", "NULL without a type in a select list", "TYPES 14")
-def _(bench: Bench) -> str:
-    same(bench.value("SELECT NULL::INTEGER FROM systables WHERE tabid = 1"), None, "NULL::INTEGER")
+def _(bench: Harness) -> str:
+    expect_equal(bench.value("SELECT NULL::INTEGER FROM systables WHERE tabid = 1"), None, "NULL::INTEGER")
     try:
         bench.connection.read_arrow("SELECT NULL FROM systables WHERE tabid = 1")
     except Error as error:
@@ -309,7 +318,7 @@ def _(bench: Bench) -> str:
 
 
 @check("statements", "statement numbers that are used again", "SQLI 7", "SERVER-BEHAVIOUR 6")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with bench.connect(statement_cache_size=2) as connection:
         for number in range(200):
             connection.read_arrow(f"SELECT {number} FROM systables WHERE tabid = 1")
@@ -317,8 +326,8 @@ def _(bench: Bench) -> str:
 
 
 @check("two results", "two results read in turns", "SERVER-BEHAVIOUR 6")
-def _(bench: Bench) -> str:
-    table = _filled(bench)
+def _(bench: Harness) -> str:
+    table = _fill_table(bench)
     sql = f"SELECT a FROM {table}"
     with (
         bench.connect(fetch_buffer_size=4096) as connection,
@@ -327,11 +336,11 @@ def _(bench: Bench) -> str:
     ):
         pairs = zip(one.batches(), two.batches(), strict=True)
         rows = sum(first.num_rows + second.num_rows for first, second in pairs)
-    same(rows, 2 * _ROWS, "rows")
+    expect_equal(rows, 2 * _ROWS, "rows")
     return "of one connection"
 
 
-def _filled(bench: Bench, rows: int = _ROWS) -> str:
+def _fill_table(bench: Harness, rows: int = _ROWS) -> str:
     table = bench.table("a INTEGER, b SMALLINT, tail DATE")
     data = pa.table({"a": pa.array(range(rows), pa.int32()), "b": pa.array([1] * rows, pa.int16())})
     bench.connection.write_arrow(table, data, method="put")
@@ -339,10 +348,10 @@ def _filled(bench: Bench, rows: int = _ROWS) -> str:
 
 
 @check("put", "several rows in one PUT, all columns of a fixed width", "C22")
-def _(bench: Bench) -> str:
-    table = _filled(bench)
+def _(bench: Harness) -> str:
+    table = _fill_table(bench)
     found = bench.connection.read_arrow(f"SELECT COUNT(*) n, SUM(a) s, SUM(b) b FROM {table}").to_pylist()[0]
-    same(
+    expect_equal(
         (int(found["n"]), int(found["s"]), int(found["b"])),
         (_ROWS, sum(range(_ROWS)), _ROWS),
         "rows and sums",
@@ -351,37 +360,39 @@ def _(bench: Bench) -> str:
 
 
 @check("put refused", "a refused row in the middle of an insert cursor's", "SQLI 11")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
     numbers = [*range(1000), 500, *range(1000, 2000)]
     data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
     report = bench.connection.write_arrow(table, data, method="put", on_error="collect")
-    same(report.rejected.column("row").to_pylist(), [1000], "refused row")
-    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 2000, "rows")
+    expect_equal(report.rejected.column("row").to_pylist(), [1000], "refused row")
+    expect_equal(bench.value(f"SELECT COUNT(*) FROM {table}"), 2000, "rows")
     return f"found by its number, {report.method}"
 
 
 @check("pipeline", "thousands of executions ahead of their answers, a refused one among them", "SQLI 11")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
     numbers = [*range(3000), 7, *range(3000, 6000)]
     data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
     report = bench.connection.write_arrow(table, data, method="pipeline", on_error="collect")
-    same(report.rejected.column("row").to_pylist(), [3000], "refused row")
+    expect_equal(report.rejected.column("row").to_pylist(), [3000], "refused row")
     return f"{report.rows:,} rows"
 
 
 @check("datetime conversion", "a DATETIME parameter whose qualifier is not the column's", "TYPES 6", "C8")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v DATETIME YEAR TO MINUTE, tail CHAR(1)")
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (dt.datetime(2026, 1, 2, 3, 4),))
     bench.connection.execute(f"INSERT INTO {table} SELECT EXTEND(v, YEAR TO FRACTION(5)), tail FROM {table}")
-    same(bench.value(f"SELECT COUNT(*) FROM {table} WHERE v = ?", dt.datetime(2026, 1, 2, 3, 4)), 2, "rows")
+    expect_equal(
+        bench.value(f"SELECT COUNT(*) FROM {table} WHERE v = ?", dt.datetime(2026, 1, 2, 3, 4)), 2, "rows"
+    )
     return "trailing fields are cut"
 
 
 @check("interval extremes", "an INTERVAL beyond what microseconds in 64 bits hold", "C12")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v INTERVAL DAY(9) TO FRACTION(5), tail CHAR(1)")
     text = "999999999 23:59:59.99999"
     value = parse_interval(text, Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True))
@@ -389,7 +400,7 @@ def _(bench: Bench) -> str:
     found = (
         bench.connection.read_arrow(f"SELECT v FROM {table}", intervals="month_day_nano").column(0)[0].as_py()
     )
-    same(found.days, 999_999_999, "days")
+    expect_equal(found.days, 999_999_999, "days")
     with contextlib.suppress(DataError):
         bench.connection.read_arrow(f"SELECT v FROM {table}")
         raise AssertionError("it was read as a duration")
@@ -397,12 +408,12 @@ def _(bench: Bench) -> str:
 
 
 @check("distinct", "a DISTINCT type, read as its source", "C24")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     name = bench.name()
     bench.make(f"CREATE DISTINCT TYPE {name} AS INTEGER", f"DROP TYPE {name} RESTRICT")
     table = bench.table(f"v {name}, tail CHAR(1)")
     bench.connection.execute(f"INSERT INTO {table} VALUES (7, 'x')")
-    same(
+    expect_equal(
         bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(),
         [{"v": 7, "tail": "x"}],
         "row",
@@ -411,20 +422,20 @@ def _(bench: Bench) -> str:
 
 
 @check("json", "JSON and BSON", "TYPES 2")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     try:
         table = bench.table("v JSON, tail CHAR(1)")
         bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", ('{"a":1}',))
     except Error as error:
-        raise Skipped(first_line(error)) from error
+        raise CheckSkipped(first_line(error)) from error
     found = bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist()[0]
     expect(str(found["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
     return "JSON is text"
 
 
 @check("scroll", "a scroll cursor in every direction", "SQLI 13")
-def _(bench: Bench) -> str:
-    table = _filled(bench, 300)
+def _(bench: Harness) -> str:
+    table = _fill_table(bench, 300)
     with bench.connection.cursor(scrollable=True) as cursor:
         cursor.execute(f"SELECT a FROM {table} ORDER BY a")
         found = [
@@ -435,33 +446,33 @@ def _(bench: Bench) -> str:
             cursor.fetch_prior()[0],
             cursor.fetchone()[0],
         ]
-    same(found, [299, 0, 100, 105, 104, 105], "rows")
+    expect_equal(found, [299, 0, 100, 105, 104, 105], "rows")
     return "first, last, absolute, relative, prior, next"
 
 
 @check("hold", "a cursor WITH HOLD over COMMIT and ROLLBACK", "C29", "C30", "C32")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     if not bench.connection.logged:
-        raise Skipped("the database has no log")
-    table = _filled(bench)
+        raise CheckSkipped("the database has no log")
+    table = _fill_table(bench)
     with bench.connect(autocommit=False) as connection, connection.cursor(withhold=True) as cursor:
         cursor.execute(f"SELECT a FROM {table}")
         cursor.fetchmany(10)
         connection.execute(f"UPDATE {table} SET b = 2 WHERE a = 1")
         connection.commit()
-        same(len(cursor.fetchmany(10)), 10, "rows after COMMIT")
+        expect_equal(len(cursor.fetchmany(10)), 10, "rows after COMMIT")
         connection.execute(f"UPDATE {table} SET b = 3 WHERE a = 1")
         connection.rollback()
         try:
-            same(len(cursor.fetchall()), _ROWS - 20, "rows after ROLLBACK")
+            expect_equal(len(cursor.fetchall()), _ROWS - 20, "rows after ROLLBACK")
         except Error as error:
-            raise Differs(f"ROLLBACK closes it: {first_line(error)}") from error
+            raise ServerDiffers(f"ROLLBACK closes it: {first_line(error)}") from error
     return "it outlives both"
 
 
 @check("current of", "WHERE CURRENT OF a named cursor", "SQLI 7")
-def _(bench: Bench) -> str:
-    table = _filled(bench, 10)
+def _(bench: Harness) -> str:
+    table = _fill_table(bench, 10)
     with bench.connect(autocommit=not bench.connection.logged) as connection:
         with connection.cursor("ifxa_doctor") as cursor:
             cursor.execute(f"SELECT a, b FROM {table} FOR UPDATE")
@@ -470,21 +481,21 @@ def _(bench: Bench) -> str:
                     connection.execute(f"UPDATE {table} SET b = 9 WHERE CURRENT OF ifxa_doctor")
         if connection.logged:
             connection.commit()
-    same(bench.value(f"SELECT a FROM {table} WHERE b = 9"), 5, "updated row")
+    expect_equal(bench.value(f"SELECT a FROM {table} WHERE b = 9"), 5, "updated row")
     return "one row"
 
 
 @check("cancel", "ending a running statement from another thread", "SQLI 2", "slow link")
-def _(bench: Bench) -> str:
-    return _ended(bench, lambda: bench.connection.cancel())
+def _(bench: Harness) -> str:
+    return _run_interrupted(bench, lambda: bench.connection.cancel())
 
 
 @check("timeout", "a time limit for a call", "SQLI 2")
-def _(bench: Bench) -> str:
-    return _ended(bench, None)
+def _(bench: Harness) -> str:
+    return _run_interrupted(bench, None)
 
 
-def _ended(bench: Bench, cancel: object) -> str:
+def _run_interrupted(bench: Harness, cancel: object) -> str:
     ended = threading.Event()
 
     def ask() -> None:
@@ -502,7 +513,7 @@ def _ended(bench: Bench, cancel: object) -> str:
             raise AssertionError(f"the server did not react: {first_line(error)}") from error
         took = time.monotonic() - began
     else:
-        raise Skipped("the server was faster than the interrupt")
+        raise CheckSkipped("the server was faster than the interrupt")
     finally:
         ended.set()
         if cancel is not None:
@@ -512,7 +523,7 @@ def _ended(bench: Bench, cancel: object) -> str:
 
 
 @check("cancel in rows", "ending a result in the middle of its rows", "slow link")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     sql = "SELECT a.colname, b.colname n FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d"
     with bench.connection.query(sql, batch_bytes=1 << 16) as result:
         next(iter(result.batches()))
@@ -521,27 +532,27 @@ def _(bench: Bench) -> str:
 
 
 @check("small replies", "fetches of 4,096 bytes, and of a megabyte", "slow link", "SQLI 5")
-def _(bench: Bench) -> str:
-    table = _filled(bench)
+def _(bench: Harness) -> str:
+    table = _fill_table(bench)
     for size in (4096, 32767, 1 << 20):
         with bench.connect(fetch_buffer_size=size) as connection:
-            same(connection.read_arrow(f"SELECT * FROM {table}").num_rows, _ROWS, "rows")
+            expect_equal(connection.read_arrow(f"SELECT * FROM {table}").num_rows, _ROWS, "rows")
     return "4 KiB, 32 KiB, 1 MiB"
 
 
 @check("ahead", "a second request while the reply to the first is on its way", "slow link", "SQLI 11")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER, tail CHAR(1)")
     with bench.connection.cursor() as cursor:
         cursor.executemany(f"INSERT INTO {table} VALUES (?, 'x')", [(number,) for number in range(5000)])
-    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 5000, "rows")
+    expect_equal(bench.value(f"SELECT COUNT(*) FROM {table}"), 5000, "rows")
     return "5,000 executions"
 
 
 @check(
     "login ahead", "capabilities and database in one flight, where the server is known from before", "SQLI 5"
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     trips: list[int] = []
 
     def look(operation: Operation) -> None:
@@ -552,36 +563,36 @@ def _(bench: Bench) -> str:
     try:
         for ahead in (False, True):
             with bench.connect(login_ahead=ahead) as connection:
-                same(connection.closed, False, "the connection stands")
+                expect_equal(connection.closed, False, "the connection stands")
     finally:
         remove_observer(look)
     if trips[0] == trips[1] and bench.parameters.pam is None:
-        raise Differs("it was made anew, step by step: login_ahead=False spares the attempt")
+        raise ServerDiffers("it was made anew, step by step: login_ahead=False spares the attempt")
     return " and ".join(f"{number} round trips" for number in trips)
 
 
 @check("transactions", "BEGIN, ROLLBACK, COMMIT", "C31", "SERVER-BEHAVIOUR 1")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("a INTEGER, tail CHAR(1)")
     if not bench.connection.logged:
         try:
             bench.connection.execute("BEGIN WORK")
         except Error as error:
             return f"none: BEGIN is refused with {error.sqlcode}"
-        raise Differs("BEGIN WORK is taken without a log")
+        raise ServerDiffers("BEGIN WORK is taken without a log")
     with bench.connect(autocommit=False) as connection:
         connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
         connection.rollback()
         connection.execute(f"INSERT INTO {table} VALUES (2, 'x')")
         connection.commit()
-    same(bench.connection.read_arrow(f"SELECT a FROM {table}").column(0).to_pylist(), [2], "rows")
+    expect_equal(bench.connection.read_arrow(f"SELECT a FROM {table}").column(0).to_pylist(), [2], "rows")
     return "ANSI: from the first statement" if bench.connection.ansi else "explicit"
 
 
 @check("savepoints", "a transaction within a transaction, undone")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     if not bench.connection.logged:
-        raise Skipped("the database has no log")
+        raise CheckSkipped("the database has no log")
     table = bench.table("a INTEGER, tail CHAR(1)")
     with bench.connection.transaction():
         bench.connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
@@ -589,12 +600,12 @@ def _(bench: Bench) -> str:
             bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'x')")
         bench.connection.execute(f"INSERT INTO {table} VALUES (3, 'x')")
     found = bench.connection.read_arrow(f"SELECT a FROM {table} ORDER BY a").column(0).to_pylist()
-    same(found, [1, 3], "rows")
+    expect_equal(found, [1, 3], "rows")
     return "SAVEPOINT, ROLLBACK TO"
 
 
 @check("another database", "DATABASE as a statement", "SQLI 5")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     with bench.connect() as connection:
         connection.execute("DATABASE sysmaster")
         expect(connection.database, "sysmaster", "the open database")
@@ -604,7 +615,7 @@ def _(bench: Bench) -> str:
 
 
 @check("routines", "a function of the user's, which returns rows")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     name = bench.name()
     bench.make(
         f"CREATE FUNCTION {name}(n INT) RETURNING INT; DEFINE i INT; FOR i = 1 TO n RETURN i WITH RESUME; END FOR; "
@@ -612,37 +623,37 @@ def _(bench: Bench) -> str:
         f"DROP FUNCTION {name}(INT)",
     )
     found = bench.connection.read_arrow(f"EXECUTE FUNCTION {name}(?)", (3,)).column(0).to_pylist()
-    same(found, [1, 2, 3], "rows")
+    expect_equal(found, [1, 2, 3], "rows")
     return "three rows"
 
 
 @check("smart objects", "a BLOB as a file, read in pieces: the fast path", "C14", "C18", "SQLI 16")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
     data = bytes(range(256)) * 400
     try:
         bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (io.BytesIO(data),))
     except Error as error:
-        if not_here(error):
-            raise Skipped(first_line(error)) from error
+        if is_unsupported(error):
+            raise CheckSkipped(first_line(error)) from error
         raise
     with bench.connection.cursor() as cursor:
         cursor.lobs = "lazy"
         row = cursor.execute(f"SELECT v, tail FROM {table}").fetchone()
         with row[0] as file:
             file.seek(1000)
-            same(file.read(500), data[1000:1500], "a piece")
+            expect_equal(file.read(500), data[1000:1500], "a piece")
             file.seek(0, 2)
             expect(file.tell(), len(data), "size")
     return "opened, sought, read"
 
 
 @check("long objects", "a TEXT whose length is told at its end", "SQLI 14")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v TEXT, tail CHAR(1)")
     text = "0123456789" * 20_000
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (io.BytesIO(text.encode()),))
-    same(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
+    expect_equal(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
     return f"{len(text):,} bytes"
 
 
@@ -651,7 +662,7 @@ def _(bench: Bench) -> str:
     "40 BLOBs and CLOBs made, opened and read ahead of the answers, beside one step at a time",
     "SQLI 15",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     return _objects_ahead(bench, "BLOB", "CLOB", ["rows", "pipeline"])
 
 
@@ -660,11 +671,11 @@ def _(bench: Bench) -> str:
     "40 BYTEs and TEXTs asked for ahead of the answers, beside one at a time",
     "SQLI 14",
 )
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     return _objects_ahead(bench, "BYTE", "TEXT", ["pipeline", "pipeline"])
 
 
-def _objects_ahead(bench: Bench, binary: str, text: str, methods: list[str]) -> str:
+def _objects_ahead(bench: Harness, binary: str, text: str, methods: list[str]) -> str:
     tables = [bench.table(f"k INTEGER, v {binary}, t {text}, tail CHAR(1)") for _ in range(2)]
     contents = [bytes([number]) * (number * 37) if number % 7 else None for number in range(40)]
     texts = [f"{number} " * number if number % 5 else None for number in range(40)]
@@ -675,20 +686,22 @@ def _objects_ahead(bench: Bench, binary: str, text: str, methods: list[str]) -> 
             try:
                 ways.append(connection.write_arrow(tables[window > 0], data).method)
             except Error as error:
-                if not_here(error):
-                    raise Skipped(first_line(error)) from error
+                if is_unsupported(error):
+                    raise CheckSkipped(first_line(error)) from error
                 raise
     for window, table in itertools.product((0, 4 << 20), tables):
         with bench.connect(lob_window_bytes=window) as connection:
             found = connection.read_arrow(f"SELECT * FROM {table} ORDER BY k")
-        same(found.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead")
+        expect_equal(
+            found.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead"
+        )
     if ways != methods:
-        raise Differs(f"they are not made ahead: {ways[-1]}")
+        raise ServerDiffers(f"they are not made ahead: {ways[-1]}")
     return f"{len(contents)} rows"
 
 
 @check("client files", "FILETOBLOB, which asks the client for a file", "C20", "SQLI 15")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
     with bench.connection.client_files({"ifxa": b"abc"}):
         try:
@@ -696,21 +709,21 @@ def _(bench: Bench) -> str:
         except Error as error:
             if error.sqlcode is None:
                 raise
-            raise Skipped(first_line(error)) from error
-    same(bench.value(f"SELECT v FROM {table}"), b"abc", "contents")
+            raise CheckSkipped(first_line(error)) from error
+    expect_equal(bench.value(f"SELECT v FROM {table}"), b"abc", "contents")
     return "asked, and given"
 
 
 @check("opaque", "an opaque type as the catalogue describes it")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     kinds = bench.value("SELECT COUNT(*) FROM sysxtdtypes")
     return f"{kinds} extended types"
 
 
 @check("catalogue", "tables and columns as the catalogue has them")
-def _(bench: Bench) -> str:
+def _(bench: Harness) -> str:
     table = bench.table("id INTEGER PRIMARY KEY, v DECIMAL(8,2), tail DATETIME YEAR TO FRACTION(3)")
     found = bench.connection.columns(table).column("data_type").to_pylist()
-    same(found, ["INTEGER", "DECIMAL(8,2)", "DATETIME YEAR TO FRACTION(3)"], "declarations")
-    same(bench.connection.primary_key(table).column("column_name").to_pylist(), ["id"], "primary key")
+    expect_equal(found, ["INTEGER", "DECIMAL(8,2)", "DATETIME YEAR TO FRACTION(3)"], "declarations")
+    expect_equal(bench.connection.primary_key(table).column("column_name").to_pylist(), ["id"], "primary key")
     return "declarations and keys"

@@ -6,7 +6,7 @@ section of one of the other pages, ``CDC 8.3`` a point of the list there.
 
 from __future__ import annotations
 
-NOT_ASKED = {
+UNVERIFIABLE = {
     "C7": "errors 0 and -937 cannot be brought about on purpose",
     "C9": "only IBM's JDBC driver sends such a value",
     "C10": "only IBM's JDBC driver sends this message",

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...connection import Connection
-from ...exchange.capturing import ChangeReads, read_changes
+from ...exchange.capturing import CaptureReader, read_changes
 from ...wire import changes as wire
 from ...wire.errors import Error, OperationalError
-from .bench import Bench, Skipped, first_line, not_here
+from .bench import CheckSkipped, Harness, first_line, is_unsupported
 
 MISSING = (-83701, -83704)  # no syscdcv1, no log
 _NO_DATABASE = (-329, -349)
 _COMMON = struct.Struct(">iiii")
 _STILL_LOGGED = -19816
-_PATIENCE = 30.0  # seconds: the log may be handed out late, and logging be switched off late
+_WAIT_SECONDS = 30.0  # seconds: the log may be handed out late, and logging be switched off late
 
 
 class Record(NamedTuple):
@@ -32,9 +32,9 @@ class Record(NamedTuple):
 class RawCapture:
     """A connection to ``syscdcv1`` with the routines of capture, and one session at a time."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Harness) -> None:
         if not bench.connection.logged:
-            raise Skipped("the database has no log")
+            raise CheckSkipped("the database has no log")
         locale = bench.connection.locale
         try:
             self.connection: Connection = bench.connect(
@@ -44,8 +44,8 @@ class RawCapture:
                 encoding=bench.connection.encoding,
             )
         except Error as error:
-            if not_here(error) or error.sqlcode in _NO_DATABASE:
-                raise Skipped(first_line(error)) from error
+            if is_unsupported(error) or error.sqlcode in _NO_DATABASE:
+                raise CheckSkipped(first_line(error)) from error
             raise
         self._bench = bench
         self._server = str(bench.value("SELECT DBSERVERNAME FROM systables WHERE tabid = 1")).strip()
@@ -61,8 +61,8 @@ class RawCapture:
             found = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
             ((answer,),) = found.fetchall()
         except Error as error:
-            if not_here(error):
-                raise Skipped(first_line(error)) from error
+            if is_unsupported(error):
+                raise CheckSkipped(first_line(error)) from error
             raise
         return int(answer)
 
@@ -70,7 +70,7 @@ class RawCapture:
         """``cdc_opensess``: the session, or an error."""
         answer = self.call("opensess", self._server, reopen, timeout, most, 1, 1)
         if answer in MISSING:
-            raise Skipped(f"cdc_opensess answers {answer}")
+            raise CheckSkipped(f"cdc_opensess answers {answer}")
         if answer > 0:
             self.session = answer
         return answer
@@ -103,14 +103,14 @@ class RawCapture:
     @staticmethod
     def _require(answer: int, routine: str) -> None:
         if answer in MISSING:
-            raise Skipped(f"{routine} answers {answer}")
+            raise CheckSkipped(f"{routine} answers {answer}")
         if answer < 0:
             raise OperationalError(f"{routine} answers {answer}", sqlcode=answer)
 
     def read(self, count: int = 1 << 16) -> bytes:
         """What one read gives."""
         got = bytearray()
-        reads = ChangeReads(self.session, count, 1 << 30, got.extend)
+        reads = CaptureReader(self.session, count, 1 << 30, got.extend)
         self.connection._run(read_changes(self.connection._session, reads))
         return bytes(got)
 
@@ -134,17 +134,17 @@ class RawCapture:
         """Whether the last read has ended in the middle of a record, although there was room for more."""
         return bool(self._data) and not self._full
 
-    def until(self, done: Callable[[list[Record]], bool]) -> list[Record]:
+    def read_until(self, done: Callable[[list[Record]], bool]) -> list[Record]:
         """Records up to those with which something is done; fewer where that does not come."""
-        found: list[Record] = []
-        until = time.monotonic() + _PATIENCE
-        while not done(found) and time.monotonic() < until:
-            found += [record for record in self.records() if record.number != wire.TIMEOUT]
-        return found
+        records: list[Record] = []
+        until = time.monotonic() + _WAIT_SECONDS
+        while not done(records) and time.monotonic() < until:
+            records += [record for record in self.records() if record.number != wire.TIMEOUT]
+        return records
 
     def transaction(self) -> list[Record]:
         """Records up to a commit behind a row."""
-        return self.until(
+        return self.read_until(
             lambda found: any(r.number in wire.ROWS for r in found) and found[-1].number == wire.COMMIT
         )
 
@@ -156,7 +156,7 @@ class RawCapture:
             self.call("closesess", self.session)
             self.session = 0
         self._data.clear()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _WAIT_SECONDS
         while self._tables:
             answer = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
             if answer == _STILL_LOGGED and time.monotonic() < until:
@@ -166,7 +166,7 @@ class RawCapture:
 
 
 @contextlib.contextmanager
-def raw_capture(bench: Bench) -> Iterator[RawCapture]:
+def raw_capture(bench: Harness) -> Iterator[RawCapture]:
     """The routines of capture; what was begun is ended."""
     raw = RawCapture(bench)
     try:

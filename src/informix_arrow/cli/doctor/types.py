@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...wire.errors import Error
-from .bench import Bench, Skipped, check, first_line, not_here, same
+from .bench import CheckSkipped, Harness, check, expect_equal, first_line, is_unsupported
 
 _MONTHS, _SPAN = pa.int32(), pa.duration("us")
 _TEXT, _BYTES = pa.utf8(), pa.binary()
@@ -106,7 +106,7 @@ def _declare(name: str, declared: str, kind: Any, values: list[Any], put: bool) 
     about = ["types", *(_ABOUT.get(name, ()))]
 
     @check(f"type {name}", f"{name}: stored {'by PUT and ' if put else ''}by pipeline, and read back", *about)
-    def _(bench: Bench) -> str:
+    def _(bench: Harness) -> str:
         ways = []
         for method in ("put", "pipeline") if put else ("auto",):
             table = bench.table(f"id INTEGER, v {declared}, tail CHAR(1)")
@@ -121,14 +121,16 @@ def _declare(name: str, declared: str, kind: Any, values: list[Any], put: bool) 
             try:
                 report = bench.connection.write_arrow(table, data, method=method)
             except Error as error:
-                if not_here(error):
-                    raise Skipped(first_line(error)) from error
+                if is_unsupported(error):
+                    raise CheckSkipped(first_line(error)) from error
                 raise
             found = bench.connection.read_arrow(
                 f"SELECT id, v, tail FROM {table} ORDER BY id", floating_decimals="string"
             )
-            same(found.column("tail").to_pylist(), ["x"] * len(wanted), "the column behind it")
-            same(_digits(found.column("v").to_pylist(), declared), _digits(wanted, declared), "values")
+            expect_equal(found.column("tail").to_pylist(), ["x"] * len(wanted), "the column behind it")
+            expect_equal(
+                _digits(found.column("v").to_pylist(), declared), _digits(wanted, declared), "values"
+            )
             ways.append(report.method)
         return " and ".join(dict.fromkeys(ways))
 

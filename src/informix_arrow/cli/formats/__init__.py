@@ -21,22 +21,22 @@ from ..files import STDIO, new_file, open_input
 from .columnar import ArrowWriter, ParquetWriter, read_arrow, read_parquet
 from .csv_text import CsvWriter, read_csv
 from .json_text import JsonWriter, read_json
-from .rows import Options, Rows
-from .table_text import TableWriter
-from .unl_text import UnlWriter, beside, read_unl_rows
+from .rows import FileRows, Options
+from .table_text import TextTableWriter
+from .unl_text import UnlWriter, content_directory, read_unl_rows
 
 __all__ = [
     "FORMATS",
     "READABLE",
     "BatchWriter",
+    "FileRows",
     "Options",
-    "Rows",
     "format_of",
+    "open_file",
     "open_reader",
+    "open_stream_writer",
     "open_writer",
-    "opened",
     "write_file",
-    "writing",
 ]
 
 #: The formats, and the suffixes that stand for them.
@@ -93,8 +93,8 @@ def open_writer(
 ) -> BatchWriter:
     """What writes batches of this schema in a format; ``stream`` where the file cannot be read from its end."""
     makers: dict[str, Any] = {
-        "table": TableWriter,
-        "markdown": partial(TableWriter, markdown=True),
+        "table": TextTableWriter,
+        "markdown": partial(TextTableWriter, markdown=True),
         "csv": CsvWriter,
         "json": partial(JsonWriter, array=True),
         "jsonl": JsonWriter,
@@ -102,11 +102,11 @@ def open_writer(
         "arrow": partial(ArrowWriter, stream=stream),
         "unl": UnlWriter,
     }
-    made: BatchWriter = makers[kind](file, schema, options)
-    return made
+    writer: BatchWriter = makers[kind](file, schema, options)
+    return writer
 
 
-def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> Rows:
+def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> FileRows:
     """The rows of a file in a format."""
     readers: dict[str, Any] = {
         "csv": read_csv,
@@ -118,12 +118,12 @@ def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> Rows
     }
     if kind not in readers:
         raise UsageError(f"{name}: {kind} is written here, not read: use {', '.join(READABLE)}")
-    rows: Rows = readers[kind](file, name, options)
+    rows: FileRows = readers[kind](file, name, options)
     return rows
 
 
 @contextlib.contextmanager
-def opened(path: str, kind: str, options: Options) -> Iterator[Rows]:
+def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
     """The rows of the file of a path, ``-`` for standard input, compressed ones unpacked."""
     name = "standard input" if path == STDIO else path
     with contextlib.ExitStack() as stack:
@@ -134,20 +134,20 @@ def opened(path: str, kind: str, options: Options) -> Iterator[Rows]:
         if packed is not None:
             file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
         try:
-            chosen = replace(options, beside=beside(path))
+            chosen = replace(options, content_directory=content_directory(path))
             if packed is None:
                 yield open_reader(kind, file, name, chosen)
                 return
-            with _unpacking(name, packed):
+            with _decompression_errors(name, packed):
                 rows = open_reader(kind, file, name, chosen)
-            rows.batches = _unpacked(rows.batches, name, packed)
+            rows.batches = _decompressed(rows.batches, name, packed)
             yield rows
         except UnicodeDecodeError as error:
             raise Failure(f"{name}: {error}: say --encoding") from None
 
 
 @contextlib.contextmanager
-def _unpacking(name: str, packed: str) -> Iterator[None]:
+def _decompression_errors(name: str, packed: str) -> Iterator[None]:
     """``Failure`` for a packed file that was cut or spoilt: Arrow says so without its name."""
     try:
         yield
@@ -159,8 +159,8 @@ def _unpacking(name: str, packed: str) -> Iterator[None]:
         ) from error
 
 
-def _unpacked(batches: Iterator[pa.RecordBatch], name: str, packed: str) -> Iterator[pa.RecordBatch]:
-    with _unpacking(name, packed):
+def _decompressed(batches: Iterator[pa.RecordBatch], name: str, packed: str) -> Iterator[pa.RecordBatch]:
+    with _decompression_errors(name, packed):
         yield from batches
 
 
@@ -172,13 +172,15 @@ def write_file(
     output. A suffix such as ``.gz`` packs files of text."""
     with (
         new_file(path, overwrite=overwrite) as plain,
-        writing(plain, path, kind, schema, options) as writer,
+        open_stream_writer(plain, path, kind, schema, options) as writer,
     ):
         yield writer
 
 
 @contextlib.contextmanager
-def writing(plain: Any, path: str, kind: str, schema: pa.Schema, options: Options) -> Iterator[BatchWriter]:
+def open_stream_writer(
+    plain: Any, path: str, kind: str, schema: pa.Schema, options: Options
+) -> Iterator[BatchWriter]:
     """What writes batches into an open file, packed if ``path``, the name that it will have, says so."""
     with contextlib.ExitStack() as stack:
         file: Any = plain
@@ -190,7 +192,7 @@ def writing(plain: Any, path: str, kind: str, schema: pa.Schema, options: Option
                 )
             sink = pa.PythonFile(_LeftOpen(plain), "w")
             file = stack.enter_context(pa.CompressedOutputStream(sink, packed))
-        chosen = replace(options, beside=beside(path))
+        chosen = replace(options, content_directory=content_directory(path))
         writer = open_writer(kind, file, schema, chosen, stream=path == STDIO)
         try:
             yield writer

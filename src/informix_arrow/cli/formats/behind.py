@@ -12,7 +12,7 @@ import pyarrow as pa
 from . import BatchWriter
 
 
-class _Behind:
+class _BackgroundWriter:
     """Hands batches to a thread, at most one ahead of what it writes."""
 
     def __init__(self, writer: BatchWriter) -> None:
@@ -51,9 +51,9 @@ class _Behind:
 
 
 @contextmanager
-def behind(writer: BatchWriter) -> Iterator[BatchWriter]:
+def write_behind(writer: BatchWriter) -> Iterator[BatchWriter]:
     """The same writer, at work in a thread of its own; all is written when the block has ended well."""
-    made = _Behind(writer)
+    made = _BackgroundWriter(writer)
     try:
         yield made
     except BaseException:

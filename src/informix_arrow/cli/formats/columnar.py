@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..exits import Failure, UsageError
-from .rows import Options, Rows
+from .rows import FileRows, Options
 
 _PARQUET = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
 _ARROW = ("none", "lz4", "zstd")
@@ -19,7 +19,7 @@ class ParquetWriter:
     """A row group for each batch."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
-        compression = _checked(options.compression, _PARQUET, "Parquet")
+        compression = _check_compression(options.compression, _PARQUET, "Parquet")
         self._schema = schema
         # A row group is small here. With a dictionary of up to a megabyte, the default, most of its values would be
         # looked up in one that is given up in the end: the files are smaller and written faster so.
@@ -40,7 +40,7 @@ class ArrowWriter:
     """Arrow's file format, or its stream, which a reader need not seek in."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool) -> None:
-        compression = _checked(options.compression, _ARROW, "Arrow")
+        compression = _check_compression(options.compression, _ARROW, "Arrow")
         chosen = pa.ipc.IpcWriteOptions(compression=None if compression in (None, "none") else compression)
         make = pa.ipc.new_stream if stream else pa.ipc.new_file
         self._writer = make(file, schema, options=chosen)
@@ -54,23 +54,23 @@ class ArrowWriter:
         self._writer.close()
 
 
-def _checked(compression: str | None, allowed: tuple[str, ...], kind: str) -> str | None:
+def _check_compression(compression: str | None, allowed: tuple[str, ...], kind: str) -> str | None:
     if compression is not None and compression not in allowed:
         raise UsageError(f"--compression {compression}: {kind} has {', '.join(allowed)}")
     return compression
 
 
-def read_parquet(file: IO[bytes], name: str, options: Options) -> Rows:
+def read_parquet(file: IO[bytes], name: str, options: Options) -> FileRows:
     """The batches of a Parquet file. ``Failure`` for what is none."""
     source: Any = file if file.seekable() else pa.BufferReader(file.read())
     try:
         opened = pq.ParquetFile(source, pre_buffer=False)
     except (pa.ArrowInvalid, OSError) as error:
         raise Failure(f"{name} is no Parquet file: {error}") from None
-    return Rows(opened.schema_arrow, opened.iter_batches(batch_size=1 << 16), opened.metadata.num_rows)
+    return FileRows(opened.schema_arrow, opened.iter_batches(batch_size=1 << 16), opened.metadata.num_rows)
 
 
-def read_arrow(file: IO[bytes], name: str, options: Options) -> Rows:
+def read_arrow(file: IO[bytes], name: str, options: Options) -> FileRows:
     """The batches of an Arrow file, in the form of files or of streams. ``Failure`` for what is none."""
     try:
         if file.seekable():
@@ -78,11 +78,11 @@ def read_arrow(file: IO[bytes], name: str, options: Options) -> Rows:
             file.seek(0)
             if start == b"ARROW1":
                 opened = pa.ipc.open_file(file)
-                return Rows(opened.schema, _of_file(opened))
+                return FileRows(opened.schema, _of_file(opened))
         stream = pa.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError) as error:
         raise Failure(f"{name} is no Arrow file: {error}") from None
-    return Rows(stream.schema, iter(stream))
+    return FileRows(stream.schema, iter(stream))
 
 
 def _of_file(opened: Any) -> Iterator[pa.RecordBatch]:

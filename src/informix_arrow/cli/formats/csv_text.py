@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
 from ..exits import Failure, UsageError
-from .decoded import Bytes, Decoded, doubt
-from .rows import Broken, Lines, Numbers, Options, Rows, with_places
+from .decoded import ByteEscaper, TextDecoder, describe_undecodable
+from .rows import BrokenLine, FileRows, LineCounter, Numbers, Options, with_positions
 from .texts import qualifier_of, texts
 
 BLOCK = 4 << 20  # bytes of text parsed at a time
@@ -72,31 +72,33 @@ def check_delimiter(delimiter: str) -> None:
         )
 
 
-def read_csv(file: IO[bytes], name: str, options: Options) -> Rows:
+def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
     """The rows of a CSV file, all columns as text: nothing is guessed.
 
     An empty field is NULL and ``""`` an empty text, unless ``options.null`` says what stands for NULL. A line that has
     too few or too many fields is a ``Failure`` that names it, or is collected in ``Rows.broken``.
     """
     check_delimiter(options.delimiter)
-    watched = Watched(file, name, options.encoding, options.delimiter or ",")
+    watched = LineTracker(file, name, options.encoding, options.delimiter or ",")
     names, height = _header(watched, name, options)
-    rows = Rows(pa.schema([pa.field(each, pa.utf8()) for each in names]), iter(()))
-    lines = Lines(watched.blank, 1 + height)
-    pending: list[Broken] = []  # found by the parser, which is ahead of the batches
+    rows = FileRows(pa.schema([pa.field(each, pa.utf8()) for each in names]), iter(()))
+    lines = LineCounter(watched.blank, 1 + height)
+    pending: list[BrokenLine] = []  # found by the parser, which is ahead of the batches
 
     def refused(row: Any) -> str:
         found, wanted = row.actual_columns, row.expected_columns
         problem = f"{found} field{'s' if found != 1 else ''} in place of {wanted}"
-        pending.append(Broken(watched.bytes.text(row.text), problem, row.number - 2))  # the header is row 1
+        pending.append(
+            BrokenLine(watched.bytes.text(row.text), problem, row.number - 2)
+        )  # the header is row 1
         return "skip"
 
-    reader = _opened(watched, names, options, refused)
+    reader = _open_reader(watched, names, options, refused)
     rows.batches = _batches(reader, watched, name, lines, pending, rows, options)
     return rows
 
 
-def _opened(watched: Watched, names: list[str], options: Options, refused: Any) -> Any:
+def _open_reader(watched: LineTracker, names: list[str], options: Options, refused: Any) -> Any:
     return pc_csv.open_csv(
         pa.PythonFile(watched, "r"),
         read_options=pc_csv.ReadOptions(block_size=BLOCK, use_threads=False),
@@ -115,11 +117,11 @@ def _opened(watched: Watched, names: list[str], options: Options, refused: Any) 
 
 def _batches(
     reader: Any,
-    watched: Watched,
+    watched: LineTracker,
     name: str,
-    lines: Lines,
-    pending: list[Broken],
-    rows: Rows,
+    lines: LineCounter,
+    pending: list[BrokenLine],
+    rows: FileRows,
     options: Options,
 ) -> Iterator[pa.RecordBatch]:
     ordinal = 0  # of the next row, those that are none counted
@@ -139,10 +141,10 @@ def _batches(
             ) from None
         doubtful = None
         if watched.bytes.used:
-            doubtful = None if options.collect else watched.bytes.doubtful(batch, options.encoding)
+            doubtful = None if options.collect else watched.bytes.find_undecodable(batch, options.encoding)
             columns = [watched.bytes.column(column) for column in batch.columns]
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-        taken: list[Numbers] = []
+        line_numbers: list[Numbers] = []
         inside, at = _inside(batch), 0
         if inside is not None and len(inside):
             goes_on = bool(inside[-1])
@@ -151,7 +153,7 @@ def _batches(
         while True:
             behind = batch.num_rows - at
             count = min(behind, pending[0].ordinal - ordinal) if pending else behind
-            taken.append(lines.take(count, None if inside is None else inside[at : at + count]))
+            line_numbers.append(lines.next_lines(count, None if inside is None else inside[at : at + count]))
             at, ordinal = at + count, ordinal + count
             if not pending or pending[0].ordinal != ordinal:
                 break
@@ -160,43 +162,45 @@ def _batches(
             ordinal += 1
             if not options.collect:
                 if at:
-                    yield with_places(batch.slice(0, at), np.concatenate(taken))
-                raise Failure(f"{name}, line {broken.line}: {broken.problem}: {_shown(broken.text)}")
+                    yield with_positions(batch.slice(0, at), np.concatenate(line_numbers))
+                raise Failure(f"{name}, line {broken.line}: {broken.problem}: {_printable(broken.text)}")
             rows.broken.append(broken)
         if not batch.num_rows:
             if not pending:
                 return
             continue
-        numbers = np.concatenate(taken)
+        numbers = np.concatenate(line_numbers)
         if doubtful is not None:
             place, problem = doubtful
             if place:
-                yield with_places(batch.slice(0, place), numbers[:place])
+                yield with_positions(batch.slice(0, place), numbers[:place])
             raise Failure(f"{name}, line {numbers[place]}: {problem}: say --encoding")
-        yield with_places(batch, numbers)
+        yield with_positions(batch, numbers)
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
 def _inside(batch: pa.RecordBatch) -> Numbers | None:
     """How many ends of lines stand within each row's values; None where there are none at all."""
-    found: Numbers | None = None
+    line_ends: Numbers | None = None
     for column in batch.columns:
         if pc.any(pc.match_substring(column.cast(pa.binary()), "\n")).as_py():
             counts = pc.fill_null(pc.count_substring(column.cast(pa.binary()), "\n"), 0)
             number = counts.to_numpy(zero_copy_only=False).astype(np.int64)
-            found = number if found is None else found + number
-    return found
+            line_ends = number if line_ends is None else line_ends + number
+    return line_ends
 
 
-def _header(watched: Watched, name: str, options: Options) -> tuple[list[str], int]:
+def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str], int]:
     """The names of the columns, and how many lines they take, blank ones left out."""
     head = watched.peek().lstrip(b"\r\n")
     ends = (found.start() for found in re.finditer(rb"[\r\n]", head))
     line = head[: next((end for end in ends if not head.count(b'"', 0, end) % 2), len(head))]
-    if watched.bytes.used and (problem := doubt(watched.bytes.text(line.decode()), options.encoding)):
+    if watched.bytes.used and (
+        problem := describe_undecodable(watched.bytes.text(line.decode()), options.encoding)
+    ):
         raise Failure(f"{name}, line 1: the header cannot be read: {problem}: say --encoding")
     if not line.strip(b"\xef\xbb\xbf \r\n"):
         raise Failure(f"{name} is empty: it needs a header, the names of its columns")
@@ -209,7 +213,7 @@ def _header(watched: Watched, name: str, options: Options) -> tuple[list[str], i
         raise Failure(f"{name}, line 1: the header cannot be read: {error}") from None
 
 
-class Watched(io.RawIOBase):
+class LineTracker(io.RawIOBase):
     """A file of text on its way into a parser, as UTF-8. It notes the numbers of blank lines, which parsers pass over.
 
     A line within quotes is a part of a value, blank or not: quotes are counted. What is read at a time has the end of a
@@ -218,9 +222,9 @@ class Watched(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], name: str, encoding: str, delimiter: str = ",") -> None:
         self.blank: list[int] = []
-        self.bytes = Bytes(encoding)
+        self.bytes = ByteEscaper(encoding)
         self._name = name
-        self._text = None if self.bytes.is_utf8 else Decoded(file, encoding)
+        self._text = None if self.bytes.is_utf8 else TextDecoder(file, encoding)
         self._file = file
         self._head = b""
         self._line = 1  # that begins next

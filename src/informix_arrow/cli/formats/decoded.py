@@ -18,7 +18,7 @@ _STANDING_IN = f"[{chr(_FIRST)}-{chr(_FIRST + 127)}]"
 _SURROGATE, _STAND_IN = re.compile("[\udc80-\udcff]"), re.compile(_STANDING_IN)
 
 
-class Decoded:
+class TextDecoder:
     """The characters of a file of bytes; a byte that is none is a surrogate, as Python's ``surrogateescape`` has it.
 
     ``UnicodeDecodeError`` where the codec cannot go on behind such a byte.
@@ -37,7 +37,7 @@ class Decoded:
                 return text
 
 
-def doubt(text: str, encoding: str) -> str:
+def describe_undecodable(text: str, encoding: str) -> str:
     """Which byte of a text is none, "" where all are."""
     if text.isascii():
         return ""
@@ -51,7 +51,7 @@ def doubt(text: str, encoding: str) -> str:
     return ""
 
 
-class Bytes:
+class ByteEscaper:
     """UTF-8 of a file, in which bytes that are no text are stood in for, and what was in their place.
 
     ``used`` is True once that was needed.
@@ -98,13 +98,14 @@ class Bytes:
             else made
         )
 
-    def doubtful(self, batch: pa.RecordBatch, encoding: str) -> tuple[int, str] | None:
+    def find_undecodable(self, batch: pa.RecordBatch, encoding: str) -> tuple[int, str] | None:
         """The first row of UTF-8 that has such a byte, and which; None when none has."""
         found = []
         for column in batch.columns:
             places = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, _STANDING_IN), False))
             told = (
-                (place, doubt(self.text(column[place].as_py()), encoding)) for place in places.to_pylist()
+                (place, describe_undecodable(self.text(column[place].as_py()), encoding))
+                for place in places.to_pylist()
             )
             found += [each for each in told if each[1]][:1]
         return min(found, default=None)

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..exits import Failure
-from .decoded import Decoded, doubt
-from .rows import Broken, Options, Rows, with_places
+from .decoded import TextDecoder, describe_undecodable
+from .rows import BrokenLine, FileRows, Options, with_positions
 from .texts import is_number, texts
 
 _BLOCK_ROWS = 10_000
@@ -46,10 +46,10 @@ class JsonWriter:
         """Write the rows of a batch."""
         if not batch.num_rows:
             return
-        parts: list[Any] = []
+        columns: list[Any] = []
         for before, column, field in zip(self._before, batch.columns, self._fields, strict=True):
-            parts += [pa.scalar(before), pc.fill_null(json_texts(column, field), "null")]
-        lines = pc.binary_join_element_wise(*parts, pa.scalar("}"), "")
+            columns += [pa.scalar(before), pc.fill_null(json_texts(column, field), "null")]
+        lines = pc.binary_join_element_wise(*columns, pa.scalar("}"), "")
         mark = ",\n" if self._array else "\n"
         whole = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
         if self._array:
@@ -75,13 +75,13 @@ def json_texts(column: pa.Array, field: pa.Field) -> pa.Array:
     plain = texts(column, field)
     if pa.types.is_integer(kind) and is_number(field):
         return plain
-    quoted = _quoted(plain)
+    quoted = _quote_texts(plain)
     if not is_number(field):
         return quoted
     return pc.if_else(pc.fill_null(pc.match_substring_regex(plain, _NUMBER), False), plain, quoted)
 
 
-def _quoted(column: pa.Array) -> pa.Array:
+def _quote_texts(column: pa.Array) -> pa.Array:
     if pc.any(pc.match_substring_regex(column, r'[\\"\x00-\x1f]')).as_py():
         column = pc.replace_substring(column, "\\", "\\\\")
         for character, escape in _SHORT.items():
@@ -92,21 +92,21 @@ def _quoted(column: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', column, '"', "")
 
 
-def read_json(file: IO[bytes], name: str, options: Options) -> Rows:
+def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
     """The rows of JSON lines, or of an array of objects; values as text, with the digits that the file has.
 
     The columns are the keys of the first 10,000 rows; a key that comes later is a ``Failure``, or makes its line one
     of ``Rows.broken``. So does what is no object.
     """
-    text = Decoded(file, options.encoding)
-    found: list[Broken] = []
-    objects = _objects(text, name, found, options)
+    text = TextDecoder(file, options.encoding)
+    broken: list[BrokenLine] = []
+    objects = _objects(text, name, broken, options)
     first = _block(objects)
     names = list(dict.fromkeys(key for _, _, row in first for key in row))
     if not names:
-        told = f", line {found[0].line}: {found[0].problem}" if found else " is empty"
+        told = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
         raise Failure(f"{name}{told}: there is no object in it")
-    rows = Rows(pa.schema([_field(each, options) for each in names]), iter(()), None, found)
+    rows = FileRows(pa.schema([_field(each, options) for each in names]), iter(()), None, broken)
     rows.batches = _batches(first, objects, rows, name, options.collect)
     return rows
 
@@ -123,7 +123,7 @@ def _block(objects: Iterator[_Object]) -> list[_Object]:
 
 
 def _batches(
-    first: list[_Object], objects: Iterator[_Object], rows: Rows, name: str, collect: bool
+    first: list[_Object], objects: Iterator[_Object], rows: FileRows, name: str, collect: bool
 ) -> Iterator[pa.RecordBatch]:
     known = set(rows.schema.names)
     nested = [each for each in rows.schema if pa.types.is_nested(each.type)]
@@ -147,12 +147,12 @@ def _batches(
                 continue
             if not collect:
                 raise Failure(f"{name}, line {line}: {problem}{advice}")
-            rows.broken.append(Broken(text, problem, -1, line))
+            rows.broken.append(BrokenLine(text, problem, -1, line))
         if kept:
             arrays = [_column([row.get(each.name) for _, _, row in kept], each) for each in rows.schema]
             lines = np.array([line for line, _, _ in kept], np.int64)
             batch = pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
-            yield with_places(batch, lines, pa.array([text for _, text, _ in kept], pa.utf8()))
+            yield with_positions(batch, lines, pa.array([text for _, text, _ in kept], pa.utf8()))
         block = _block(objects)
 
 
@@ -219,7 +219,7 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     return kind if pa.types.is_boolean(kind) else pa.utf8()
 
 
-def _objects(text: Decoded, name: str, found: list[Broken], options: Options) -> Iterator[_Object]:
+def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Options) -> Iterator[_Object]:
     """Line, text and contents of each object."""
     decoder = json.JSONDecoder(
         parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
@@ -227,7 +227,7 @@ def _objects(text: Decoded, name: str, found: list[Broken], options: Options) ->
     start = text.read(_CHUNK)
     source = _elements if start.lstrip("\ufeff \r\n\t").startswith("[") else _lines
     for line, piece in source(start.removeprefix("\ufeff"), text, name):
-        problem = doubt(piece, options.encoding)
+        problem = describe_undecodable(piece, options.encoding)
         try:
             row: Any = None if problem else decoder.decode(piece)
         except _TwiceError as error:
@@ -239,13 +239,13 @@ def _objects(text: Decoded, name: str, found: list[Broken], options: Options) ->
         else:
             problem = problem or ("" if isinstance(row, dict) else "no object")
         if not problem and "\\ud" in piece.lower():
-            problem = doubt(json.dumps(row, ensure_ascii=False), options.encoding)
+            problem = describe_undecodable(json.dumps(row, ensure_ascii=False), options.encoding)
         if not problem:
             yield line, piece, row
             continue
         if not options.collect:
             raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
-        found.append(Broken(piece, problem, -1, line))
+        found.append(BrokenLine(piece, problem, -1, line))
 
 
 class _TwiceError(ValueError):
@@ -261,7 +261,7 @@ def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _lines(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]:
+def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
     """Lines that are not blank."""
     number, rest = 1, start
     while True:
@@ -278,7 +278,7 @@ def _lines(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]:
         yield number, rest.rstrip("\r")
 
 
-def _elements(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]:
+def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
     """The elements of an array, which is all that the file has."""
     decoder = json.JSONDecoder()
     buffer, at, line = start, start.index("[") + 1, 1 + start[: start.index("[")].count("\n")
@@ -305,7 +305,7 @@ def _elements(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]
         at = end
 
 
-def _require_end(rest: str, text: Decoded, line: int, name: str) -> None:
+def _require_end(rest: str, text: TextDecoder, line: int, name: str) -> None:
     """``Failure`` for anything behind an array: its rows would be loaded by nobody."""
     while not rest.strip():
         line += rest.count("\n")

@@ -14,7 +14,7 @@ Numbers = npt.NDArray[np.int64]
 #: Columns that readers of text add to their batches, behind those of the file: on which line a row begins (the first
 #: line of a file is 1), and its text, where that is at hand.
 LINE, TEXT = "informix-arrow line", "informix-arrow text"
-PLACES = (LINE, TEXT)
+POSITION_COLUMNS = (LINE, TEXT)
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Options:
     nested: dict[str, pa.DataType] = field(default_factory=dict)
     types: pa.Schema | None = None
     date_format: str = ""
-    beside: str = ""
+    content_directory: str = ""
 
 
 @dataclass
-class Broken:
+class BrokenLine:
     """A line that is no row: its text, what is the matter, and its number among the file's rows, from 0."""
 
     text: str
@@ -65,13 +65,13 @@ class Broken:
 
 
 @dataclass
-class Rows:
-    """What a file holds: batches whose first columns are those of ``schema``, :data:`PLACES` behind them."""
+class FileRows:
+    """What a file holds: batches whose first columns are those of ``schema``, :data:`POSITION_COLUMNS` behind them."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     total: int | None = None
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[BrokenLine] = field(default_factory=list)
 
     def reader(self) -> pa.RecordBatchReader:
         """The batches without the places."""
@@ -84,7 +84,7 @@ class Rows:
         return pa.RecordBatchReader.from_batches(self.schema, bare())
 
 
-class Lines:
+class LineCounter:
     """Counts the lines of a file along with its rows.
 
     ``blank`` holds the numbers of blank lines, which are no rows; whoever reads the file's bytes adds to it.
@@ -94,7 +94,7 @@ class Lines:
         self._blank = blank
         self._next = first  # of the next row, blank lines not counted
 
-    def take(self, count: int, inside: Numbers | None) -> Numbers:
+    def next_lines(self, count: int, inside: Numbers | None) -> Numbers:
         """The lines on which the next rows begin; ``inside`` counts the ends of lines within each."""
         lines = np.arange(self._next, self._next + count, dtype=np.int64)
         self._next += count
@@ -121,8 +121,8 @@ class Lines:
         return lines + np.searchsorted(before, lines, side="right")
 
 
-def with_places(batch: pa.RecordBatch, lines: Numbers, text: pa.Array | None = None) -> pa.RecordBatch:
-    """The batch, with :data:`PLACES` behind its columns."""
+def with_positions(batch: pa.RecordBatch, lines: Numbers, text: pa.Array | None = None) -> pa.RecordBatch:
+    """The batch, with :data:`POSITION_COLUMNS` behind its columns."""
     arrays, names = [*batch.columns, pa.array(lines)], [*batch.schema.names, LINE]
     if text is not None:
         arrays.append(text)

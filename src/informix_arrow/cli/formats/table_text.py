@@ -15,7 +15,7 @@ _MEASURED_ROWS = 1000  # by which the widths of columns are chosen
 _CONTROL = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}
 
 
-class TableWriter:
+class TextTableWriter:
     """An aligned table. The first 1,000 rows tell how wide the columns are; later values may stand out, none is cut."""
 
     def __init__(

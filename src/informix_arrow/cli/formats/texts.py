@@ -43,17 +43,17 @@ def texts(column: pa.Array, field: pa.Field) -> pa.Array:
         return column
     qualifier = qualifier_of(field)
     if qualifier is not None:
-        return _each(column, lambda value: interval_of(value, qualifier).text)
+        return _map_values(column, lambda value: interval_of(value, qualifier).text)
     if kind == pa.month_day_nano_interval():
-        return _each(column, _interval_text)
+        return _map_values(column, _interval_text)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return _each(column, bytes.hex)
+        return _map_values(column, bytes.hex)
     if pa.types.is_nested(kind):
-        return _each(column, lambda value: json.dumps(value, default=str, ensure_ascii=False))
+        return _map_values(column, lambda value: json.dumps(value, default=str, ensure_ascii=False))
     return column.cast(pa.utf8())
 
 
-def _each(column: pa.Array, text: Any) -> pa.Array:
+def _map_values(column: pa.Array, text: Any) -> pa.Array:
     return pa.array([None if value is None else text(value) for value in column.to_pylist()], pa.utf8())
 
 
@@ -72,6 +72,6 @@ def is_number(field: pa.Field) -> bool:
     return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
 
 
-def replaced_where(column: pa.Array, mask: pa.Array, made: pa.Array) -> pa.Array:
+def replace_where(column: pa.Array, mask: pa.Array, made: pa.Array) -> pa.Array:
     """The column, with what was made in its place where the mask is true."""
     return pc.if_else(pc.fill_null(mask, False), made, column)

@@ -24,7 +24,7 @@ from ..schema.catalog import ColumnInfo, TableInfo
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.result_cast import cast_column, numbers_of_keys, result_type
 from ..types.result_types import RESULT_OPTIONS, VARYING, is_floating_decimal
-from ..types.text_forms import RawText
+from ..types.text_forms import MultibyteTextEncoder
 
 _TUPLE_HEADER = 8  # of SQ_TUPLE, in front of its payload
 _NULL_VARCHAR = b"\x01\x00"
@@ -70,7 +70,7 @@ def is_logged(column: ColumnInfo) -> bool:
     return True
 
 
-def declared(column: ColumnInfo) -> str:
+def declared_type(column: ColumnInfo) -> str:
     """The type as TABSCHEMA has it: in lower case, a VARCHAR always with its reserve."""
     t = column.type
     if t.code in VARYING:
@@ -81,7 +81,7 @@ def declared(column: ColumnInfo) -> str:
     return t.sql.lower()
 
 
-class TableImages:
+class TableImageEncoder:
     """Makes the row images of a table, from columns in storage form.
 
     Parameters
@@ -104,7 +104,7 @@ class TableImages:
         self._fixed = [c for c in wanted if c not in self._variable]
         ops = [_fixed_op(column) for column in self._fixed]
         described = [Column(c.name, c.type) for c in self._fixed]
-        self._raw = RawText(described, ops, codec) if is_multibyte(codec) else None
+        self._raw = MultibyteTextEncoder(described, ops, codec) if is_multibyte(codec) else None
         if self._raw is not None:
             ops = self._raw.ops
         self._width = sum(op.width for op in ops)
@@ -116,20 +116,23 @@ class TableImages:
             info.owner,
             info.name,
             tuple(
-                [LoggedColumn(c.name, declared(c), op.width) for c, op in zip(self._fixed, ops, strict=True)]
-                + [LoggedColumn(c.name, declared(c), 0) for c in self._variable]
+                [
+                    LoggedColumn(c.name, declared_type(c), op.width)
+                    for c, op in zip(self._fixed, ops, strict=True)
+                ]
+                + [LoggedColumn(c.name, declared_type(c), 0) for c in self._variable]
             ),
         )
 
-    def of(self, rows: pa.Table) -> list[bytes]:
+    def encode(self, rows: pa.Table) -> list[bytes]:
         """What stands in the log of each row: the lengths of its columns of variable length, and its image. `rows` has
         all columns by name, in storage form. -23103 for a character that the database's code set lacks."""
-        made: list[bytes] = []
+        images: list[bytes] = []
         for start in range(0, rows.num_rows, _ROWS_AT_A_TIME):
-            made += self._of(rows.slice(start, _ROWS_AT_A_TIME))
-        return made
+            images += self._encode(rows.slice(start, _ROWS_AT_A_TIME))
+        return images
 
-    def _of(self, rows: pa.Table) -> list[bytes]:
+    def _encode(self, rows: pa.Table) -> list[bytes]:
         fixed = self._fixed_parts(rows)
         if not self._variable:
             return fixed
@@ -146,7 +149,7 @@ class TableImages:
             return [b""] * n
         names = [column.name for column in self._fixed]
         arrays = [_wire_column(column, rows.column(column.name), self._codec) for column in self._fixed]
-        batch = pa.RecordBatch.from_arrays([_flat(array) for array in arrays], names=names)
+        batch = pa.RecordBatch.from_arrays([_as_array(array) for array in arrays], names=names)
         try:
             if self._raw is not None:
                 batch = self._raw.wire_form(batch)
@@ -154,7 +157,7 @@ class TableImages:
                 self._ops, names, codepage=None if self._raw is not None else encoder_table(self._codec)
             )
             encoder.load(*batch.__arrow_c_array__())
-            messages = memoryview(b"".join(_all(encoder)))
+            messages = memoryview(b"".join(_encode_all(encoder)))
         except DataError as problem:
             raise SqlError(_NO_CHARACTER, near=problem.column or "", detail=str(problem)) from problem
         width = self._width
@@ -164,7 +167,7 @@ class TableImages:
         return [bytes(messages[at : at + width]) for at in range(_TUPLE_HEADER, n * stride, stride)]
 
 
-def _all(encoder: Encoder) -> list[bytearray]:
+def _encode_all(encoder: Encoder) -> list[bytearray]:
     made = []
     while encoder.remaining:
         made.append(encoder.encode(16 << 20)[0])
@@ -177,19 +180,19 @@ def _fixed_op(column: ColumnInfo) -> PlanOp:
     return plan_op(column.type, RESULT_OPTIONS, column=column.name)
 
 
-def _flat(array: Any) -> Any:
+def _as_array(array: Any) -> Any:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _chunked(array: Any) -> Any:
+def _as_chunked_array(array: Any) -> Any:
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def _wire_column(column: ColumnInfo, array: Any, codec: str) -> Any:
     """A column of fixed width as the encoder takes it."""
-    t, array = column.type, _chunked(array)
+    t, array = column.type, _as_chunked_array(array)
     if t.is_boolean:  # a byte that tells NULL, and one of the value
-        values = _flat(array)
+        values = _as_array(array)
         flags = np.where(
             values.is_null().to_numpy(zero_copy_only=False),
             0x0100,
@@ -204,7 +207,7 @@ def _wire_column(column: ColumnInfo, array: Any, codec: str) -> Any:
 def _variable_parts(column: ColumnInfo, array: Any, codec: str) -> Sequence[bytes]:
     """The bytes of each row's value, what stands in front of them included."""
     t = column.type
-    texts = cast_column(_chunked(array), t, result_type(t), codec).to_pylist()
+    texts = cast_column(_as_chunked_array(array), t, result_type(t), codec).to_pylist()
     try:
         encoded = [None if text is None else text.encode(codec) for text in texts]
     except UnicodeEncodeError as problem:

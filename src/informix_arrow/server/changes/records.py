@@ -31,7 +31,7 @@ class RecordKind(IntEnum):
 
 _BEGIN = struct.Struct(">4IQIqI")
 _COMMIT = struct.Struct(">4IQIq")
-_PLACE = struct.Struct(">4IQI")  # RBTX, DISCARD
+_DISCARD = struct.Struct(">4IQI")  # RBTX, DISCARD
 _CHANGE = struct.Struct(">4IQIii")
 _TRUNCATE = struct.Struct(">4IQIi")
 _SCHEMA = struct.Struct(">4Ii4I")
@@ -49,11 +49,11 @@ def commit(lsn: int, tx: int, time: int) -> bytes:
 
 
 def rollback(lsn: int, tx: int) -> bytes:
-    return _PLACE.pack(_PLACE.size, 0, SCHEME, RecordKind.RBTX, lsn, tx)
+    return _DISCARD.pack(_DISCARD.size, 0, SCHEME, RecordKind.RBTX, lsn, tx)
 
 
 def discard(lsn: int, tx: int) -> bytes:
-    return _PLACE.pack(_PLACE.size, 0, SCHEME, RecordKind.DISCARD, lsn, tx)
+    return _DISCARD.pack(_DISCARD.size, 0, SCHEME, RecordKind.DISCARD, lsn, tx)
 
 
 def truncate(lsn: int, tx: int, label: int) -> bytes:
@@ -87,7 +87,7 @@ def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
     return _SCHEMA.pack(*head, 0, sum(widths), len(widths), len(columns) - len(widths)) + text
 
 
-def picker(table: LoggedTable, wanted: Collection[str]) -> Callable[[bytes], bytes] | None:
+def projection(table: LoggedTable, wanted: Collection[str]) -> Callable[[bytes], bytes] | None:
     """What makes of a row's body in the log that of some columns; None where all are wanted."""
     taken = [column.name in wanted for column in table.columns]
     if all(taken):

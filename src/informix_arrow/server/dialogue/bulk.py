@@ -17,10 +17,10 @@ from ...wire.plan_ops import Kind, TypeOptions, arrow_type_of_op, plan_op
 from ...wire.types import ColumnType
 from ...wire.values import decode_tuple
 from ..engine.appending import BatchOutcome
-from ..engine.prepared import Prepared
-from ..engine.row_inserts import takes_batches
+from ..engine.prepared import PreparedPlan
+from ..engine.row_inserts import accepts_batches
 from ..errors import SqlError
-from .cursors import refusal
+from .cursors import encoding_error
 
 MAX_ROWS, MAX_BYTES = 65536, 16 << 20
 """Rows and Arrow bytes given to the engine at a time: bounds memory, and the time an interrupt may take."""
@@ -39,10 +39,10 @@ _KINDS = frozenset(
         Kind.INTERVAL_MDN,
     }
 )  # fmt: skip
-_CONVERSION = -415
+_CONVERSION_ERROR = -415
 
 
-class RowReader:
+class BulkRowReader:
     """Takes plain rows of one prepared INSERT from received bytes, as columns (decode_bulk.h).
 
     Attributes
@@ -66,10 +66,10 @@ class RowReader:
         )
 
     @classmethod
-    def of(cls, prepared: Prepared, encoding: str) -> RowReader | None:
+    def for_statement(cls, prepared: PreparedPlan, encoding: str) -> BulkRowReader | None:
         """A reader for rows of `prepared`; None when they have to be taken one by one: those in a multi-byte code
         set, of which the C decoder knows none, too."""
-        if not prepared.parameters or not takes_batches(prepared.plan) or is_multibyte(encoding):
+        if not prepared.parameters or not accepts_batches(prepared.plan) or is_multibyte(encoding):
             return None
         try:
             return cls(prepared.parameters, encoding)
@@ -81,23 +81,23 @@ class RowReader:
         """Rows that wait to be taken."""
         return self._reader.rows
 
-    def puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
+    def read_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
         """Take SQ_PUTs from inbox[pos:]; the position behind them and why they ended (NEED_MORE, OTHER,
         FULL)."""
         pos, status = self._reader.feed_puts(inbox, pos)
-        return pos, _bounded(status, len(inbox) - pos)
+        return pos, _check_row_size(status, len(inbox) - pos)
 
-    def binds(self, inbox: bytes, pos: int, statement: int) -> tuple[int, int]:
-        """Take executes of the statement with their binds from inbox[pos:]; as `puts`."""
+    def read_binds(self, inbox: bytes, pos: int, statement: int) -> tuple[int, int]:
+        """Take executes of the statement with their binds from inbox[pos:]; as `read_puts`."""
         pos, status, self.shape = self._reader.feed_binds(inbox, pos, statement, self.shape)
-        return pos, _bounded(status, len(inbox) - pos)
+        return pos, _check_row_size(status, len(inbox) - pos)
 
-    def take(self) -> Any:
+    def take_batch(self) -> Any:
         """The rows taken so far as a record batch with one column per parameter."""
         self.shape = SHAPE_UNKNOWN
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), self._reader.take())
 
-    def take_values(self) -> tuple[object, ...] | None:
+    def take_single_row(self) -> tuple[object, ...] | None:
         """The only row taken so far as the Python objects that `take`'s batch would give; None, and nothing is taken,
         when there is not exactly one, or it has other columns than integers, floats, BOOLEAN and text."""
         row = self._reader.take_values()
@@ -106,7 +106,7 @@ class RowReader:
         return row
 
 
-def _bounded(status: int, left: int) -> int:
+def _check_row_size(status: int, left: int) -> int:
     return OTHER if status == NEED_MORE and left > MAX_ROW else status
 
 
@@ -123,39 +123,39 @@ class InsertCursor:
         The last SERIAL among them, 0 for none.
     """
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: PreparedPlan) -> None:
         self.rows: list[Sequence[object]] = []
-        self.done = self.serial = 0
+        self.inserted = self.serial = 0
         self._prepared = prepared
-        self._reader: RowReader | None = None
+        self._reader: BulkRowReader | None = None
         self._columns: Sequence[Column] = prepared.columns
         if len(prepared.columns) != len(
             prepared.parameters
         ):  # VALUES (?, 0, ?): the row holds what the marks stand for
             self._columns = [Column(f"parameter {n}", ct) for n, ct in enumerate(prepared.parameters, 1)]
 
-    def reader(self, encoding: str) -> RowReader | None:
+    def reader(self, encoding: str) -> BulkRowReader | None:
         """The reader of plain rows; None when all rows go through `put`."""
         if self._reader is None or self._reader.encoding != encoding:
-            self._reader = RowReader.of(self._prepared, encoding)
+            self._reader = BulkRowReader.for_statement(self._prepared, encoding)
         return self._reader
 
     @property
-    def waiting(self) -> int:
+    def pending_rows(self) -> int:
         """Rows that have not reached the engine."""
         return len(self.rows) or (self._reader.rows if self._reader is not None else 0)
 
-    def count(self, outcome: BatchOutcome) -> None:
+    def add_outcome(self, outcome: BatchOutcome) -> None:
         """Rows have gone to the engine."""
-        self.done += outcome.inserted
-        last = outcome.last_good
+        self.inserted += outcome.inserted
+        last = outcome.last_inserted
         if last is not None and outcome.serial is not None:
             self.serial = int(outcome.serial[last])
 
-    def report(self) -> Done:
+    def take_done(self) -> Done:
         """The SQ_DONE for the rows inserted since the last one."""
-        done = Done(0, self.done, 0, self.serial)
-        self.done = self.serial = 0
+        done = Done(0, self.inserted, 0, self.serial)
+        self.inserted = self.serial = 0
         return done
 
     def put(self, payload: bytes, encoding: str) -> None:
@@ -163,15 +163,15 @@ class InsertCursor:
         try:
             self.rows.append(decode_tuple(payload, self._columns, encoding, OPTIONS))
         except (DataError, NotSupportedError) as problem:
-            raise refusal(problem) from problem
+            raise encoding_error(problem) from problem
         except ProtocolError as problem:  # the message's own length was right, so the conversation can go on
-            raise SqlError(_CONVERSION, near=problem.column or "", detail=str(problem)) from problem
+            raise SqlError(_CONVERSION_ERROR, near=problem.column or "", detail=str(problem)) from problem
 
-    def take(self) -> list[Sequence[object]]:
+    def take_rows(self) -> list[Sequence[object]]:
         """The rows of `put`, which are then no longer waiting."""
         rows, self.rows = self.rows, []
         return rows
 
     def take_batch(self) -> Any:
         """The rows of `reader` as a record batch, None when there are none."""
-        return self._reader.take() if self._reader is not None and self._reader.rows else None
+        return self._reader.take_batch() if self._reader is not None and self._reader.rows else None

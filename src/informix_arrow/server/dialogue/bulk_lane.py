@@ -14,27 +14,27 @@ from __future__ import annotations
 from ..._bulk import FULL, NEED_MORE, OTHER, SHAPE_GROUPS
 from ...wire import messages as m
 from ...wire.describe import StatementType
-from ..engine.row_inserts import takes_values
-from .bulk import InsertCursor, RowReader
-from .executions import Executions
-from .layout import Layout
-from .replies import Replies
-from .row_puts import RowPuts
-from .statements import Statement, Statements
+from ..engine.row_inserts import accepts_python_row
+from .bulk import BulkRowReader, InsertCursor
+from .executions import ExecuteHandler
+from .layout import MessageLayout
+from .replies import ReplyWriter
+from .row_puts import PutHandler
+from .statements import StatementHandle, StatementHandles
 
 _ID, _BIND, _PUT = (cls.TAG.to_bytes(2, "big") for cls in (m.Id, m.Bind, m.Put))
 ROW_TAGS = frozenset({_ID, _BIND, _PUT})
-"""What the messages of a row begin with; `BulkLane.rows_ahead` says False of all others."""
+"""What the messages of a row begin with; `BulkInsertFastPath.can_consume_next` says False of all others."""
 
-_MANY = 64
+_TRUSTED_STREAK = 64
 """Rows that the lane must take in a run to be trusted again after rows that it could not take."""
 
-_MOST_PASSED = 8192
+_MAX_BACKOFF = 8192
 
 
-class BulkLane:
-    """`take_rows` before messages are parsed, `settle_groups` before the session waits for its client, and
-    `rows_ahead` between messages, to tell where parsing should stop.
+class BulkInsertFastPath:
+    """`consume_rows` before messages are parsed, `flush_complete_groups` before the session waits for its client, and
+    `can_consume_next` between messages, to tell where parsing should stop.
 
     Attributes
     ----------
@@ -44,23 +44,23 @@ class BulkLane:
 
     def __init__(
         self,
-        layout: Layout,
-        replies: Replies,
-        statements: Statements,
-        executions: Executions,
-        puts: RowPuts,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        statements: StatementHandles,
+        executions: ExecuteHandler,
+        puts: PutHandler,
     ) -> None:
         self._layout = layout
         self._replies = replies
         self._statements = statements
         self._executions = executions
         self._puts = puts
-        self.gathered: Statement | None = None
-        self._streak = 0  # rows taken since the last that was not for the lane
-        self._patience = 0  # grows while rows keep being none for the lane
-        self._passed = 0  # rows that the lane lets pass before it tries again
+        self.gathered: StatementHandle | None = None
+        self._consumed_streak = 0  # rows taken since the last that was not for the lane
+        self._backoff = 0  # grows while rows keep being none for the lane
+        self._rows_to_skip = 0  # rows that the lane lets pass before it tries again
 
-    def take_rows(self, inbox: bytes, pos: int) -> tuple[int, bool]:
+    def consume_rows(self, inbox: bytes, pos: int) -> tuple[int, bool]:
         """Take the rows at the front of inbox[pos:].
 
         Returns the position behind them, and whether there is nothing to parse before more has arrived:
@@ -72,9 +72,9 @@ class BulkLane:
             tag = inbox[pos : pos + 2]
             start = pos
             if tag == _PUT:
-                pos, status = self._take_puts(inbox, pos)
-            elif tag in (_ID, _BIND) and (statement := self._addressed(inbox, pos)) is not None:
-                pos, status = self._take_binds(statement, inbox, pos)
+                pos, status = self._consume_puts(inbox, pos)
+            elif tag in (_ID, _BIND) and (statement := self._target_statement(inbox, pos)) is not None:
+                pos, status = self._consume_binds(statement, inbox, pos)
             else:
                 break
             if status == NEED_MORE:
@@ -82,33 +82,37 @@ class BulkLane:
             if status == OTHER and pos == start:
                 break
         if self.gathered is not None:
-            self.settle_rows()
+            self.flush()
         return pos, False
 
-    def settle_groups(self) -> bool:
+    def flush_complete_groups(self) -> bool:
         """Before the session waits for its client: execute and answer the rows whose groups have ended. False
         when there are none. Those of a group on its way go on gathering: nobody waits for their replies."""
         gathered = self.gathered
         on_its_way = (
-            gathered is not None and gathered.reader is not None and gathered.reader.shape != SHAPE_GROUPS
+            gathered is not None
+            and gathered.bulk_reader is not None
+            and gathered.bulk_reader.shape != SHAPE_GROUPS
         )
-        return not on_its_way and self.settle_rows()
+        return not on_its_way and self.flush()
 
-    def settle_rows(self) -> bool:
+    def flush(self) -> bool:
         """Execute the bound rows that have been gathered and answer them; False when there are none."""
         statement, self.gathered = self.gathered, None
-        if statement is None or statement.reader is None or not statement.reader.rows:
+        if statement is None or statement.bulk_reader is None or not statement.bulk_reader.rows:
             return False
-        reader = statement.reader
+        reader = statement.bulk_reader
         separate = reader.shape == SHAPE_GROUPS
-        row = reader.take_values() if reader.rows == 1 and takes_values(statement.prepared) else None
+        row = (
+            reader.take_single_row() if reader.rows == 1 and accepts_python_row(statement.prepared) else None
+        )
         if row is None:
-            self._executions.execute_gathered(statement, reader.take(), separate)
+            self._executions.execute_batch(statement, reader.take_batch(), separate)
         else:
             self._executions.execute_row(statement, row, separate)
         return True
 
-    def rows_ahead(self, inbox: bytes, pos: int, last: m.Message) -> bool:
+    def can_consume_next(self, inbox: bytes, pos: int, last: m.Message) -> bool:
         """Whether the lane may be able to go on at `pos`, after the message `last`."""
         kind = type(last)
         tag = inbox[pos : pos + 2]
@@ -119,63 +123,67 @@ class BulkLane:
                 return False
         elif self._replies.failed or kind is not m.Execute or tag not in (_ID, _BIND):
             return False
-        if self._addressed(inbox, pos) is None:
+        if self._target_statement(inbox, pos) is None:
             return False
-        self._passed -= 1
-        return self._passed < 0
+        self._rows_to_skip -= 1
+        return self._rows_to_skip < 0
 
-    def _addressed(self, inbox: bytes, pos: int) -> Statement | None:
+    def _target_statement(self, inbox: bytes, pos: int) -> StatementHandle | None:
         """The statement that the row at `pos` is for, when the lane can take its rows."""
         statement = self._statements.current
         if inbox[pos : pos + 2] == _ID:
             statement = self._statements.get(int.from_bytes(inbox[pos + 2 : pos + 4], "big", signed=True))
-        if statement is None or statement.alone:
+        if statement is None or statement.executes_singly:
             return None
-        if statement.reader_for != self._layout.framing.encoding:
-            statement.reader_for = self._layout.framing.encoding
-            statement.reader = None
+        if statement.bulk_reader_encoding != self._layout.framing.encoding:
+            statement.bulk_reader_encoding = self._layout.framing.encoding
+            statement.bulk_reader = None
             if statement.prepared.statement_type == StatementType.INSERT:
-                statement.reader = RowReader.of(statement.prepared, self._layout.framing.encoding)
-        return statement if statement.reader is not None else None
+                statement.bulk_reader = BulkRowReader.for_statement(
+                    statement.prepared, self._layout.framing.encoding
+                )
+        return statement if statement.bulk_reader is not None else None
 
-    def _take_binds(self, statement: Statement, inbox: bytes, pos: int) -> tuple[int, int]:
+    def _consume_binds(self, statement: StatementHandle, inbox: bytes, pos: int) -> tuple[int, int]:
         if self.gathered is not statement:
-            self.settle_rows()
-            if self._puts.pending is not None:
-                self._replies.guarded(self._puts.flush, m.Execute())
-        reader = statement.reader
+            self.flush()
+            if self._puts.pending_statement is not None:
+                self._replies.call_handler(self._puts.flush, m.Execute())
+        reader = statement.bulk_reader
         if self._replies.failed or reader is None:
             return pos, OTHER
         start, before = pos, reader.rows
-        pos, status = reader.binds(inbox, pos, statement.id)
+        pos, status = reader.read_binds(inbox, pos, statement.id)
         if pos > start:
             self._statements.current = self.gathered = statement
-            statement.bound, statement.awaited = None, ()
-        self._streak += reader.rows - before
+            statement.bound_values, statement.missing_contents = None, ()
+        self._consumed_streak += reader.rows - before
         if status == FULL:
-            self.settle_rows()
+            self.flush()
         elif status == OTHER and pos == start:
             # The fewer rows there were between those that are not for the lane, the more pass before it tries again.
-            self._patience = 0 if self._streak >= _MANY else min(2 * self._patience + 1, _MOST_PASSED)
-            self._passed = self._patience
-            self._streak = 0
+            self._backoff = (
+                0 if self._consumed_streak >= _TRUSTED_STREAK else min(2 * self._backoff + 1, _MAX_BACKOFF)
+            )
+            self._rows_to_skip = self._backoff
+            self._consumed_streak = 0
         return pos, status
 
-    def _take_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
-        self.settle_rows()
+    def _consume_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
+        self.flush()
         statement = self._statements.current
         cursor = statement.cursor if statement is not None else None
         reader = cursor.reader(self._layout.framing.encoding) if isinstance(cursor, InsertCursor) else None
         if self._replies.failed or reader is None or not isinstance(cursor, InsertCursor):
             return pos, OTHER
-        if self._puts.pending is not statement:
-            self._replies.guarded(self._puts.flush, m.Put(b""))
+        if self._puts.pending_statement is not statement:
+            self._replies.call_handler(self._puts.flush, m.Put(b""))
         elif cursor.rows:
-            self._replies.guarded(self._puts.insert, m.Put(b""))
+            self._replies.call_handler(self._puts.insert_pending, m.Put(b""))
         if self._replies.failed:
             return pos, OTHER
-        self._puts.pending = statement
-        pos, status = reader.puts(inbox, pos)
+        self._puts.pending_statement = statement
+        pos, status = reader.read_puts(inbox, pos)
         if status == FULL:
-            self._replies.guarded(self._puts.insert, m.Put(b""))
+            self._replies.call_handler(self._puts.insert_pending, m.Put(b""))
         return pos, status

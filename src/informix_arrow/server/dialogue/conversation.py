@@ -29,24 +29,24 @@ from ...wire import messages as m
 from ...wire.capabilities import Framing, server_answer
 from ...wire.errors import ProtocolError
 from ..engine.session import EngineSession
-from .bulk_lane import BulkLane
-from .client_files import Agenda, ClientFiles, Inquiry
-from .current_database import CurrentDatabase
-from .executions import Executions
-from .fast_path import FastPath
-from .fetching import Fetching
-from .interrupts import Interrupts
-from .large_objects import LargeObjects
-from .layout import Layout
-from .pam import Dialogue
-from .peer import Peer, PeerGone
-from .preparing import Preparing
-from .replies import Replies, log
-from .row_puts import RowPuts
-from .runner import Runner
-from .smart_objects import OpenObjects, SmartObjects
-from .statements import Statements
-from .transactions import Transactions
+from .bulk_lane import BulkInsertFastPath
+from .client_files import ClientFileTransfer, ClientRequester, MessageQueue
+from .current_database import DatabaseHandler
+from .executions import ExecuteHandler
+from .fast_path import FastPathHandler
+from .fetching import FetchHandler
+from .interrupts import StatementInterrupts
+from .large_objects import LargeObjectHandler
+from .layout import MessageLayout
+from .pam import PamConversation
+from .peer import ClientDisconnected, ClientStream
+from .preparing import PrepareHandler
+from .replies import ReplyWriter, log
+from .row_puts import PutHandler
+from .runner import StatementExecutor
+from .smart_objects import OpenObjectTable, SmartObjectHandler
+from .statements import StatementHandles
+from .transactions import TransactionHandler
 
 
 class ClientSide:
@@ -65,18 +65,20 @@ class ClientSide:
         The smart large objects that it has open.
     """
 
-    def __init__(self, peer: Peer, framing: Framing, interrupts: Interrupts) -> None:
-        self.layout = Layout(framing)
-        self.agenda = Agenda()
-        self.files = ClientFiles(Inquiry(peer, self.layout, self.agenda), peer, self.layout, interrupts)
-        self.open_objects = OpenObjects()
+    def __init__(self, peer: ClientStream, framing: Framing, interrupts: StatementInterrupts) -> None:
+        self.layout = MessageLayout(framing)
+        self.agenda = MessageQueue()
+        self.files = ClientFileTransfer(
+            ClientRequester(peer, self.layout, self.agenda), peer, self.layout, interrupts
+        )
+        self.open_objects = OpenObjectTable()
 
     def open(self, locator: bytes, mode: int) -> int:
         """Open a smart large object that exists: a descriptor."""
         return self.open_objects.add(locator, mode)
 
 
-class Conversation:
+class ProtocolSession:
     """One session after its login: its parts put together, and the table of who answers which message.
 
     Parameters
@@ -105,33 +107,35 @@ class Conversation:
     def __init__(
         self,
         engine: EngineSession,
-        runner: Runner,
+        runner: StatementExecutor,
         client: ClientSide,
-        peer: Peer,
-        interrupts: Interrupts,
-        dialogue: Dialogue | None = None,
+        peer: ClientStream,
+        interrupts: StatementInterrupts,
+        dialogue: PamConversation | None = None,
     ) -> None:
         self.ended = False
-        self._engine = engine
-        self._dialogue = dialogue
-        self._agenda = client.agenda
+        self._engine_session = engine
+        self._pam_conversation = dialogue
+        self._queue = client.agenda
         self._layout = layout = client.layout
         objects = client.open_objects
         self._peer = peer
-        self._replies = replies = Replies(peer, layout, client.files)
-        self._statements = statements = Statements()
-        database = CurrentDatabase(engine, layout, replies, interrupts, statements, objects)
-        transactions = Transactions(engine, runner, replies, interrupts, statements, database)
-        preparing = Preparing(runner, layout, replies, interrupts, statements)
-        self._executions = executions = Executions(
+        self._replies = replies = ReplyWriter(peer, layout, client.files)
+        self._statements = statements = StatementHandles()
+        database = DatabaseHandler(engine, layout, replies, interrupts, statements, objects)
+        transactions = TransactionHandler(engine, runner, replies, interrupts, statements, database)
+        preparing = PrepareHandler(runner, layout, replies, interrupts, statements)
+        self._execute_handler = executions = ExecuteHandler(
             engine, runner, layout, replies, interrupts, statements, database, transactions
         )
-        self._puts = puts = RowPuts(runner, layout, replies, interrupts, statements)
-        fetching = Fetching(engine, runner, layout, replies, interrupts, statements, transactions)
-        self._large_objects = large_objects = LargeObjects(replies, statements)
-        smart_objects = SmartObjects(engine, replies, interrupts, objects)
-        self._fast_path = fast_path = FastPath(engine, layout, replies, interrupts, objects, smart_objects)
-        self.lane = BulkLane(layout, replies, statements, executions, puts)
+        self._put_handler = puts = PutHandler(runner, layout, replies, interrupts, statements)
+        fetching = FetchHandler(engine, runner, layout, replies, interrupts, statements, transactions)
+        self._large_object_handler = large_objects = LargeObjectHandler(replies, statements)
+        smart_objects = SmartObjectHandler(engine, replies, interrupts, objects)
+        self._fast_path_handler = fast_path = FastPathHandler(
+            engine, layout, replies, interrupts, objects, smart_objects
+        )
+        self.bulk_inserts = BulkInsertFastPath(layout, replies, statements, executions, puts)
 
         self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
             m.Prepare: preparing.prepare,
@@ -143,11 +147,11 @@ class Conversation:
             m.Bind: self._bind,
             m.Execute: executions.execute,
             m.Put: puts.put,
-            m.RetType: fetching.ret_type,
-            m.CursorName: fetching.cursor_name,
-            m.Hold: fetching.hold,
-            m.Scroll: fetching.scroll,
-            m.AutoFree: fetching.auto_free,
+            m.RetType: fetching.set_result_types,
+            m.CursorName: fetching.set_cursor_name,
+            m.Hold: fetching.set_hold,
+            m.Scroll: fetching.set_scroll,
+            m.AutoFree: fetching.set_auto_free,
             m.Open: fetching.open,
             m.Fetch: fetching.fetch,
             m.ScrollFetch: fetching.scroll_fetch,
@@ -162,26 +166,26 @@ class Conversation:
             m.DbClose: database.close,
             m.DbList: database.list_all,
             m.GetRoutine: fast_path.get_routine,
-            m.RoutineQuestion: fast_path.question,
-            m.ExecuteRoutine: fast_path.execute_routine,
+            m.RoutineQuestion: fast_path.describe_routine,
+            m.ExecuteRoutine: fast_path.call_routine,
             m.LoData: smart_objects.lo_data,
             m.BlobBind: large_objects.blob_bind,
-            m.BlobChunk: large_objects.blob_piece,
+            m.BlobChunk: large_objects.blob_chunk,
             m.FetchBlob: large_objects.fetch_blob,
             m.Protocols: self._protocols,
             m.Exit: self._exit,
-            m.Info: _nothing,
-            m.NDescribe: _nothing,
-            m.WantDone: _nothing,
-            m.WantParameters: _nothing,
-            m.Version: _nothing,
-            m.Ack: _nothing,
+            m.Info: _ignore,
+            m.NDescribe: _ignore,
+            m.WantDone: _ignore,
+            m.WantParameters: _ignore,
+            m.Version: _ignore,
+            m.Ack: _ignore,
         }
 
     @property
-    def admitted(self) -> bool:
+    def logged_in(self) -> bool:
         """Whether the login is over."""
-        return self._dialogue is None
+        return self._pam_conversation is None
 
     @property
     def framing(self) -> Framing:
@@ -192,29 +196,29 @@ class Conversation:
         """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
         send; PeerGone when the client has gone: what it sent ahead is not begun."""
         self._layout.text_encoding = encoding
-        agenda, replies, puts = self._agenda, self._replies, self._puts
+        agenda, replies, puts = self._queue, self._replies, self._put_handler
         agenda.messages = messages = list(messages)
         at = 0
         while at < len(messages) and not self.ended:
-            if self._peer.leaving:
-                raise PeerGone("the client closed the connection")
-            agenda.at = at
+            if self._peer.client_closed:
+                raise ClientDisconnected("the client closed the connection")
+            agenda.index = at
             message = messages[at]
             kind = type(message)
-            if self._fast_path.spare_end and kind is not m.EndOfTurn:
-                self._fast_path.spare_end = False
-            if self._dialogue is not None and kind not in (m.Protocols, m.EndOfTurn, m.Exit):
-                self._ask_user(self._dialogue, message)
+            if self._fast_path_handler.ignores_next_eot and kind is not m.EndOfTurn:
+                self._fast_path_handler.ignores_next_eot = False
+            if self._pam_conversation is not None and kind not in (m.Protocols, m.EndOfTurn, m.Exit):
+                self._continue_pam(self._pam_conversation, message)
                 at += 1
                 continue
-            if puts.pending is not None and kind is not m.Put and kind is not m.Id:
-                replies.guarded(puts.flush, message)
+            if puts.pending_statement is not None and kind is not m.Put and kind is not m.Id:
+                replies.call_handler(puts.flush, message)
             if kind is m.EndOfTurn:
                 replies.failed = False
-                if self._fast_path.end_group():
-                    replies.reply(message)
-            elif kind is m.Execute and not replies.failed and self._executions.gathers():
-                at = self._executions.execute_run(messages, at)
+                if self._fast_path_handler.end_group():
+                    replies.send_message(message)
+            elif kind is m.Execute and not replies.failed and self._execute_handler.can_batch():
+                at = self._execute_handler.execute_consecutive(messages, at)
                 continue
             elif not replies.failed or kind is m.Exit:
                 handler = self._handlers.get(kind)
@@ -231,43 +235,43 @@ class Conversation:
         """Nothing is answered any more. What the client has left open goes now and not with Python's collector, which
         does not know how large results are: the parts of a conversation know each other."""
         self._statements.clear()
-        self._agenda.messages = []
+        self._queue.messages = []
         self._handlers.clear()
 
     def _bind(self, message: m.Bind) -> None:
         """Values of the routine that is to be called, or of the statement that was named."""
-        if not self._fast_path.take_arguments(message.values):
-            self._large_objects.bind(message)
+        if not self._fast_path_handler.take_arguments(message.values):
+            self._large_object_handler.bind(message)
 
     def _protocols(self, message: m.Protocols) -> None:
-        answer = server_answer(message.mask, pam=self._dialogue is not None)
-        self._replies.reply(m.Protocols(answer))
+        answer = server_answer(message.mask, pam=self._pam_conversation is not None)
+        self._replies.send_message(m.Protocols(answer))
         self._layout.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
-        if self._dialogue is not None and not self.framing.pam:
+        if self._pam_conversation is not None and not self.framing.pam:
             raise ProtocolError(
                 "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
             )
 
-    def _ask_user(self, dialogue: Dialogue, message: m.Message) -> None:
+    def _continue_pam(self, dialogue: PamConversation, message: m.Message) -> None:
         """The next question, or the verdict."""
-        said = dialogue.go_on(message)
+        said = dialogue.next_messages(message)
         for number, each in enumerate(said):
             if number:
-                self._replies.reply(m.EndOfTurn())
-            self._replies.reply(each)
-        if dialogue.passed:
-            self._dialogue = None
-        elif dialogue.refused:
+                self._replies.send_message(m.EndOfTurn())
+            self._replies.send_message(each)
+        if dialogue.is_accepted:
+            self._pam_conversation = None
+        elif dialogue.is_rejected:
             log.info("login refused: wrong answers to the PAM questions")
             self.ended = True
 
     def _exit(self, _: m.Exit) -> None:
         # Answered when it is so: whoever has the answer finds no lock of this session and nothing uncommitted.
         self._statements.clear()
-        self._engine.close()
-        self._replies.reply(m.Exit())
+        self._engine_session.close()
+        self._replies.send_message(m.Exit())
         self.ended = True
 
 
-def _nothing(_: m.Message) -> None:
+def _ignore(_: m.Message) -> None:
     """Messages that ask for nothing beyond what is sent anyway, or that are answered by SQ_EOT alone."""

@@ -11,12 +11,12 @@ from ...wire.describe import Column
 from ...wire.messages import KeysDescribe
 from ...wire.type_codes import TypeCode
 from ...wire.values import encode_tuple
-from ..engine.prepared import Outcome, Prepared
+from ..engine.prepared import PreparedPlan, StatementOutcome
 from ..errors import not_supported
 from ..planning.plans import InsertPlan
 
 
-def key_columns(prepared: Prepared, names: Sequence[str]) -> tuple[Column, ...]:
+def key_columns(prepared: PreparedPlan, names: Sequence[str]) -> tuple[Column, ...]:
     """The columns that a client wants of each inserted row: those that it names, or all that make numbers themselves;
     none of a statement that is no INSERT. -201 for a column that does not."""
     plan = prepared.plan
@@ -29,7 +29,9 @@ def key_columns(prepared: Prepared, names: Sequence[str]) -> tuple[Column, ...]:
     return tuple(made[name.lower()] for name in names) if names else tuple(made.values())
 
 
-def keys_reply(prepared: Prepared, columns: Sequence[Column], outcome: Outcome, framing: Framing) -> bytes:
+def keys_reply(
+    prepared: PreparedPlan, columns: Sequence[Column], outcome: StatementOutcome, framing: Framing
+) -> bytes:
     """The messages for one execution; of several rows the last one's keys are known."""
     if not columns or not outcome.rows:
         return b""
@@ -39,7 +41,7 @@ def keys_reply(prepared: Prepared, columns: Sequence[Column], outcome: Outcome, 
     return described.encode(framing) + row.encode(framing)
 
 
-def _value(column: Column, outcome: Outcome) -> int:
+def _value(column: Column, outcome: StatementOutcome) -> int:
     if column.type.code == TypeCode.SERIAL:
         return outcome.serial
     return outcome.serial8 if column.type.code == TypeCode.SERIAL8 else outcome.bigserial

@@ -14,37 +14,37 @@ from ...wire.bind_values import bound_to_python
 from ...wire.errors import Error, NotSupportedError
 from ...wire.messages import Bind, BoundValue, EndOfTurn, Execute, Id, Message
 from ..engine.appending import BatchOutcome
-from ..engine.prepared import Outcome, Prepared
+from ..engine.prepared import PreparedPlan, StatementOutcome
 from ..errors import SqlError
-from .runner import Runner
-from .statements import descriptors
+from .runner import StatementExecutor
+from .statements import descriptor_positions
 
-MAX_GATHERED = 8192
+MAX_BATCHED = 8192
 """Rows given to the engine at a time: bounds memory, and the time an interrupt may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ExecutionRun:
     """Executes that follow each other.
 
-    `binds` are those after the first, `end` is the index of the message after the run. When `separate`, each
-    execute ends its group, so an SQ_EOT belongs behind each of their replies (behind the last when `closed`:
+    `bound_rows` are those after the first, `end` is the index of the message after the run. When `separate_groups`, each
+    execute ends its group, so an SQ_EOT belongs behind each of their replies (behind the last when `group_closed`:
     its SQ_EOT is part of the run); else they share a group, which ends at the first error.
     """
 
-    binds: list[tuple[BoundValue, ...]]
+    bound_rows: list[tuple[BoundValue, ...]]
     end: int
-    separate: bool
-    closed: bool
+    separate_groups: bool
+    group_closed: bool
 
 
-def following(messages: Sequence[Message], execute: int, statement: int) -> Run:
+def find_run(messages: Sequence[Message], execute: int, statement: int) -> ExecutionRun:
     """The executes of `statement` that directly follow the SQ_EXECUTE at index `execute`."""
     count = len(messages)
     end = execute + 1
     separate = end < count and type(messages[end]) is EndOfTurn
     binds: list[tuple[BoundValue, ...]] = []
-    while len(binds) < MAX_GATHERED - 1:
+    while len(binds) < MAX_BATCHED - 1:
         at = end + 1 if separate else end
         if separate and (end >= count or type(messages[end]) is not EndOfTurn):
             break
@@ -57,12 +57,12 @@ def following(messages: Sequence[Message], execute: int, statement: int) -> Run:
         run = _skip_id(messages, named + 1, statement)
         if type(bind) is not Bind or run >= count or type(messages[run]) is not Execute:
             break
-        if descriptors(bind.values):
+        if descriptor_positions(bind.values):
             break  # contents follow
         binds.append(bind.values)
         end = run + 1
     closed = separate and end < count and type(messages[end]) is EndOfTurn
-    return Run(binds, end + closed, separate, closed)
+    return ExecutionRun(binds, end + closed, separate, closed)
 
 
 def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
@@ -74,7 +74,7 @@ def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
     return at
 
 
-def to_python(bound: Sequence[BoundValue] | None, prepared: Prepared, encoding: str) -> list[object]:
+def bound_values(bound: Sequence[BoundValue] | None, prepared: PreparedPlan, encoding: str) -> list[object]:
     """Parameters as values for the engine. -254 for a wrong number of them, -415 for bytes that are no
     value."""
     values = bound or ()
@@ -89,25 +89,25 @@ def to_python(bound: Sequence[BoundValue] | None, prepared: Prepared, encoding: 
 
 
 def execute_all(
-    runner: Runner,
-    prepared: Prepared,
+    runner: StatementExecutor,
+    prepared: PreparedPlan,
     binds: Sequence[Sequence[BoundValue] | None],
     encoding: str,
     stop_at_error: bool,
 ) -> BatchOutcome:
     """Run the INSERT once per bind; outcomes in order, up to and with the first error if `stop_at_error`."""
-    results: list[Outcome | SqlError | None] = []
+    results: list[StatementOutcome | SqlError | None] = []
     rows: list[list[object]] = []
     for bound in binds:
         try:
-            rows.append(to_python(bound, prepared, encoding))
+            rows.append(bound_values(bound, prepared, encoding))
             results.append(None)
         except SqlError as problem:
             results.append(problem)
             if stop_at_error:
                 break
     answers = iter(insert_rows(runner, prepared, rows, stop_at_error) if rows else ())
-    merged: list[Outcome | SqlError] = []
+    merged: list[StatementOutcome | SqlError] = []
     for result in results:
         answer = result if result is not None else next(answers, None)
         if answer is None:
@@ -115,12 +115,12 @@ def execute_all(
         merged.append(answer)
         if stop_at_error and isinstance(answer, SqlError):
             break
-    return BatchOutcome.gathered(merged)
+    return BatchOutcome.from_outcomes(merged)
 
 
 def insert_rows(
-    runner: Runner, prepared: Prepared, rows: Sequence[Sequence[object]], stop_at_error: bool
-) -> list[Outcome | SqlError]:
+    runner: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
+) -> list[StatementOutcome | SqlError]:
     """One result per row as if each were executed alone, up to and with the first error if
     `stop_at_error`."""
     if len(rows) == 1:

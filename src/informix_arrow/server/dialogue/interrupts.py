@@ -10,18 +10,18 @@ from types import TracebackType
 
 from ...wire.errors import ProtocolError
 from ..errors import ISAM_INTERRUPTED, SqlError
-from .peer import PeerGone
+from .peer import ClientDisconnected
 
 INTERRUPTED = -213
 
 
-class Interrupts:
+class StatementInterrupts:
     """Whether the session's engine is at work, and whether it has been asked to stop.
 
     `with interrupts:` surrounds one call of the engine. It raises SqlError -213 in place of whatever that raises when
     it was asked to stop.
 
-    `request` and `urge` come from another thread; everything else is the session's thread. A request that
+    `request` and `repeat` come from another thread; everything else is the session's thread. A request that
     finds the engine at work stops it; one that comes while messages wait to be served stops the first
     statement of them; `forget` drops one that found nothing to stop.
 
@@ -34,21 +34,21 @@ class Interrupts:
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._lock = threading.Lock()
-        self._working = False
+        self._is_running = False
         self.requests = 0
-        self._settled = 0  # requests that have had their effect, or have none to have
+        self._handled_requests = 0  # requests that have had their effect, or have none to have
 
     def request(self) -> bool:
-        """Stop the statement that runs, or else the next. True: `urge` it until that says False."""
+        """Stop the statement that runs, or else the next. True: `repeat` it until that says False."""
         with self._lock:
             self.requests += 1
-        return self.urge()
+        return self.repeat()
 
-    def urge(self) -> bool:
+    def repeat(self) -> bool:
         """Say it again to an engine that is still at work: DuckDB forgets an interrupt that comes before its
         query has begun."""
         with self._lock:
-            if not self._working or self.requests == self._settled:
+            if not self._is_running or self.requests == self._handled_requests:
                 return False
             self._interrupt()
             return True
@@ -56,33 +56,33 @@ class Interrupts:
     def check(self) -> None:
         """SqlError -213 when the running statement has been asked to stop; for work that the engine does not
         see."""
-        if self.requests != self._settled:
+        if self.requests != self._handled_requests:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def forget(self, requests: int) -> None:
         """There was nothing to stop when the number of requests was `requests`."""
         with self._lock:
-            self._settled = max(self._settled, requests)
+            self._handled_requests = max(self._handled_requests, requests)
 
     @contextmanager
-    def settling(self) -> Iterator[None]:
+    def preparing_commit(self) -> Iterator[None]:
         """Around a call of the engine that makes ready for what is not stopped, such as a COMMIT: a request that comes
         now shortens it, and stops nothing. One that came before is for the next statement."""
         with self._lock:
-            before, settled = self.requests, self._settled
-            self._settled, self._working = before, True  # one that came before is not urged
+            before, settled = self.requests, self._handled_requests
+            self._handled_requests, self._is_running = before, True  # one that came before is not urged
         try:
             yield
         finally:
             with self._lock:
-                self._working = False
-                self._settled = settled if self.requests == before else self.requests
+                self._is_running = False
+                self._handled_requests = settled if self.requests == before else self.requests
 
     def __enter__(self) -> None:
         with self._lock:
-            asked = self.requests != self._settled
-            self._settled = self.requests
-            self._working = not asked
+            asked = self.requests != self._handled_requests
+            self._handled_requests = self.requests
+            self._is_running = not asked
         if asked:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
@@ -90,11 +90,11 @@ class Interrupts:
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
         with self._lock:
-            asked = self.requests != self._settled
-            self._working = False
-            self._settled = self.requests
+            asked = self.requests != self._handled_requests
+            self._is_running = False
+            self._handled_requests = self.requests
         if not asked or not isinstance(problem, Exception):
             return
         # a statement that talks to its client (SQ_FILE) may have lost it
-        if not isinstance(problem, (PeerGone, ProtocolError)):
+        if not isinstance(problem, (ClientDisconnected, ProtocolError)):
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem

@@ -13,8 +13,8 @@ from ...wire import messages as m
 from ...wire.types import TypeCode
 from ..errors import SqlError
 from .cursors import ScrollCursor, SelectCursor, UpdateCursor
-from .replies import Replies
-from .statements import Statement, Statements, descriptors
+from .replies import ReplyWriter
+from .statements import StatementHandle, StatementHandles, descriptor_positions
 
 MAX_CONTENT = 512 << 20
 """Bytes of all values that a session has bound: they are held in memory until their statements run."""
@@ -22,24 +22,26 @@ MAX_CONTENT = 512 << 20
 NOT_WRITTEN = -605
 """A bound BYTE or TEXT value whose content did not come, or is not what its descriptor says."""
 
-_PIECE = 32766
+_CHUNK_SIZE = 32766
 """Bytes of an SQ_BLOB piece: the largest even number that a padded string can hold."""
 
-_UNTOLD = range(4, 12)
+_UNKNOWN_SIZE_BYTES = range(4, 12)
 """Sizes that say nothing about a TEXT value: for a string JDBC announces 11, seldom 10 or less, however long it
 is. (For a stream of unknown length it announces -1.)"""
 
 _BLOCK = 512 << 10
-_MUCH = 64 << 10  # bytes of one SQ_BIND's values that may add up to too much over a session's statements
+_CHECK_TOTAL_ABOVE = (
+    64 << 10
+)  # bytes of one SQ_BIND's values that may add up to too much over a session's statements
 _SIZE_AT = 16
-_PIECE_HEAD = struct.Struct(">hH")
+_CHUNK_HEADER = struct.Struct(">hH")
 
 
 @dataclass(slots=True)
-class _Arriving:
+class _IncomingContents:
     """Contents on their way, in the order of the descriptors."""
 
-    statement: Statement
+    statement: StatementHandle
     contents: list[bytes] = field(default_factory=list)
     content: bytearray = field(
         default_factory=bytearray
@@ -48,98 +50,98 @@ class _Arriving:
     checked: int = 0  # of them, by _check_room
 
 
-def _held(statement: Statement) -> int:
+def _bound_bytes(statement: StatementHandle) -> int:
     """Bytes of the values that are bound to a statement."""
     size = 0
-    for value in statement.bound or ():
+    for value in statement.bound_values or ():
         size += len(value.data or b"")
     return size
 
 
-class LargeObjects:
+class LargeObjectHandler:
     """SQ_BBIND, SQ_BLOB and SQ_FETCHBLOB, and SQ_BIND as far as it matters to them."""
 
-    def __init__(self, replies: Replies, statements: Statements) -> None:
+    def __init__(self, replies: ReplyWriter, statements: StatementHandles) -> None:
         self._replies = replies
         self._statements = statements
-        self._arriving: _Arriving | None = None
+        self._incoming: _IncomingContents | None = None
 
     def bind(self, message: m.Bind) -> None:
-        statement = self._statements.named()
-        statement.bound = message.values
-        statement.awaited = descriptors(message.values)
-        self._arriving = None
-        held = _held(statement)
-        if held > _MUCH:
-            self._check_room(statement, held)
+        statement = self._statements.require_current()
+        statement.bound_values = message.values
+        statement.missing_contents = descriptor_positions(message.values)
+        self._incoming = None
+        held = _bound_bytes(statement)
+        if held > _CHECK_TOTAL_ABOVE:
+            self._check_memory(statement, held)
 
     def blob_bind(self, message: m.BlobBind) -> None:
-        statement = self._statements.named()
-        self._arriving = None
-        if message.count != len(statement.awaited):
-            raise self._not_written(
-                statement, f"{message.count} contents for {len(statement.awaited)} descriptors"
+        statement = self._statements.require_current()
+        self._incoming = None
+        if message.count != len(statement.missing_contents):
+            raise self._discard_bound(
+                statement, f"{message.count} contents for {len(statement.missing_contents)} descriptors"
             )
         if message.count:
-            self._arriving = _Arriving(statement)
+            self._incoming = _IncomingContents(statement)
 
-    def blob_piece(self, message: m.BlobChunk) -> None:
-        arriving = self._arriving
+    def blob_chunk(self, message: m.BlobChunk) -> None:
+        arriving = self._incoming
         if arriving is None:
             raise SqlError(NOT_WRITTEN, detail="a piece of a content that nobody announced")
         if message.data:
             arriving.size += len(message.data)
-            if arriving.size > arriving.checked + _MUCH:
+            if arriving.size > arriving.checked + _CHECK_TOTAL_ABOVE:
                 arriving.checked = arriving.size
-                self._check_room(arriving.statement, arriving.size)
+                self._check_memory(arriving.statement, arriving.size)
             arriving.content += message.data
             return
         statement = arriving.statement
-        bound = statement.bound
+        bound = statement.bound_values
         assert bound is not None  # only bind and what follows the last content change it
         content = bytes(arriving.content)
         arriving.content = bytearray()
-        value = bound[statement.awaited[len(arriving.contents)]]
+        value = bound[statement.missing_contents[len(arriving.contents)]]
         assert value.data is not None
         declared = int.from_bytes(value.data[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
-        told = declared >= 0 and not (value.type & 0xFF == TypeCode.TEXT and declared in _UNTOLD)
+        told = declared >= 0 and not (value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES)
         if told and declared != len(content):
-            raise self._not_written(statement, f"{len(content)} bytes where {declared} were announced")
+            raise self._discard_bound(statement, f"{len(content)} bytes where {declared} were announced")
         arriving.contents.append(content)
-        if len(arriving.contents) == len(statement.awaited):
+        if len(arriving.contents) == len(statement.missing_contents):
             values = list(bound)
-            for position, content in zip(statement.awaited, arriving.contents, strict=True):
+            for position, content in zip(statement.missing_contents, arriving.contents, strict=True):
                 values[position] = values[position]._replace(data=content)
-            statement.bound, statement.awaited = tuple(values), ()
-            self._arriving = None
+            statement.bound_values, statement.missing_contents = tuple(values), ()
+            self._incoming = None
 
-    def _check_room(self, statement: Statement, size: int) -> None:
+    def _check_memory(self, statement: StatementHandle, size: int) -> None:
         """Refuse what was bound when the session's statements hold too much together."""
-        size += sum(_held(other) for other in self._statements if other is not statement)
+        size += sum(_bound_bytes(other) for other in self._statements if other is not statement)
         if size > MAX_CONTENT:
-            raise self._not_written(statement, f"more than {MAX_CONTENT} bytes are bound")
+            raise self._discard_bound(statement, f"more than {MAX_CONTENT} bytes are bound")
 
-    def _not_written(self, statement: Statement, why: str) -> SqlError:
+    def _discard_bound(self, statement: StatementHandle, why: str) -> SqlError:
         """Forget what was bound; the pieces that still come are passed over with the rest of their group."""
-        statement.bound, statement.awaited = None, ()
-        self._arriving = None
+        statement.bound_values, statement.missing_contents = None, ()
+        self._incoming = None
         return SqlError(NOT_WRITTEN, detail=f"BYTE/TEXT: {why}")
 
     def fetch_blob(self, message: m.FetchBlob) -> None:
-        cursor = self._statements.named(-259).cursor
+        cursor = self._statements.require_current(-259).cursor
         if not isinstance(cursor, SelectCursor | UpdateCursor | ScrollCursor):
             raise SqlError(-259)
         content = cursor.content(message.descriptor)
         tag = m.BlobChunk.TAG
         block = bytearray()
-        for start in range(0, len(content), _PIECE):
-            piece = content[start : start + _PIECE]
-            block += _PIECE_HEAD.pack(tag, len(piece))
+        for start in range(0, len(content), _CHUNK_SIZE):
+            piece = content[start : start + _CHUNK_SIZE]
+            block += _CHUNK_HEADER.pack(tag, len(piece))
             block += piece
             if len(piece) & 1:
                 block.append(0)
             if len(block) >= _BLOCK:
                 self._replies.send(block)
-                self._replies.pace()
+                self._replies.wait_until_sent()
                 block = bytearray()
-        self._replies.send(block + _PIECE_HEAD.pack(tag, 0))
+        self._replies.send(block + _CHUNK_HEADER.pack(tag, 0))

@@ -9,7 +9,7 @@ MAX_SQL = 4 << 20
 """Characters of one statement; -460 above."""
 
 
-class Layout:
+class MessageLayout:
     """What all parts of a conversation read and write messages by.
 
     Attributes
@@ -24,7 +24,7 @@ class Layout:
         self.framing = framing
         self.text_encoding = framing.encoding
 
-    def sql(self, text: str) -> str:
+    def decode_sql(self, text: str) -> str:
         """A received text that is SQL. -460 for one that is too long, -202 for one with what is no character."""
         if self.text_encoding != self.framing.encoding:  # a database was opened since the text was received
             raw = text.encode(self.text_encoding, "surrogateescape")

@@ -20,7 +20,7 @@ from ...wire.describe import Column
 from ...wire.types import TypeCode
 from ..errors import SqlError
 
-DESCRIPTOR = 56
+DESCRIPTOR_SIZE = 56
 """Bytes of a descriptor: our answer to SQ_PROTOCOLS never puts bit 70, which makes it 68, in force."""
 
 NO_SUCH_OBJECT = -602
@@ -31,14 +31,14 @@ _LAYOUT = np.dtype(
         "names": ["first", "last", "size", "null", "opening", "column", "row"],
         "formats": [">i4", ">i4", ">i4", "u1", ">u4", ">u4", ">u8"],
         "offsets": [8, 12, 16, 39, 40, 44, 48],
-        "itemsize": DESCRIPTOR,
+        "itemsize": DESCRIPTOR_SIZE,
     }
 )
 _HANDLE = struct.Struct(">IIQ")
-_HANDLE_AT, _SIZE_AT = 40, 16
-_LARGEST = 0x7FFF_FFFF
+_HANDLE_OFFSET, _SIZE_OFFSET = 40, 16
+_MAX_INT = 0x7FFF_FFFF
 
-_openings = itertools.count(1)
+_cursor_ids = itertools.count(1)
 
 
 class LobColumns:
@@ -54,39 +54,39 @@ class LobColumns:
 
     def __init__(self, columns: Sequence[Column], wanted: Mapping[int, int]) -> None:
         self._names = [column.name for column in columns]
-        self._descriptors = [
+        self._content_columns = [
             position
             for position, column in enumerate(columns)
             if column.type.code in (TypeCode.BYTE, TypeCode.TEXT)
         ]
-        self._locators = [
+        self._locator_columns = [
             position
             for position, column in enumerate(columns)
             if is_locator(column) and wanted.get(position) != TypeCode.SENDRECV
         ]
-        self._opening = next(_openings) & 0xFFFF_FFFF
-        self._starts: list[int] = []
+        self._cursor_id = next(_cursor_ids) & 0xFFFF_FFFF
+        self._batch_starts: list[int] = []
         self._rows = 0
-        self._kept: list[dict[int, pa.Array]] = []
+        self._batch_contents: list[dict[int, pa.Array]] = []
 
     def __bool__(self) -> bool:
         """Whether any column has to be changed."""
-        return bool(self._descriptors or self._locators)
+        return bool(self._content_columns or self._locator_columns)
 
     def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The next batch of the result as the encoder takes it; its BYTE and TEXT contents are kept."""
         arrays = batch.columns
-        if self._descriptors:
-            self._starts.append(self._rows)
-            self._kept.append({position: arrays[position] for position in self._descriptors})
-        for position in self._descriptors:
-            arrays[position] = self._describe(position, arrays[position])
-        for position in self._locators:
-            arrays[position] = hexadecimal(arrays[position])
+        if self._content_columns:
+            self._batch_starts.append(self._rows)
+            self._batch_contents.append({position: arrays[position] for position in self._content_columns})
+        for position in self._content_columns:
+            arrays[position] = self._make_descriptors(position, arrays[position])
+        for position in self._locator_columns:
+            arrays[position] = to_hexadecimal(arrays[position])
         self._rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, names=self._names)
 
-    def _describe(self, position: int, contents: pa.Array) -> pa.Array:
+    def _make_descriptors(self, position: int, contents: pa.Array) -> pa.Array:
         """A descriptor for each value: positions 0 to size - 1, as IBM's JDBC driver wants them."""
         rows = len(contents)
         made = np.zeros(rows, dtype=_LAYOUT)
@@ -94,15 +94,15 @@ class LobColumns:
         sizes = np.diff(offsets)
         nulls = np.asarray(contents.is_null())
         sizes[nulls] = 0
-        if rows and int(sizes.max()) > _LARGEST:
+        if rows and int(sizes.max()) > _MAX_INT:
             raise SqlError(NO_SUCH_OBJECT, near=self._names[position], detail="a content of 2 GiB or more")
         made["last"] = sizes - 1
         made["size"] = sizes
         made["null"] = nulls
-        made["opening"] = self._opening
+        made["opening"] = self._cursor_id
         made["column"] = position
         made["row"] = np.arange(self._rows, self._rows + rows)
-        kind = pa.binary(DESCRIPTOR)
+        kind = pa.binary(DESCRIPTOR_SIZE)
         if not nulls.any():
             return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(made.tobytes())])
         valid = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
@@ -110,13 +110,13 @@ class LobColumns:
 
     def content(self, descriptor: bytes) -> memoryview:
         """The content that a descriptor of this cursor stands for. SqlError -602 for any other descriptor."""
-        opening, column, row = _HANDLE.unpack_from(descriptor, _HANDLE_AT)
-        if opening != self._opening or column not in self._descriptors or row >= self._rows:
+        opening, column, row = _HANDLE.unpack_from(descriptor, _HANDLE_OFFSET)
+        if opening != self._cursor_id or column not in self._content_columns or row >= self._rows:
             raise SqlError(NO_SUCH_OBJECT, detail="a descriptor that this cursor has not given")
-        index = bisect_right(self._starts, row) - 1
-        value = self._kept[index][column][row - self._starts[index]]
+        index = bisect_right(self._batch_starts, row) - 1
+        value = self._batch_contents[index][column][row - self._batch_starts[index]]
         content = value.as_buffer()
-        size = int.from_bytes(descriptor[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
+        size = int.from_bytes(descriptor[_SIZE_OFFSET : _SIZE_OFFSET + 4], "big", signed=True)
         if content is None or size != content.size:
             raise SqlError(NO_SUCH_OBJECT, near=self._names[column], detail="a descriptor that was changed")
         return memoryview(content)
@@ -127,7 +127,7 @@ def is_locator(column: Column) -> bool:
     return column.type.code == TypeCode.UDTFIXED and column.type.extended_name in ("blob", "clob")
 
 
-def hexadecimal(values: pa.Array) -> pa.Array:
+def to_hexadecimal(values: pa.Array) -> pa.Array:
     """A binary array with each value as hexadecimal digits."""
     rows = len(values)
     valid, offsets, data = values.buffers()

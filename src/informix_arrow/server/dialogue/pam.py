@@ -22,45 +22,45 @@ Questions = Mapping[str, Sequence[Question]] | Callable[[str], Iterable[Question
 _HIDDEN, _VISIBLE, _INFORMATION = 1, 2, 4
 
 
-def questions_of(questions: Questions | None, user: str) -> Dialogue | None:
+def start_pam_conversation(questions: Questions | None, user: str) -> PamConversation | None:
     """The dialogue that a login of this user needs, None when his password decides."""
     if questions is None:
         return None
     found = questions(user) if callable(questions) else questions.get(user)
-    return None if found is None else Dialogue(found)
+    return None if found is None else PamConversation(found)
 
 
-class Dialogue:
-    """One login's questions, one after another. `refused` tells that it is over and was lost, `passed` that it was
+class PamConversation:
+    """One login's questions, one after another. `is_rejected` tells that it is over and was lost, `is_accepted` that it was
     won."""
 
     def __init__(self, questions: Iterable[Question]) -> None:
-        self.passed = False
-        self.refused = False
-        self._left = list(questions)[::-1]
-        self._wrong = False
-        self._expected: str | None = None
+        self.is_accepted = False
+        self.is_rejected = False
+        self._remaining_questions = list(questions)[::-1]
+        self._any_wrong_answer = False
+        self._expected_answer: str | None = None
 
-    def go_on(self, message: m.Message) -> list[m.Message]:
+    def next_messages(self, message: m.Message) -> list[m.Message]:
         """What is said to the client's SQ_ACK or SQ_RESPONSE; an SQ_EOT goes behind each but the last, behind which
         the group's own comes. ProtocolError for anything else."""
         if isinstance(message, m.Response):
-            if self._expected is None:
+            if self._expected_answer is None:
                 raise ProtocolError("the client answered a PAM challenge that was not given")
             answer = message.text.encode("utf-8", "surrogateescape")
-            if not hmac.compare_digest(answer, self._expected.encode()):
-                self._wrong = True
-        elif not isinstance(message, m.Ack) or self._expected is not None:
+            if not hmac.compare_digest(answer, self._expected_answer.encode()):
+                self._any_wrong_answer = True
+        elif not isinstance(message, m.Ack) or self._expected_answer is not None:
             raise ProtocolError(f"{type(message).__name__} in place of an answer to a PAM challenge")
-        self._expected = None
-        said: list[m.Message] = []
-        while self._left:
-            text, hidden, self._expected = self._left.pop()
-            if self._expected is not None:
-                said.append(m.Challenge(_HIDDEN if hidden else _VISIBLE, text))
-                return said
-            said.append(m.Challenge(_INFORMATION, text))
-        self.refused = self._wrong
-        self.passed = not self._wrong
-        said.append(m.Exit() if self.refused else m.Accept())
-        return said
+        self._expected_answer = None
+        messages: list[m.Message] = []
+        while self._remaining_questions:
+            text, hidden, self._expected_answer = self._remaining_questions.pop()
+            if self._expected_answer is not None:
+                messages.append(m.Challenge(_HIDDEN if hidden else _VISIBLE, text))
+                return messages
+            messages.append(m.Challenge(_INFORMATION, text))
+        self.is_rejected = self._any_wrong_answer
+        self.is_accepted = not self._any_wrong_answer
+        messages.append(m.Exit() if self.is_rejected else m.Accept())
+        return messages

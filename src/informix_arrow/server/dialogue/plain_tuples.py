@@ -18,47 +18,49 @@ from ...wire.type_codes import DATE_EPOCH
 _HEAD = struct.Struct(">hhi")
 _ENVELOPE_NULL = b"\1\0\0\0\0"
 
-Put = Callable[[Any], bytes]
+ValueEncoder = Callable[[Any], bytes]
 """One column's value to its bytes (TYPES); NotPlain for one that is to be looked at."""
 
 
-class NotPlain(Exception):
+class UnsupportedValue(Exception):
     """A value that is not plainly of its column."""
 
 
-class PlainTuples:
+class PythonTupleEncoder:
     """Writes rows of one result."""
 
-    def __init__(self, puts: Sequence[Put]) -> None:
-        self._puts = puts
+    def __init__(self, puts: Sequence[ValueEncoder]) -> None:
+        self._value_encoders = puts
 
     @classmethod
-    def of(cls, columns: Sequence[Column], ops: Sequence[PlanOp], encoding: str) -> PlainTuples | None:
+    def for_columns(
+        cls, columns: Sequence[Column], ops: Sequence[PlanOp], encoding: str
+    ) -> PythonTupleEncoder | None:
         """None where a column is of a type that needs more. `encoding` is a code set of one byte for each character, or
         UTF-8."""
         puts = []
         for column, op in zip(columns, ops, strict=True):
-            make = _MAKERS.get(op.kind)
+            make = _ENCODER_FACTORIES.get(op.kind)
             if make is None or op.flags & FLAG_RAW:
                 return None
             puts.append(make(op, column.type.content_width, encoding))
         return cls(puts)
 
-    def messages(self, rows: Sequence[Sequence[Any]]) -> list[bytes] | None:
+    def encode(self, rows: Sequence[Sequence[Any]]) -> list[bytes] | None:
         """One SQ_TUPLE message for each row; None where a value of any of them is not plain."""
-        puts = self._puts
+        puts = self._value_encoders
         made = []
         try:
             for row in rows:
                 payload = b"".join([put(value) for put, value in zip(puts, row, strict=True)])
                 size = len(payload)
                 made.append(_HEAD.pack(Tuple.TAG, 0, size) + payload + b"\0" * (size & 1))
-        except (NotPlain, UnicodeEncodeError):
+        except (UnsupportedValue, UnicodeEncodeError):
             return None
         return made
 
 
-def _integer(op: PlanOp, _: int, __: str) -> Put:
+def _integer(op: PlanOp, _: int, __: str) -> ValueEncoder:
     width = {Kind.INT16: 2, Kind.INT32: 4, Kind.INT64: 8}[op.kind]
     null, end = b"\x80" + bytes(width - 1), 1 << (8 * width - 1)
 
@@ -66,44 +68,44 @@ def _integer(op: PlanOp, _: int, __: str) -> Put:
         if value is None:
             return null
         if type(value) is not int or not -end < value < end:  # the least stands for NULL
-            raise NotPlain
+            raise UnsupportedValue
         return value.to_bytes(width, "big", signed=True)
 
     return put
 
 
-def _float(_: PlanOp, __: int, ___: str) -> Put:
+def _float(_: PlanOp, __: int, ___: str) -> ValueEncoder:
     pack = struct.Struct(">d").pack
 
     def put(value: Any) -> bytes:
         if value is None:
             return b"\xff" * 8
         if type(value) is not float or value != value:
-            raise NotPlain
+            raise UnsupportedValue
         return pack(value)
 
     return put
 
 
-def _date(_: PlanOp, __: int, ___: str) -> Put:
+def _date(_: PlanOp, __: int, ___: str) -> ValueEncoder:
     def put(value: Any) -> bytes:
         if value is None:
             return b"\x80\0\0\0"
         if type(value) is not dt.date:
-            raise NotPlain
+            raise UnsupportedValue
         return (value.toordinal() - DATE_EPOCH).to_bytes(4, "big", signed=True)
 
     return put
 
 
-def _bool(op: PlanOp, _: int, __: str) -> Put:
+def _bool(op: PlanOp, _: int, __: str) -> ValueEncoder:
     false, true = (b"\0", b"\1") if op.flags & FLAG_BINARY_BOOL else (b"f", b"t")
 
     def put(value: Any) -> bytes:
         if value is None:
             return _ENVELOPE_NULL
         if type(value) is not bool:
-            raise NotPlain
+            raise UnsupportedValue
         return b"\0\0\0\0\1" + (true if value else false)
 
     return put
@@ -111,14 +113,14 @@ def _bool(op: PlanOp, _: int, __: str) -> Put:
 
 def _text(value: Any, width: int, encoding: str) -> bytes:
     if type(value) is not str or "\0" in value:
-        raise NotPlain
+        raise UnsupportedValue
     data = value.encode(encoding)
     if len(data) > width:
-        raise NotPlain
+        raise UnsupportedValue
     return data
 
 
-def _char(op: PlanOp, width: int, encoding: str) -> Put:
+def _char(op: PlanOp, width: int, encoding: str) -> ValueEncoder:
     def put(value: Any) -> bytes:
         if value is None:
             return b"\0".ljust(op.width)
@@ -127,7 +129,7 @@ def _char(op: PlanOp, width: int, encoding: str) -> Put:
     return put
 
 
-def _varchar(_: PlanOp, width: int, encoding: str) -> Put:
+def _varchar(_: PlanOp, width: int, encoding: str) -> ValueEncoder:
     def put(value: Any) -> bytes:
         if value is None:
             return b"\1\0"
@@ -137,7 +139,7 @@ def _varchar(_: PlanOp, width: int, encoding: str) -> Put:
     return put
 
 
-def _lvarchar(_: PlanOp, width: int, encoding: str) -> Put:
+def _lvarchar(_: PlanOp, width: int, encoding: str) -> ValueEncoder:
     def put(value: Any) -> bytes:
         if value is None:
             return _ENVELOPE_NULL
@@ -147,7 +149,7 @@ def _lvarchar(_: PlanOp, width: int, encoding: str) -> Put:
     return put
 
 
-_MAKERS: dict[Kind, Callable[[PlanOp, int, str], Put]] = {
+_ENCODER_FACTORIES: dict[Kind, Callable[[PlanOp, int, str], ValueEncoder]] = {
     Kind.INT16: _integer,
     Kind.INT32: _integer,
     Kind.INT64: _integer,

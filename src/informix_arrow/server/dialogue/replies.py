@@ -12,10 +12,10 @@ from ...wire import messages as m
 from ...wire.errors import DataError, NotSupportedError, ProtocolError
 from ...wire.redaction import hide_secrets
 from ..errors import SqlError, can_be_sent, from_duckdb, internal_error, out_of_memory
-from .client_files import ClientFiles
-from .cursors import refusal
-from .layout import Layout
-from .peer import Peer, PeerGone
+from .client_files import ClientFileTransfer
+from .cursors import encoding_error
+from .layout import MessageLayout
+from .peer import ClientDisconnected, ClientStream
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -28,7 +28,7 @@ _MAX_SHORT, _MAX_INT = 2**15 - 1, 2**31 - 1
 M = TypeVar("M", bound=m.Message)
 
 
-class Replies:
+class ReplyWriter:
     """The replies of one session, in the order in which they are made.
 
     Parameters
@@ -46,7 +46,7 @@ class Replies:
         The group has had its error: the rest of it is passed over.
     """
 
-    def __init__(self, peer: Peer, layout: Layout, files: ClientFiles) -> None:
+    def __init__(self, peer: ClientStream, layout: MessageLayout, files: ClientFileTransfer) -> None:
         self.failed = False
         self._peer = peer
         self._layout = layout
@@ -56,22 +56,22 @@ class Replies:
         """Append to the reply; it leaves when the messages at hand have been served, or when a handler waits
         for the client."""
         if self._files.name is not None:
-            self._files.settle()
+            self._files.finish_transfer()
         self._peer.queue(data)
 
-    def reply(self, message: m.Message) -> None:
+    def send_message(self, message: m.Message) -> None:
         self.send(message.encode(self._layout.framing))
 
     @property
-    def asked(self) -> float:
+    def requested_at(self) -> float:
         """When what is being answered had been asked, at the latest, by the monotonic clock."""
-        return self._peer.received
+        return self._peer.last_received
 
-    def pace(self) -> None:
+    def wait_until_sent(self) -> None:
         """Between the pieces of a long reply: wait until the client has taken most of it."""
-        self._peer.pace()
+        self._peer.wait_until_sent()
 
-    def refuse(self, problem: SqlError) -> None:
+    def send_error(self, problem: SqlError) -> None:
         """SQ_ERR, which ends the group."""
         log.debug("refused: %s", hide_secrets(str(problem)))
         framing = self._layout.framing
@@ -81,12 +81,14 @@ class Replies:
         self.failed = True
         offset = min(problem.offset, _MAX_INT if framing.no_64k_limit else _MAX_SHORT)
         if can_be_sent(problem):
-            self.reply(m.Err(problem.sqlcode, problem.isamcode, offset, near))
+            self.send_message(m.Err(problem.sqlcode, problem.isamcode, offset, near))
         else:
             log.error("an error that SQ_ERR cannot carry: %s", hide_secrets(str(problem)))
-            self.reply(m.Err(_CANNOT_BE_SENT, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}"))
+            self.send_message(
+                m.Err(_CANNOT_BE_SENT, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}")
+            )
 
-    def guarded(self, handler: Callable[[M], None], message: M) -> None:
+    def call_handler(self, handler: Callable[[M], None], message: M) -> None:
         """Call a message's handler; what it raises is answered, except for what ends the session."""
         try:
             handler(message)
@@ -97,20 +99,20 @@ class Replies:
     def answer_failure(self, failure: Exception, message: m.Message) -> bool:
         """Answer what a message's handler has raised, while it is being handled; False for what ends the session."""
         if isinstance(failure, SqlError):
-            self.refuse(failure)
+            self.send_error(failure)
         elif isinstance(failure, (DataError, NotSupportedError)):
-            self.refuse(refusal(failure))
-        elif isinstance(failure, (ProtocolError, PeerGone)):
+            self.send_error(encoding_error(failure))
+        elif isinstance(failure, (ProtocolError, ClientDisconnected)):
             return False
         elif isinstance(failure, RecursionError):
-            self.refuse(SqlError(-208, detail="the statement is nested too deeply"))
+            self.send_error(SqlError(-208, detail="the statement is nested too deeply"))
         elif isinstance(failure, duckdb.Error):
-            self.refuse(from_duckdb(failure))
+            self.send_error(from_duckdb(failure))
         elif isinstance(failure, MemoryError):  # Arrow's is one
-            self.refuse(out_of_memory(failure))
+            self.send_error(out_of_memory(failure))
         else:
             # The engine's faults must not end the session: its transaction would be lost with it.
             fault = internal_error()
             log.exception("%s: internal error in %s", fault.near, type(message).__name__)
-            self.refuse(fault)
+            self.send_error(fault)
         return True

@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..engine.appending import BatchOutcome
-from ..engine.positioned import UpdateRows
-from ..engine.prepared import Outcome, Prepared, QueryResult
+from ..engine.positioned import UpdateCursorRows
+from ..engine.prepared import PreparedPlan, QueryResult, StatementOutcome
 from ..errors import SqlError
 
 
-class Runner(Protocol):
+class StatementExecutor(Protocol):
     """The calls of an engine's session by which a client's statements run, as `EngineSession` has them; somebody may
     stand between, who writes them down or makes them fail."""
 
-    def prepare(self, sql: str, nparams: int = 0) -> Prepared: ...
+    def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan: ...
 
-    def query(self, prepared: Prepared, params: Sequence[object]) -> QueryResult: ...
+    def query(self, prepared: PreparedPlan, params: Sequence[object]) -> QueryResult: ...
 
-    def open_for_update(self, prepared: Prepared, params: Sequence[object]) -> UpdateRows: ...
+    def open_for_update(self, prepared: PreparedPlan, params: Sequence[object]) -> UpdateCursorRows: ...
 
-    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome: ...
+    def execute(self, prepared: PreparedPlan, params: Sequence[object]) -> StatementOutcome: ...
 
     def execute_many(
-        self, prepared: Prepared, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
-    ) -> list[Outcome | SqlError]: ...
+        self, prepared: PreparedPlan, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
+    ) -> list[StatementOutcome | SqlError]: ...
 
     def execute_batch(
-        self, prepared: Prepared, batch: Any, *, stop_at_error: bool = False
+        self, prepared: PreparedPlan, batch: Any, *, stop_at_error: bool = False
     ) -> BatchOutcome: ...
 
     def begin(self) -> None: ...

@@ -7,98 +7,98 @@ from collections.abc import Callable
 from ...wire import messages as m
 from ..engine.session import EngineSession
 from ..errors import SqlError
-from .current_database import CurrentDatabase
-from .interrupts import Interrupts
-from .replies import Replies
-from .runner import Runner
-from .statements import Statements
+from .current_database import DatabaseHandler
+from .interrupts import StatementInterrupts
+from .replies import ReplyWriter
+from .runner import StatementExecutor
+from .statements import StatementHandles
 
-_BEGAN, _ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1)
+_TRANSACTION_BEGAN, _TRANSACTION_ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1)
 """A transaction began, a transaction ended (SERVER-BEHAVIOUR section 8)."""
 
 
-class Transactions:
+class TransactionHandler:
     """Begins and ends transactions; at the end of one, cursors without HOLD are closed (SQLI section 12)."""
 
     def __init__(
         self,
         engine: EngineSession,
-        runner: Runner,
-        replies: Replies,
-        interrupts: Interrupts,
-        statements: Statements,
-        database: CurrentDatabase,
+        runner: StatementExecutor,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        statements: StatementHandles,
+        database: DatabaseHandler,
     ) -> None:
-        self._engine = engine
-        self._runner = runner
+        self._engine_session = engine
+        self._executor = runner
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
-        self._database = database
+        self._database_handler = database
 
     def begin(self, _: m.Begin) -> None:
-        if self._engine.in_transaction:
+        if self._engine_session.in_transaction:
             raise SqlError(-535)
-        if self._engine.database is not None and not self._database.logged:
+        if self._engine_session.database is not None and not self._database_handler.logged:
             raise SqlError(-201)  # as SQL text it is -256 (SERVER-BEHAVIOUR section 1)
-        self._runner.begin()
-        self._replies.reply(_BEGAN)
+        self._executor.begin()
+        self._replies.send_message(_TRANSACTION_BEGAN)
 
     def commit(self, _: m.Commit) -> None:
-        self._finish(self._runner.commit)
+        self._finish(self._executor.commit)
 
     def rollback(self, _: m.Rollback) -> None:
-        self._finish(self._runner.rollback)
+        self._finish(self._executor.rollback)
 
     def _finish(self, action: Callable[[], None]) -> None:
-        before = self._engine.in_transaction
-        if not before and not self._database.logged:
+        before = self._engine_session.in_transaction
+        if not before and not self._database_handler.logged:
             raise SqlError(-255)
         if before:
-            self._settle(ending=True)
+            self._buffer_open_rows(ending=True)
         try:
             action()
         finally:
             self.close_cursors(before)
-        self._replies.reply(m.Done(0, 0, 0, 0))
-        if before and self._database.logged:
-            self._replies.reply(_ENDED)
+        self._replies.send_message(m.Done(0, 0, 0, 0))
+        if before and self._database_handler.logged:
+            self._replies.send_message(_TRANSACTION_ENDED)
 
-    def _settle(self, *, ending: bool) -> None:
+    def _buffer_open_rows(self, *, ending: bool) -> None:
         """What may take long before a transaction ends can be interrupted, its end cannot."""
-        with self._interrupts.settling():
-            self._engine.settle(ending=ending)
+        with self._interrupts.preparing_commit():
+            self._engine_session.buffer_open_rows(ending=ending)
 
     def set_savepoint(self, message: m.SetSavepoint) -> None:
-        self._engine.savepoint(message.name, message.unique)
+        self._engine_session.savepoint(message.name, message.unique)
 
     def release_savepoint(self, message: m.ReleaseSavepoint) -> None:
-        self._engine.release_savepoint(message.name)
+        self._engine_session.release_savepoint(message.name)
 
     def rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
-        self._settle(ending=False)
-        self._engine.rollback_to_savepoint(message.name)
+        self._buffer_open_rows(ending=False)
+        self._engine_session.rollback_to_savepoint(message.name)
 
     # ---- of other messages -----------------------------------------------------------------------------------
 
-    def state_after(self, before: bool, changes_data: bool) -> tuple[m.XactStat, ...]:
+    def state_messages(self, before: bool, changes_data: bool) -> tuple[m.XactStat, ...]:
         """What is told behind an execution; `before` says whether a transaction was open before it."""
-        after = self._engine.in_transaction
+        after = self._engine_session.in_transaction
         if after != before:
-            return (_BEGAN if after else _ENDED,)
-        autocommitted = changes_data and not after and self._database.logged
-        return (_ENDED,) if autocommitted else ()
+            return (_TRANSACTION_BEGAN if after else _TRANSACTION_ENDED,)
+        autocommitted = changes_data and not after and self._database_handler.logged
+        return (_TRANSACTION_ENDED,) if autocommitted else ()
 
-    def note(self, before: bool) -> None:
+    def report_change(self, before: bool) -> None:
         """Tell of a transaction that a routine has begun or ended."""
-        after = self._engine.in_transaction
+        after = self._engine_session.in_transaction
         if before == after:
             return
-        if self._database.logged:
-            self._replies.reply(_BEGAN if after else _ENDED)
+        if self._database_handler.logged:
+            self._replies.send_message(_TRANSACTION_BEGAN if after else _TRANSACTION_ENDED)
         self.close_cursors(before)
 
     def close_cursors(self, before: bool) -> None:
         """Close what a transaction that has ended leaves open; `before` says whether one was open."""
-        if before and not self._engine.in_transaction:
+        if before and not self._engine_session.in_transaction:
             self._statements.close_cursors(held=False)

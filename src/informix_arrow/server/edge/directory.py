@@ -29,7 +29,7 @@ class DirectoryFormatUnknown(RuntimeError):
     """The directory was written by a newer server, or by something else."""
 
 
-def require_known_format(directory: Path) -> None:
+def check_format(directory: Path) -> None:
     """DirectoryFormatUnknown for a directory that this server does not know how to read. One of an older format it
     knows: its databases are brought up to date as they are opened."""
     file = directory / _FORMAT_FILE
@@ -72,7 +72,7 @@ class DirectoryLock:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = self._holder()
+            holder = self._read_holder()
             self._file.close()
             raise DirectoryInUse(
                 f"the directory {directory} is in use by another server{holder}: stop that one, or give this one a "
@@ -85,7 +85,7 @@ class DirectoryLock:
         self._file.write(f"{os.getpid()}\n")
         self._file.flush()
 
-    def _holder(self) -> str:
+    def _read_holder(self) -> str:
         with contextlib.suppress(OSError, ValueError):
             self._file.seek(0)
             return f" (process {int(self._file.read())})"

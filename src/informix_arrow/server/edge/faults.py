@@ -16,7 +16,7 @@ import re
 import threading
 from dataclasses import dataclass
 
-_CONTROL = re.compile(r"\s*(?:begin|commit|rollback)\b", re.IGNORECASE)
+_TRANSACTION_CONTROL = re.compile(r"\s*(?:begin|commit|rollback)\b", re.IGNORECASE)
 _WORST_SQLCODE = -(1 << 31)
 
 
@@ -28,14 +28,14 @@ class Fault:
     seconds: float = 0.0
     sqlcode: int = 0
     isam: int = 0
-    drop: bool = False
+    drops_connection: bool = False
     after: bool = False
     matching: re.Pattern[str] | None = None
     times: int = 1
 
-    def fits(self, sql: str) -> bool:
+    def matches(self, sql: str) -> bool:
         if self.matching is None:
-            return _CONTROL.match(sql) is None
+            return _TRANSACTION_CONTROL.match(sql) is None
         return self.matching.search(sql) is not None
 
 
@@ -44,8 +44,8 @@ class Faults:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[Fault] = []
-        self._cuts: list[int] = []
+        self._pending_faults: list[Fault] = []
+        self._drop_sizes: list[int] = []
         self.armed = False
         """Whether any fault of a statement is waiting."""
 
@@ -76,27 +76,27 @@ class Faults:
     ) -> None:
         """Close the connection in place of an answer to the next statement. It is not run; with `after=True` it is,
         and its client cannot know."""
-        self._add(Fault(drop=True, after=after), matching, times)
+        self._add(Fault(drops_connection=True, after=after), matching, times)
 
     def drop_after(self, size: int) -> None:
         """Close a connection after `size` more bytes of replies: that of the first session which sends any."""
         if size < 0:
             raise ValueError(f"drop_after({size}): a number of bytes from 0 up")
         with self._lock:
-            self._cuts.append(size)
+            self._drop_sizes.append(size)
 
     def clear(self) -> None:
         """Forget what has not happened yet. A connection that has begun to count its bytes is still cut."""
         with self._lock:
-            self._waiting.clear()
-            self._cuts.clear()
+            self._pending_faults.clear()
+            self._drop_sizes.clear()
             self.armed = False
 
     @property
     def pending(self) -> int:
         """How many statements and connections have a fault to come that nobody has met."""
         with self._lock:
-            return sum(fault.times for fault in self._waiting) + len(self._cuts)
+            return sum(fault.times for fault in self._pending_faults) + len(self._drop_sizes)
 
     def _add(self, fault: Fault, matching: str | re.Pattern[str] | None, times: int) -> None:
         if times < 1:
@@ -104,54 +104,54 @@ class Faults:
         fault.times = times
         fault.matching = re.compile(matching, re.IGNORECASE) if isinstance(matching, str) else matching
         with self._lock:
-            self._waiting.append(fault)
+            self._pending_faults.append(fault)
             self.armed = True
 
     # ---- for the sessions ----------------------------------------------------------------------------------
 
-    def concerns(self, sql: str) -> bool:
+    def has_matching(self, sql: str) -> bool:
         """Whether a waiting fault fits the statement: its executions must be taken one by one then."""
         if not self.armed:
             return False
         with self._lock:
-            return any(fault.fits(sql) for fault in self._waiting)
+            return any(fault.matches(sql) for fault in self._pending_faults)
 
-    def take(self, sql: str) -> Fault | None:
+    def pop_matching(self, sql: str) -> Fault | None:
         """The oldest waiting fault that fits a statement which is executed now."""
         if not self.armed:
             return None
         with self._lock:
-            for fault in self._waiting:
-                if fault.fits(sql):
+            for fault in self._pending_faults:
+                if fault.matches(sql):
                     fault.times -= 1
                     if not fault.times:
-                        self._waiting.remove(fault)
-                        self.armed = bool(self._waiting)
+                        self._pending_faults.remove(fault)
+                        self.armed = bool(self._pending_faults)
                     return fault
         return None
 
-    def take_cut(self) -> int | None:
+    def pop_drop_size(self) -> int | None:
         """After how many bytes the connection that asks has to be cut."""
-        if not self._cuts:
+        if not self._drop_sizes:
             return None
         with self._lock:
-            return self._cuts.pop(0) if self._cuts else None
+            return self._drop_sizes.pop(0) if self._drop_sizes else None
 
 
-class ConnectionCutter:
+class ConnectionDropper:
     """One connection's end of `drop_after` (stream.Cutter)."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
-        self._left: int | None = None
+        self._bytes_remaining: int | None = None
 
     def allowed(self, size: int) -> int:
         """How many of `size` bytes may be sent now; 0 to cut the connection."""
-        if self._left is None:
-            self._left = self._faults.take_cut()
-        return size if self._left is None else min(size, self._left)
+        if self._bytes_remaining is None:
+            self._bytes_remaining = self._faults.pop_drop_size()
+        return size if self._bytes_remaining is None else min(size, self._bytes_remaining)
 
     def sent(self, size: int) -> None:
         """So many were."""
-        if self._left is not None:
-            self._left -= size
+        if self._bytes_remaining is not None:
+            self._bytes_remaining -= size

@@ -15,12 +15,12 @@ LOGIN_MESSAGE = 64 << 10
 TOO_MANY_SESSIONS = -25571
 """What a login over the limit is answered; so does a real server whose LIMITNUMSESSIONS is reached."""
 
-STRANGERS = 100
+MAX_UNAUTHENTICATED = 100
 """Connections that may be open beyond the sessions: those that have not logged in yet."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Limits of a server.
 
     `sessions`: logged-in clients at a time. `login_seconds`: from connecting to the end of the login, TLS and PAM
@@ -42,22 +42,22 @@ class Limits:
             )
 
 
-class Places:
+class SessionSlots:
     """The places for logged-in sessions. Thread-safe."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._lock = threading.Lock()
-        self._left = limits.sessions
+        self._free = limits.sessions
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Take a place; False when there is none."""
         with self._lock:
-            if not self._left:
+            if not self._free:
                 return False
-            self._left -= 1
+            self._free -= 1
             return True
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """One that was taken."""
         with self._lock:
-            self._left += 1
+            self._free += 1

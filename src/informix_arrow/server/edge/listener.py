@@ -23,23 +23,23 @@ _BACKLOG = 256
 _JOIN_SECONDS = 10.0
 _RETRY_MILLISECONDS = 250
 """How long accepting pauses when the process has no file descriptor left."""
-_LEFT = getattr(select, "POLLRDHUP", 0)
+_POLL_HANGUP = getattr(select, "POLLRDHUP", 0)
 """The client has closed its end; where poll cannot tell (only Linux can), the session finds out when it reads."""
-_URGE_MILLISECONDS = 20
+_INTERRUPT_REPEAT_MILLISECONDS = 20
 """How often an interrupt is repeated until the statement has ended."""
 
 
-class Servant(Protocol):
+class ServedConnection(Protocol):
     """What the listener needs of a session."""
 
     def run(self) -> None: ...
-    def take_urgent(self) -> bool: ...
+    def handle_urgent(self) -> bool: ...
     def abort(self) -> bool: ...
-    def urge(self) -> bool: ...
-    def client_left(self) -> bool: ...
+    def repeat_interrupt(self) -> bool: ...
+    def client_disconnected(self) -> bool: ...
 
 
-S = TypeVar("S", bound=Servant)
+S = TypeVar("S", bound=ServedConnection)
 
 
 class Listener(Generic[S]):
@@ -57,23 +57,23 @@ class Listener(Generic[S]):
     """
 
     def __init__(self, host: str, port: int, serve: Callable[[socket.socket], S], most: int) -> None:
-        self._requested = (host, port)
-        self._serve = serve
-        self._most = most
+        self._requested_address = (host, port)
+        self._make_session = serve
+        self._max_connections = most
         self._sessions: dict[int, tuple[S, socket.socket, threading.Thread]] = {}
-        self._ended: deque[int] = deque()
-        self._urged: set[int] = set()
+        self._ended_fds: deque[int] = deque()
+        self._interrupting: set[int] = set()
         self._stopping = False
-        self._left: list[threading.Thread] = []
-        self._listening: socket.socket | None = None
+        self._unfinished_threads: list[threading.Thread] = []
+        self._listening_socket: socket.socket | None = None
         self._thread: threading.Thread | None = None
 
     @property
     def address(self) -> tuple[str, int]:
         """Host and port in use; OSError when not listening."""
-        if self._listening is None:
+        if self._listening_socket is None:
             raise OSError("the server is not listening")
-        name = self._listening.getsockname()
+        name = self._listening_socket.getsockname()
         return str(name[0]), int(name[1])
 
     @property
@@ -83,10 +83,12 @@ class Listener(Generic[S]):
 
     def start(self) -> None:
         """Bind and serve in a thread of its own. OSError when the address cannot be had."""
-        host, _ = self._requested
+        host, _ = self._requested_address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listening = socket.create_server(self._requested, family=family, backlog=_BACKLOG)
-        self._listening.setblocking(False)
+        self._listening_socket = socket.create_server(
+            self._requested_address, family=family, backlog=_BACKLOG
+        )
+        self._listening_socket.setblocking(False)
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
@@ -97,16 +99,16 @@ class Listener(Generic[S]):
     def stop(self) -> list[threading.Thread]:
         """Stop accepting, end every session and wait for their threads; those that have not ended in time: their
         statements cannot be stopped."""
-        if self._thread is None or self._listening is None:
+        if self._thread is None or self._listening_socket is None:
             return []
         self._stopping = True
         self._wake()
         self._thread.join()
         self._thread = None
-        for sock in (self._listening, self._wake_reader, self._wake_writer):
+        for sock in (self._listening_socket, self._wake_reader, self._wake_writer):
             sock.close()
-        self._listening = None
-        left, self._left = self._left, []
+        self._listening_socket = None
+        left, self._unfinished_threads = self._unfinished_threads, []
         return left
 
     def _wake(self) -> None:
@@ -114,28 +116,34 @@ class Listener(Generic[S]):
             self._wake_writer.send(b"\0")
 
     def _run(self) -> None:
-        assert self._listening is not None
+        assert self._listening_socket is not None
         self._poll = poll = select.poll()
         poll.register(self._wake_reader, select.POLLIN)
-        poll.register(self._listening, select.POLLIN)
-        listening, waking = self._listening.fileno(), self._wake_reader.fileno()
+        poll.register(self._listening_socket, select.POLLIN)
+        listening, waking = self._listening_socket.fileno(), self._wake_reader.fileno()
         paused = False
         while not self._stopping:
-            timeout = _URGE_MILLISECONDS if self._urged else _RETRY_MILLISECONDS if paused else None
+            timeout = (
+                _INTERRUPT_REPEAT_MILLISECONDS
+                if self._interrupting
+                else _RETRY_MILLISECONDS
+                if paused
+                else None
+            )
             for fd, events in poll.poll(timeout):
                 if fd == waking:
                     with contextlib.suppress(BlockingIOError):
                         self._wake_reader.recv(4096)
                 elif fd == listening:
-                    paused = not self._accept(self._listening)
+                    paused = not self._accept(self._listening_socket)
                     if paused:
                         poll.unregister(listening)
                 elif fd in self._sessions:
-                    self._attend(fd, events)
+                    self._handle_event(fd, events)
             if paused:
                 poll.register(listening, select.POLLIN)
             self._reap()
-            self._urged = {fd for fd in self._urged if self._sessions[fd][0].urge()}
+            self._interrupting = {fd for fd in self._interrupting if self._sessions[fd][0].repeat_interrupt()}
         self._end_all()
 
     def _accept(self, listening: socket.socket) -> bool:
@@ -150,33 +158,33 @@ class Listener(Generic[S]):
             except OSError as problem:
                 log.warning("cannot accept a connection: %s", problem)
                 return False
-            if len(self._sessions) >= self._most:
-                log.warning("a connection was closed at once: %d are open", self._most)
+            if len(self._sessions) >= self._max_connections:
+                log.warning("a connection was closed at once: %d are open", self._max_connections)
                 sock.close()
                 continue
             try:
-                self._begin(sock)
+                self._start_session(sock)
             except (OSError, RuntimeError) as problem:  # reset already; no thread to be had
                 log.warning("cannot serve a connection: %s", problem)
                 sock.close()
 
-    def _begin(self, sock: socket.socket) -> None:
+    def _start_session(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 0)
-        session = self._serve(sock)
+        session = self._make_session(sock)
         fd = sock.fileno()
 
         def run() -> None:
             try:
                 session.run()
             finally:
-                self._ended.append(fd)
+                self._ended_fds.append(fd)
                 self._wake()
 
         thread = threading.Thread(target=run, name=f"informix-arrow session {fd}", daemon=True)
         self._sessions[fd] = (session, sock, thread)
-        self._poll.register(fd, select.POLLPRI | _LEFT)
+        self._poll.register(fd, select.POLLPRI | _POLL_HANGUP)
         try:
             thread.start()
         except RuntimeError:
@@ -184,25 +192,25 @@ class Listener(Generic[S]):
             self._poll.unregister(fd)
             raise
 
-    def _attend(self, fd: int, events: int) -> None:
+    def _handle_event(self, fd: int, events: int) -> None:
         """An urgent byte came, or the connection broke while the session's thread may be in the engine."""
         session, _, _ = self._sessions[fd]
-        if events & select.POLLPRI and session.take_urgent():
-            self._urged.add(fd)
-        if events & _LEFT:
+        if events & select.POLLPRI and session.handle_urgent():
+            self._interrupting.add(fd)
+        if events & _POLL_HANGUP:
             self._poll.modify(fd, select.POLLPRI)
-            if session.client_left():
-                self._urged.add(fd)
+            if session.client_disconnected():
+                self._interrupting.add(fd)
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
             self._poll.unregister(fd)  # it would be reported for ever
             if session.abort():
-                self._urged.add(fd)
+                self._interrupting.add(fd)
 
     def _reap(self) -> None:
-        while self._ended:
-            fd = self._ended.popleft()
+        while self._ended_fds:
+            fd = self._ended_fds.popleft()
             _, sock, thread = self._sessions.pop(fd)
-            self._urged.discard(fd)
+            self._interrupting.discard(fd)
             with contextlib.suppress(KeyError):  # _attend may have taken it out
                 self._poll.unregister(fd)
             thread.join()
@@ -214,12 +222,12 @@ class Listener(Generic[S]):
         deadline = time.monotonic() + _JOIN_SECONDS
         for session, sock, thread in self._sessions.values():
             while thread.is_alive() and time.monotonic() < deadline:
-                thread.join(_URGE_MILLISECONDS / 1000)
-                session.urge()
+                thread.join(_INTERRUPT_REPEAT_MILLISECONDS / 1000)
+                session.repeat_interrupt()
             if thread.is_alive():
                 log.warning("%s did not end within %.0f s", thread.name, _JOIN_SECONDS)
-                self._left.append(thread)
+                self._unfinished_threads.append(thread)
             sock.close()
         self._sessions.clear()
-        self._ended.clear()
-        self._urged.clear()
+        self._ended_fds.clear()
+        self._interrupting.clear()

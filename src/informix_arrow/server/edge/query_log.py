@@ -13,10 +13,10 @@ from typing import IO, overload
 
 log = logging.getLogger("informix_arrow.server")
 
-KEPT = 10_000
+MAX_QUERIES = 10_000
 """Statements that a server remembers; older ones are forgotten."""
 
-KEPT_TEXT = 64 << 20
+MAX_TEXT = 64 << 20
 """Characters that their texts may have together; above, fewer statements are remembered."""
 
 
@@ -47,11 +47,11 @@ class QueryLog(Sequence[Query]):
     """The last statements, oldest first; a sequence of `Query`: at most `kept`, and at most KEPT_TEXT characters of
     SQL. Thread-safe: it is looked at while sessions run."""
 
-    def __init__(self, kept: int = KEPT, file: IO[str] | None = None) -> None:
+    def __init__(self, kept: int = MAX_QUERIES, file: IO[str] | None = None) -> None:
         self._lock = threading.Lock()
-        self._most = kept
-        self._kept: deque[Query] = deque()
-        self._text = 0
+        self._max_queries = kept
+        self._queries: deque[Query] = deque()
+        self._text_size = 0
         self._file = file
 
     def add(self, query: Query) -> None:
@@ -59,10 +59,10 @@ class QueryLog(Sequence[Query]):
         # ASCII: it can be written whatever the file's encoding is, and no character of it ends the line.
         line = None if self._file is None else json.dumps(asdict(query)) + "\n"
         with self._lock:
-            self._kept.append(query)
-            self._text += len(query.sql)
-            while len(self._kept) > self._most or self._text > KEPT_TEXT:
-                self._text -= len(self._kept.popleft().sql)
+            self._queries.append(query)
+            self._text_size += len(query.sql)
+            while len(self._queries) > self._max_queries or self._text_size > MAX_TEXT:
+                self._text_size -= len(self._queries.popleft().sql)
             if self._file is None or line is None:
                 return
             try:
@@ -76,23 +76,23 @@ class QueryLog(Sequence[Query]):
     def clear(self) -> None:
         """Forget all of them; what the file has stays."""
         with self._lock:
-            self._kept.clear()
-            self._text = 0
+            self._queries.clear()
+            self._text_size = 0
 
     def matching(self, pattern: str) -> list[Query]:
         """Those whose text has a match of a regular expression, whatever its case."""
         wanted = re.compile(pattern, re.IGNORECASE)
         return [query for query in self if wanted.search(query.sql)]
 
-    def _all(self) -> list[Query]:
+    def _snapshot(self) -> list[Query]:
         with self._lock:
-            return list(self._kept)
+            return list(self._queries)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._queries)
 
     def __iter__(self) -> Iterator[Query]:
-        return iter(self._all())
+        return iter(self._snapshot())
 
     @overload
     def __getitem__(self, index: int) -> Query: ...
@@ -101,7 +101,7 @@ class QueryLog(Sequence[Query]):
     def __getitem__(self, index: slice) -> list[Query]: ...
 
     def __getitem__(self, index: int | slice) -> Query | list[Query]:
-        return self._all()[index]
+        return self._snapshot()[index]
 
     def __repr__(self) -> str:
-        return f"QueryLog({self._all()!r})"
+        return f"QueryLog({self._snapshot()!r})"

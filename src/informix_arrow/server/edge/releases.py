@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ServerRelease:
     """What a release calls itself.
 
     Attributes
@@ -23,9 +23,9 @@ class Release:
 
 # Drivers make the product's name of the text, and programs that were written against 12.10 know it without IBM's.
 RELEASES = {
-    "12.10": Release("Informix Dynamic Server Version 12.10.FC14", "9.56"),
-    "14.10": Release("IBM Informix Dynamic Server Version 14.10.FC7W1", "9.59"),
-    "15.0": Release(
+    "12.10": ServerRelease("Informix Dynamic Server Version 12.10.FC14", "9.56"),
+    "14.10": ServerRelease("IBM Informix Dynamic Server Version 14.10.FC7W1", "9.59"),
+    "15.0": ServerRelease(
         "IBM Informix Dynamic Server Version 15.0.1.0.3", "IBM Informix Dynamic Server Version 15.0.1.0.3"
     ),
 }
@@ -34,7 +34,7 @@ RELEASES = {
 DEFAULT_RELEASE = "14.10"
 
 
-def release(version: str) -> Release:
+def find_release(version: str) -> ServerRelease:
     """ValueError for one that is not known."""
     found = RELEASES.get(version)
     if found is None:

@@ -32,18 +32,18 @@ from ...wire.messages import (
 )
 from ...wire.primitives import NeedMoreData, Reader
 from ..dialogue.bulk_lane import ROW_TAGS
-from ..dialogue.conversation import ClientSide, Conversation
-from ..dialogue.interrupts import Interrupts
-from ..dialogue.pam import Dialogue, Questions, questions_of
-from ..dialogue.peer import PeerGone
+from ..dialogue.conversation import ClientSide, ProtocolSession
+from ..dialogue.interrupts import StatementInterrupts
+from ..dialogue.pam import PamConversation, Questions, start_pam_conversation
+from ..dialogue.peer import ClientDisconnected
 from ..engine.engine import Engine
 from ..engine.lock_owner import Interruption
 from ..engine.session import EngineSession, open_session
-from .faults import ConnectionCutter, Faults
-from .limits import LOGIN_MESSAGE, MAX_MESSAGE, TOO_MANY_SESSIONS, Limits, Places
+from .faults import ConnectionDropper, Faults
+from .limits import LOGIN_MESSAGE, MAX_MESSAGE, TOO_MANY_SESSIONS, ServerLimits, SessionSlots
 from .query_log import QueryLog
 from .stream import INTERRUPT, Stream, TlsFailed
-from .watching import WatchedRunner
+from .watching import InstrumentedExecutor
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -58,54 +58,56 @@ _SERIAL = "RDS#N000000"
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """What the server wants of its clients, and what all their sessions share."""
 
     users: Mapping[str, str] = field(repr=False)  # passwords by name
     server_name: str
     version: str
-    limits: Limits
-    places: Places
+    limits: ServerLimits
+    session_slots: SessionSlots
     faults: Faults
-    queries: QueryLog
+    query_log: QueryLog
     tls: ssl.SSLContext | None = None
     pam: Questions | None = field(default=None, repr=False)
 
 
 # They are their tag and nothing else, and most of what is sent.
-_BARE: dict[bytes, Message] = {
+_TAG_ONLY: dict[bytes, Message] = {
     cls.TAG.to_bytes(2, "big"): cls()
     for cls in (EndOfTurn, Execute, Open, Close, Release, NDescribe, WantDone)
 }
 
 # They come with the same few bytes again and again.
-_REPEATED = frozenset({Id, CursorName, Fetch})
-_LONGEST_REPEATED = 64
+_CACHED_MESSAGES = frozenset({Id, CursorName, Fetch})
+_MAX_CACHED_BYTES = 64
 
 
-class LoginRefused(Exception):
+class LoginRejected(Exception):
     """The login was answered with CONREJ."""
 
 
-class Session:
+class ClientConnection:
     """Serves one connected socket until either side ends it; see `run`.
 
-    `take_urgent`, `urge`, `client_left` and `abort` may come from other threads.
+    `handle_urgent`, `urge`, `client_disconnected` and `abort` may come from other threads.
     """
 
-    def __init__(self, sock: socket.socket, settings: Settings, engine: Engine) -> None:
+    def __init__(self, sock: socket.socket, settings: ServerSettings, engine: Engine) -> None:
         self._sock = sock
         self._settings = settings
         self._engine = engine
-        self._stream = Stream(sock, self.take_urgent, ConnectionCutter(settings.faults))
-        self._interrupts: Interrupts | None = None
+        self._stream = Stream(sock, self.handle_urgent, ConnectionDropper(settings.faults))
+        self._interrupts: StatementInterrupts | None = None
         self._engine_session: EngineSession | None = None
-        self._runner: WatchedRunner | None = None
+        self._executor: InstrumentedExecutor | None = None
         self._closed = threading.Event()
         self._deadline = 0.0  # of the login
         self._aborted = False
-        self._lately: dict[bytes, tuple[bytes, Message]] = {}  # by tag: the same bytes are the same message
-        self._lately_by: Framing | None = None
+        self._message_cache: dict[
+            bytes, tuple[bytes, Message]
+        ] = {}  # by tag: the same bytes are the same message
+        self._message_cache_framing: Framing | None = None
 
     def run(self) -> None:
         """Log in, converse, clean up. Whatever the peer does ends here and nowhere else."""
@@ -115,29 +117,29 @@ class Session:
             if self._settings.tls is not None:
                 self._stream.start_tls(self._settings.tls, self._deadline)
             request, dialogue = self._login()
-            placed = self._settings.places.take()
+            placed = self._settings.session_slots.acquire()
             if not placed:
-                raise self._refuse(TOO_MANY_SESSIONS, "the limit of sessions is reached")
+                raise self._reject(TOO_MANY_SESSIONS, "the limit of sessions is reached")
             interruption = Interruption()
-            interrupts = Interrupts(interruption.request)
+            interrupts = StatementInterrupts(interruption.request)
             framing = Framing(encoding=codec_of_locale(_locale_of(request)))
             client = ClientSide(self._stream, framing, interrupts)
             session = open_session(
                 self._engine, request.user, dict(request.environment), client, interruption
             )
             self._engine_session = session
-            self._runner = runner = WatchedRunner(
-                session, self._settings.faults, self._settings.queries, self._stream.shutdown
+            self._executor = runner = InstrumentedExecutor(
+                session, self._settings.faults, self._settings.query_log, self._stream.shutdown
             )
-            self._stream.queue(self._acceptance().encode())
-            self._converse(session, runner, client, interrupts, dialogue)
+            self._stream.queue(self._accept_reply().encode())
+            self._serve_session(session, runner, client, interrupts, dialogue)
             self._stream.drain(_LINGER_SECONDS)
-        except LoginRefused as refused:
+        except LoginRejected as refused:
             log.info("login refused: %s", refused)
             self._stream.drain(_LINGER_SECONDS)
         except TlsFailed as problem:
             log.info("connection ended: %s", problem)
-        except PeerGone as gone:
+        except ClientDisconnected as gone:
             log.debug("session ended: %s", gone)
         except ProtocolError as problem:
             log.info("session ended, the client broke the protocol: %s", problem)
@@ -149,51 +151,51 @@ class Session:
                     self._engine_session.close()
             finally:
                 # It goes now, not with Python's collector, which does not know what DuckDB holds for it.
-                self._engine_session = self._runner = self._interrupts = None
+                self._engine_session = self._executor = self._interrupts = None
                 self._closed.set()
                 if placed:
-                    self._settings.places.give_back()
+                    self._settings.session_slots.release()
                 self._stream.finish()
 
-    def take_urgent(self) -> bool:
+    def handle_urgent(self) -> bool:
         """Take the urgent byte that has come, if nobody has yet, and heed it: stop the statement that runs or is
         about to; nothing when the session waits for its client. True when the engine must be urged. From the
         watcher's thread, and from the session's own.
         """
         interrupts = self._interrupts
-        with self._stream.urgency:
+        with self._stream.urgent_lock:
             try:
                 byte = self._sock.recv(1, socket.MSG_OOB)
             except OSError:
                 return False
             if byte != bytes([INTERRUPT]) or interrupts is None:
                 return False
-            if self._stream.idle and not self._stream.arrived():
+            if self._stream.idle and not self._stream.has_kernel_data():
                 return False
             return interrupts.request()
 
-    def urge(self) -> bool:
+    def repeat_interrupt(self) -> bool:
         """Repeat an interrupt that has not worked yet; False when there is no need."""
         interrupts = self._interrupts
-        return interrupts is not None and interrupts.urge()
+        return interrupts is not None and interrupts.repeat()
 
-    def client_left(self) -> bool:
+    def client_disconnected(self) -> bool:
         """The client has closed its end, and nobody waits for answers any more: its statement is stopped, and what it
         had sent ahead is not begun. True when the engine must be urged.
         """
-        self._stream.leaving = True
+        self._stream.client_closed = True
         session, interrupts = self._engine_session, self._interrupts
         if session is not None:
-            session.client_left()
+            session.client_disconnected()
         return interrupts is not None and interrupts.request()
 
     def abort(self) -> bool:
         """End the session: its connection is closed, its statement stopped. True when the engine must be
         urged.
         """
-        self._aborted = self._stream.leaving = True
+        self._aborted = self._stream.client_closed = True
         self._stream.shutdown()
-        runner, interrupts = self._runner, self._interrupts
+        runner, interrupts = self._executor, self._interrupts
         if runner is not None:
             runner.release()
         return interrupts is not None and interrupts.request()
@@ -211,134 +213,138 @@ class Session:
 
     # ---- login ---------------------------------------------------------------------------------------------
 
-    def _login(self) -> tuple[ConnectRequest, Dialogue | None]:
+    def _login(self) -> tuple[ConnectRequest, PamConversation | None]:
         """Read the connect request and check it; the PAM dialogue is still to come when there is one.
         LoginRefused after a CONREJ is queued (SQLI sections 3 and 4)."""
-        header = self._exactly(4)
+        header = self._read_login_bytes(4)
         if header[2] != _CONREQ or header[3] != _PROTOCOL:
             hint = (
                 ": the client wants TLS, this listener has none" if header.startswith(_TLS_HANDSHAKE) else ""
             )
             raise ProtocolError(f"a connection began with {header.hex()}, which is no SQLI login{hint}")
         length = packet_length(header[:2])
-        request = ConnectRequest.parse(self._exactly(length))
+        request = ConnectRequest.parse(self._read_login_bytes(length))
         self._stream.pos += length
         if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be left out
-            raise self._refuse(_WRONG_SERVER, f"unknown server name {request.server!r}")
-        dialogue = questions_of(self._settings.pam, request.user)
+            raise self._reject(_WRONG_SERVER, f"unknown server name {request.server!r}")
+        dialogue = start_pam_conversation(self._settings.pam, request.user)
         if dialogue is None:
             # The comparison always happens, in constant time.
             wanted = self._settings.users.get(request.user)
-            if not _same(request.password, wanted or "") or wanted is None:
-                raise self._refuse(_WRONG_LOGIN, "wrong user or password")
+            if not _equal_constant_time(request.password, wanted or "") or wanted is None:
+                raise self._reject(_WRONG_LOGIN, "wrong user or password")
         elif dict(request.environment).get(_PAM_CAPABLE) != "1":
-            raise self._refuse(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
+            raise self._reject(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
         try:
             codec_of_locale(_locale_of(request))
         except ValueError as problem:
-            raise self._refuse(_BAD_LOCALE, str(problem)) from problem
+            raise self._reject(_BAD_LOCALE, str(problem)) from problem
         return request, dialogue
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_login_bytes(self, size: int) -> bytes:
         """The first `size` received bytes, which stay in the inbox."""
         stream = self._stream
         while stream.unread < size:
             if not stream.receive(self._deadline):
-                raise PeerGone("the client left before it logged in")
+                raise ClientDisconnected("the client left before it logged in")
         return stream.inbox[stream.pos : stream.pos + size]
 
-    def _acceptance(self) -> ConnectReply:
+    def _accept_reply(self) -> ConnectReply:
         settings = self._settings
         return ConnectReply("accept", settings.server_name, settings.version, _SERIAL)
 
-    def _refuse(self, code: int, why: str) -> LoginRefused:
+    def _reject(self, code: int, why: str) -> LoginRejected:
         settings = self._settings
         reply = ConnectReply("reject", settings.server_name, settings.version, _SERIAL, service_error=code)
         self._stream.queue(reply.encode())
-        return LoginRefused(why)
+        return LoginRejected(why)
 
     # ---- conversation --------------------------------------------------------------------------------------
 
-    def _converse(
+    def _serve_session(
         self,
         session: EngineSession,
-        runner: WatchedRunner,
+        runner: InstrumentedExecutor,
         client: ClientSide,
-        interrupts: Interrupts,
-        dialogue: Dialogue | None,
+        interrupts: StatementInterrupts,
+        dialogue: PamConversation | None,
     ) -> None:
         stream = self._stream
-        stream.patience = self._settings.limits.idle_seconds
+        stream.idle_timeout = self._settings.limits.idle_seconds
         self._interrupts = interrupts
-        conversation = Conversation(session, runner, client, stream, interrupts, dialogue)
+        conversation = ProtocolSession(session, runner, client, stream, interrupts, dialogue)
         try:
-            self._take_turns(conversation, interrupts)
+            self._serve_messages(conversation, interrupts)
         finally:
             conversation.close()
 
-    def _take_turns(self, conversation: Conversation, interrupts: Interrupts) -> None:
+    def _serve_messages(self, conversation: ProtocolSession, interrupts: StatementInterrupts) -> None:
         """Receive and answer until either side ends it."""
         stream = self._stream
         while not conversation.ended and not self._aborted:
-            if stream.leaving:
-                raise PeerGone("the client closed the connection")
+            if stream.client_closed:
+                raise ClientDisconnected("the client closed the connection")
             if stream.ready and self._serve(conversation):
                 continue
             # An urgent byte follows the request that it is meant for. One that had come before the kernel was
             # found empty, with nothing left to parse, had nothing to stop; a later one belongs to what comes
             # now.
             requests = interrupts.requests
-            received = None if stream.full else stream.receive_now()
+            received = None if stream.is_backlogged else stream.try_receive()
             if received is None:
                 if interrupts.requests != requests:
                     continue  # it may have come just now: look once more
-                if conversation.lane.gathered is not None:
-                    with self._engine.revival:
-                        settled = conversation.lane.settle_groups()
+                if conversation.bulk_inserts.gathered is not None:
+                    with self._engine.recovery:
+                        settled = conversation.bulk_inserts.flush_complete_groups()
                     if settled:
                         continue
-                if not (stream.unread or stream.full):
+                if not (stream.unread or stream.is_backlogged):
                     interrupts.forget(requests)
-                received = stream.receive(None if conversation.admitted else self._deadline, looked=True)
+                received = stream.receive(None if conversation.logged_in else self._deadline, looked=True)
             if not received:
-                raise PeerGone("the client closed the connection")
+                raise ClientDisconnected("the client closed the connection")
 
-    def _serve(self, conversation: Conversation) -> bool:
+    def _serve(self, conversation: ProtocolSession) -> bool:
         """Answer what has arrived; False where more has to arrive first."""
         stream, framing = self._stream, conversation.framing
-        with self._engine.revival:
-            stream.pos, unfinished = conversation.lane.take_rows(stream.inbox, stream.pos)
+        with self._engine.recovery:
+            stream.pos, unfinished = conversation.bulk_inserts.consume_rows(stream.inbox, stream.pos)
         stream.flush()
-        if stream.pass_over_interrupts():
+        if stream.skip_interrupts():
             return True
-        messages = [] if unfinished else self._parse(conversation, framing)
+        messages = [] if unfinished else self._parse_messages(conversation, framing)
         if not messages:
             return False
-        with self._engine.revival:
+        with self._engine.recovery:
             conversation.serve(messages, framing.encoding)
         stream.flush()
         return True
 
-    def _parse(self, conversation: Conversation, framing: Framing) -> list[Message]:
+    def _parse_messages(self, conversation: ProtocolSession, framing: Framing) -> list[Message]:
         """The whole messages that have arrived, up to one that changes how the next are laid out, or to rows that
         are taken in bulk."""
         stream = self._stream
         inbox = stream.inbox
         messages: list[Message] = []
         reader = Reader(inbox, stream.pos)
-        lately = self._lately
-        if self._lately_by is not framing:
+        lately = self._message_cache
+        if self._message_cache_framing is not framing:
             lately.clear()
-            self._lately_by = framing
+            self._message_cache_framing = framing
         try:
             while len(messages) < _MESSAGES_AT_A_TIME:
                 pos = stream.pos
                 if messages and pos == len(inbox):
                     break
                 tag = inbox[pos : pos + 2]
-                if messages and tag in ROW_TAGS and conversation.lane.rows_ahead(inbox, pos, messages[-1]):
+                if (
+                    messages
+                    and tag in ROW_TAGS
+                    and conversation.bulk_inserts.can_consume_next(inbox, pos, messages[-1])
+                ):
                     break
-                bare = _BARE.get(tag)
+                bare = _TAG_ONLY.get(tag)
                 if bare is not None:
                     stream.pos = pos + 2
                     messages.append(bare)
@@ -352,16 +358,16 @@ class Session:
                 message = parse_client_message(reader, framing)
                 stream.pos = reader.pos
                 messages.append(message)
-                if type(message) in _REPEATED and stream.pos - pos <= _LONGEST_REPEATED:
+                if type(message) in _CACHED_MESSAGES and stream.pos - pos <= _MAX_CACHED_BYTES:
                     lately[tag] = inbox[pos : stream.pos], message
                 elif type(message) is Protocols:
                     break
         except NeedMoreData as more:
             if not messages:
-                most = MAX_MESSAGE if conversation.admitted else LOGIN_MESSAGE
+                most = MAX_MESSAGE if conversation.logged_in else LOGIN_MESSAGE
                 if stream.unread + more.missing > most:
                     raise ProtocolError(f"a message of more than {most} bytes") from None
-                stream.hold(more.missing)
+                stream.require_bytes(more.missing)
         except ProtocolError:
             # What came before the rubbish is served and answered first; then it is met again, with nothing
             # before it.
@@ -374,5 +380,5 @@ def _locale_of(request: ConnectRequest) -> str:
     return dict(request.environment).get("CLIENT_LOCALE") or _DEFAULT_LOCALE
 
 
-def _same(given: str, wanted: str) -> bool:
+def _equal_constant_time(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

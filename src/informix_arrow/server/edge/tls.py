@@ -11,7 +11,7 @@ import os
 import ssl
 from typing import NoReturn
 
-_PIECE = 256 << 10
+_READ_SIZE = 256 << 10
 
 
 class TlsError(Exception):
@@ -54,7 +54,7 @@ def server_context(
     return context
 
 
-class _Records:
+class _RecordScanner:
     """Where TLS records begin and end in what a peer sends.
 
     TCP tells only the last of several urgent bytes from data: those before it may stand between two records, where
@@ -66,16 +66,16 @@ class _Records:
     def __init__(self, urgent: int) -> None:
         self._urgent = urgent
         self._header = b""
-        self._left = 0  # of the record's body
+        self._body_bytes_remaining = 0  # of the record's body
 
-    def of(self, received: bytes) -> bytes:
+    def strip_urgent(self, received: bytes) -> bytes:
         """The received bytes without urgent ones between records."""
         kept = []
         pos, end = 0, len(received)
         while pos < end:
-            if self._left:
-                piece = received[pos : pos + self._left]
-                self._left -= len(piece)
+            if self._body_bytes_remaining:
+                piece = received[pos : pos + self._body_bytes_remaining]
+                self._body_bytes_remaining -= len(piece)
             elif not self._header and received[pos] == self._urgent:
                 pos += 1
                 continue
@@ -83,7 +83,7 @@ class _Records:
                 piece = received[pos : pos + self._HEADER - len(self._header)]
                 self._header += piece
                 if len(self._header) == self._HEADER:
-                    self._left = int.from_bytes(self._header[3:], "big")
+                    self._body_bytes_remaining = int.from_bytes(self._header[3:], "big")
                     self._header = b""
             kept.append(piece)
             pos += len(piece)
@@ -99,29 +99,29 @@ class TlsLayer:
 
     def __init__(self, context: ssl.SSLContext, urgent: int) -> None:
         self.ended = False
-        self._records = _Records(urgent)
+        self._records = _RecordScanner(urgent)
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._engine = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
 
     def handshake(self, received: bytes) -> bool:
         """Go on with the handshake; True when it is done, False when it needs more bytes. TlsError."""
-        self._incoming.write(self._records.of(received))
+        self._incoming.write(self._records.strip_urgent(received))
         try:
             self._engine.do_handshake()
         except ssl.SSLWantReadError:
             return False
         except ssl.SSLError as problem:
-            raise TlsError(_said(problem)) from problem
+            raise TlsError(_error_text(problem)) from problem
         return True
 
     def decrypt(self, received: bytes) -> bytes:
         """What the received bytes say; nothing that could be decrypted is kept back. TlsError for bytes that are no
         TLS of this connection."""
-        self._incoming.write(self._records.of(received))
+        self._incoming.write(self._records.strip_urgent(received))
         parts = []
         try:
-            while part := self._engine.read(_PIECE):
+            while part := self._engine.read(_READ_SIZE):
                 parts.append(part)
             self.ended = True
         except ssl.SSLWantReadError:
@@ -129,7 +129,7 @@ class TlsLayer:
         except ssl.SSLZeroReturnError:
             self.ended = True
         except ssl.SSLError as problem:
-            raise TlsError(_said(problem)) from problem
+            raise TlsError(_error_text(problem)) from problem
         return b"".join(parts)
 
     def encrypt(self, data: memoryview) -> None:
@@ -151,7 +151,7 @@ class TlsLayer:
         return self._outgoing.read()
 
 
-def _said(problem: ssl.SSLError) -> str:
+def _error_text(problem: ssl.SSLError) -> str:
     """OpenSSL's reason without its file and line, with what mostly lies behind it."""
     reason = (problem.reason or str(problem)).replace("_", " ").lower()
     if problem.reason in {"WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"}:

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from ...wire.redaction import hide_secrets
 from ..dialogue.interrupts import INTERRUPTED
 from ..engine.appending import BatchOutcome
-from ..engine.positioned import UpdateRows
-from ..engine.prepared import Outcome, Prepared, QueryResult
+from ..engine.positioned import UpdateCursorRows
+from ..engine.prepared import PreparedPlan, QueryResult, StatementOutcome
 from ..engine.row_inserts import python_rows
 from ..engine.session import EngineSession
 from ..errors import ISAM_INTERRUPTED, UNSUPPORTED, SqlError
@@ -25,13 +25,13 @@ log = logging.getLogger("informix_arrow.server")
 
 T = TypeVar("T")
 
-_LOST = -408
+_CONNECTION_LOST = -408
 """What the log says of a statement whose connection was cut to order; nobody is answered."""
 
-_LOOK_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 
 
-class WatchedRunner:
+class InstrumentedExecutor:
     """Stands between a conversation and its engine's session (`Runner`): so only what the client asks for is written
     down and fails, not what a statement does in its turn.
 
@@ -50,8 +50,8 @@ class WatchedRunner:
     ) -> None:
         self._session = session
         self._faults = faults
-        self._queries = queries
-        self._cut = cut
+        self._query_log = queries
+        self._close_connection = cut
         self._released = threading.Event()
         self._dropped = False  # the connection was cut to order: nothing more is run
 
@@ -61,7 +61,7 @@ class WatchedRunner:
 
     # ---- what a client asks for ------------------------------------------------------------------------------
 
-    def prepare(self, sql: str, nparams: int = 0) -> Prepared:
+    def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
         began = time.perf_counter()
         try:
             return self._session.prepare(sql, nparams)
@@ -73,24 +73,24 @@ class WatchedRunner:
                 hide_secrets(str(problem)),
                 hide_secrets(sql),
             )
-            self._write_down(sql, nparams, began, problem=problem)
+            self._log_query(sql, nparams, began, problem=problem)
             raise
 
-    def query(self, prepared: Prepared, params: Sequence[object]) -> QueryResult:
-        return self._watched(
+    def query(self, prepared: PreparedPlan, params: Sequence[object]) -> QueryResult:
+        return self._run_logged(
             prepared.sql,
             len(params),
             partial(self._session.query, prepared, params),
             lambda result: result.rows,
         )
 
-    def open_for_update(self, prepared: Prepared, params: Sequence[object]) -> UpdateRows:
-        return self._watched(
+    def open_for_update(self, prepared: PreparedPlan, params: Sequence[object]) -> UpdateCursorRows:
+        return self._run_logged(
             prepared.sql, len(params), lambda: self._session.open_for_update(prepared, params)
         )
 
-    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
-        return self._watched(
+    def execute(self, prepared: PreparedPlan, params: Sequence[object]) -> StatementOutcome:
+        return self._run_logged(
             prepared.sql,
             len(params),
             lambda: self._session.execute(prepared, params),
@@ -98,24 +98,26 @@ class WatchedRunner:
         )
 
     def execute_many(
-        self, prepared: Prepared, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
-    ) -> list[Outcome | SqlError]:
-        if self._faults.concerns(prepared.sql):
+        self, prepared: PreparedPlan, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
+    ) -> list[StatementOutcome | SqlError]:
+        if self._faults.has_matching(prepared.sql):
             return self._one_by_one(prepared, rows, stop_at_error)
-        return self._watched(
+        return self._run_logged(
             prepared.sql,
             len(prepared.parameters),
             lambda: self._session.execute_many(prepared, rows, stop_at_error=stop_at_error),
-            lambda outcomes: sum(o.rows for o in outcomes if isinstance(o, Outcome)),
+            lambda outcomes: sum(o.rows for o in outcomes if isinstance(o, StatementOutcome)),
             len(rows),
             lambda outcomes: next((o for o in outcomes if isinstance(o, SqlError)), None),
         )
 
-    def execute_batch(self, prepared: Prepared, batch: Any, *, stop_at_error: bool = False) -> BatchOutcome:
-        if self._faults.concerns(prepared.sql):
+    def execute_batch(
+        self, prepared: PreparedPlan, batch: Any, *, stop_at_error: bool = False
+    ) -> BatchOutcome:
+        if self._faults.has_matching(prepared.sql):
             rows = python_rows(batch, prepared.parameters)
-            return BatchOutcome.gathered(self._one_by_one(prepared, rows, stop_at_error))
-        return self._watched(
+            return BatchOutcome.from_outcomes(self._one_by_one(prepared, rows, stop_at_error))
+        return self._run_logged(
             prepared.sql,
             len(prepared.parameters),
             lambda: self._session.execute_batch(prepared, batch, stop_at_error=stop_at_error),
@@ -125,9 +127,9 @@ class WatchedRunner:
         )
 
     def _one_by_one(
-        self, prepared: Prepared, rows: Sequence[Sequence[object]], stop_at_error: bool
-    ) -> list[Outcome | SqlError]:
-        outcomes: list[Outcome | SqlError] = []
+        self, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
+    ) -> list[StatementOutcome | SqlError]:
+        outcomes: list[StatementOutcome | SqlError] = []
         for row in rows:
             try:
                 outcomes.append(self.execute(prepared, row))
@@ -138,17 +140,17 @@ class WatchedRunner:
         return outcomes
 
     def begin(self) -> None:
-        self._watched("BEGIN WORK", 0, self._session.begin)
+        self._run_logged("BEGIN WORK", 0, self._session.begin)
 
     def commit(self) -> None:
-        self._watched("COMMIT WORK", 0, self._session.commit)
+        self._run_logged("COMMIT WORK", 0, self._session.commit)
 
     def rollback(self) -> None:
-        self._watched("ROLLBACK WORK", 0, self._session.rollback)
+        self._run_logged("ROLLBACK WORK", 0, self._session.rollback)
 
     # ---- watching --------------------------------------------------------------------------------------------
 
-    def _watched(
+    def _run_logged(
         self,
         sql: str,
         parameters: int,
@@ -158,14 +160,14 @@ class WatchedRunner:
         failure: Callable[[T], SqlError | None] | None = None,
     ) -> T:
         if self._dropped:  # what the client had sent behind it
-            raise SqlError(_LOST)
+            raise SqlError(_CONNECTION_LOST)
         began = time.perf_counter()
         try:
-            fault = self._faults.take(sql)
+            fault = self._faults.pop_matching(sql)
             if fault is not None:
-                self._before(fault)
+                self._apply_fault(fault)
             result = run()
-            if fault is not None and fault.drop:
+            if fault is not None and fault.drops_connection:
                 raise self._drop()
         except SqlError as problem:
             if problem.detail.startswith(UNSUPPORTED):
@@ -175,19 +177,19 @@ class WatchedRunner:
                     hide_secrets(str(problem)),
                     hide_secrets(sql),
                 )
-            self._write_down(sql, parameters, began, 0, executions, problem)
+            self._log_query(sql, parameters, began, 0, executions, problem)
             raise
         count = 0 if rows is None else rows(result)
         problem_in = None if failure is None else failure(result)
-        self._write_down(sql, parameters, began, count, executions, problem_in)
+        self._log_query(sql, parameters, began, count, executions, problem_in)
         return result
 
-    def _before(self, fault: Fault) -> None:
+    def _apply_fault(self, fault: Fault) -> None:
         if fault.seconds:
             self._delay(fault.seconds)
         if fault.sqlcode:
             raise SqlError(fault.sqlcode, fault.isam, detail="as server.faults was told")
-        if fault.drop and not fault.after:
+        if fault.drops_connection and not fault.after:
             raise self._drop()
 
     def _delay(self, seconds: float) -> None:
@@ -195,15 +197,15 @@ class WatchedRunner:
         self._session.interrupted.clear()
         end = time.monotonic() + seconds
         while not self._released.is_set() and (left := end - time.monotonic()) > 0:
-            if self._session.interrupted.wait(min(left, _LOOK_SECONDS)):
+            if self._session.interrupted.wait(min(left, _POLL_SECONDS)):
                 raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def _drop(self) -> SqlError:
         self._dropped = True
-        self._cut()
-        return SqlError(_LOST, detail="the connection was cut, as server.faults was told")
+        self._close_connection()
+        return SqlError(_CONNECTION_LOST, detail="the connection was cut, as server.faults was told")
 
-    def _write_down(
+    def _log_query(
         self,
         sql: str,
         parameters: int,
@@ -213,7 +215,7 @@ class WatchedRunner:
         problem: SqlError | None = None,
     ) -> None:
         unsupported = problem is not None and problem.detail.startswith(UNSUPPORTED)
-        self._queries.add(
+        self._query_log.add(
             Query(
                 self._session.session_id,
                 self._session.database,

@@ -26,28 +26,28 @@ from ..schema.catalog import (
     key_part,
     key_texts,
     nullable_columns,
-    same_key,
-    same_parent,
+    parent_condition,
+    same_key_condition,
 )
-from ..types.conversions import Converted, arrow_storage
-from ..types.names import quote
+from ..types.conversions import ConvertedColumn, arrow_storage
+from ..types.names import quote_identifier
 from ..types.result_types import LONGS, SERIALS
-from .deferring import Deferred
+from .deferring import DeferredConstraints
 from .isolation import Isolation
-from .journal import Recorder
-from .null_keys import duplicate
-from .prepared import Outcome
+from .journal import WriteRecorder
+from .null_keys import duplicate_error
+from .prepared import StatementOutcome
 from .references import parent_name
-from .serials import Serials, counter_after
+from .serials import SerialCounters, counter_after
 from .session_values import SessionValues
-from .transaction import Transaction
+from .transaction import SessionTransaction
 
 _ROW = "_ifx_row"
 TOO_LONG = -1279
 """Of a text that has no room in its column, in an ANSI database."""
 _NO_ROWS: frozenset[int] = frozenset()
 
-_PLAIN = Outcome(1)
+_ONE_ROW = StatementOutcome(1)
 """What is told of most rows."""
 
 Integers = npt.NDArray[np.int64]
@@ -58,18 +58,18 @@ Mask = npt.NDArray[np.bool_]
 class BatchOutcome:
     """What became of `rows` rows that were inserted as if each had been alone.
 
-    `errors` and `cut` (a text was cut) hold row numbers from 0; rows in neither went in without a word.
-    `serial`, `serial8` and `bigserial` are one int64 per row, None for a table without such a column. `written` are
+    `errors` and `truncated_rows` (a text was cut) hold row numbers from 0; rows in neither went in without a word.
+    `serial`, `serial8` and `bigserial` are one int64 per row, None for a table without such a column. `inserted_table` are
     the rows in storage form, where triggers want to see them.
     """
 
     rows: int
     errors: dict[int, SqlError] = field(default_factory=dict)
-    cut: frozenset[int] = _NO_ROWS
+    truncated_rows: frozenset[int] = _NO_ROWS
     serial: Integers | None = None
     serial8: Integers | None = None
     bigserial: Integers | None = None
-    written: pa.Table | None = None
+    inserted_table: pa.Table | None = None
 
     @property
     def inserted(self) -> int:
@@ -77,14 +77,14 @@ class BatchOutcome:
         return self.rows - len(self.errors)
 
     @property
-    def last_good(self) -> int | None:
+    def last_inserted(self) -> int | None:
         """The last row that went in."""
         for row in range(self.rows - 1, -1, -1):
             if row not in self.errors:
                 return row
         return None
 
-    def of(self, row: int) -> Outcome | SqlError:
+    def outcome(self, row: int) -> StatementOutcome | SqlError:
         """One row's outcome, as its statement alone would have had it."""
         error = self.errors.get(row)
         if error is not None:
@@ -93,16 +93,16 @@ class BatchOutcome:
             0 if numbers is None else int(numbers[row])
             for numbers in (self.serial, self.serial8, self.bigserial)
         )
-        return Outcome(1, serial, serial8, bigserial, WARN_CUT if row in self.cut else 0)
+        return StatementOutcome(1, serial, serial8, bigserial, WARN_CUT if row in self.truncated_rows else 0)
 
-    def each(self) -> list[Outcome | SqlError]:
+    def outcomes(self) -> list[StatementOutcome | SqlError]:
         """All outcomes, in order."""
-        return [self.of(row) for row in range(self.rows)]
+        return [self.outcome(row) for row in range(self.rows)]
 
     @classmethod
-    def gathered(cls, outcomes: Sequence[Outcome | SqlError]) -> BatchOutcome:
+    def from_outcomes(cls, outcomes: Sequence[StatementOutcome | SqlError]) -> BatchOutcome:
         """Single outcomes of one INSERT put together."""
-        if len(outcomes) == 1 and outcomes[0] == _PLAIN:
+        if len(outcomes) == 1 and outcomes[0] == _ONE_ROW:
             return cls(1)
 
         def numbers(name: str) -> Integers | None:
@@ -112,18 +112,24 @@ class BatchOutcome:
         return cls(
             len(outcomes),
             {row: o for row, o in enumerate(outcomes) if isinstance(o, SqlError)},
-            frozenset(row for row, o in enumerate(outcomes) if isinstance(o, Outcome) and o.warnings),
+            frozenset(
+                row for row, o in enumerate(outcomes) if isinstance(o, StatementOutcome) and o.warnings
+            ),
             numbers("serial"),
             numbers("serial8"),
             numbers("bigserial"),
         )
 
 
-class Appender:
+class TableAppender:
     """Inserts rows for one session."""
 
     def __init__(
-        self, values: SessionValues, serials: Serials, transaction: Transaction, isolation: Isolation
+        self,
+        values: SessionValues,
+        serials: SerialCounters,
+        transaction: SessionTransaction,
+        isolation: Isolation,
     ) -> None:
         self._values = values
         self._serials = serials
@@ -133,18 +139,18 @@ class Appender:
     def append(
         self,
         info: TableInfo,
-        columns: Mapping[str, Converted],
+        columns: Mapping[str, ConvertedColumn],
         n: int,
         stop_at_error: bool,
         *,
         further: bool = False,
         repeated: bool = True,
     ) -> BatchOutcome:
-        """Insert `n` rows, inside `Transaction.write`. `columns` are those that the INSERT names; with
+        """Insert `n` rows, inside `SessionTransaction.write`. `columns` are those that the INSERT names; with
         `stop_at_error` nothing behind the first error is done or looked at. They are `further` rows where others of
-        their statement are in already; `repeated` as for `Recorder.execute_over`."""
-        transaction, isolation, writer = self._transaction, self._isolation, self._transaction.writer
-        careful = transaction.careful or further
+        their statement are in already; `repeated` as for `WriteRecorder.execute_over`."""
+        transaction, isolation, writer = self._transaction, self._isolation, self._transaction.recorder
+        careful = transaction.must_preserve_work or further
         errors: dict[int, SqlError] = {}
         cut: set[int] = set()
         arrays: dict[str, Any] = {}
@@ -153,13 +159,15 @@ class Appender:
         for column in info.columns:
             converted = columns.get(column.name)
             if converted is None:
-                converted = self._omitted(column, n)
-            _merge(errors, converted.errors)
-            if converted.cut and transaction.ansi:
-                _merge(errors, dict.fromkeys(converted.cut, SqlError(TOO_LONG, 0, 0, column.name)))
+                converted = self._default_column(column, n)
+            _add_errors(errors, converted.errors)
+            if converted.truncated_rows and transaction.is_ansi:
+                _add_errors(
+                    errors, dict.fromkeys(converted.truncated_rows, SqlError(TOO_LONG, 0, 0, column.name))
+                )
             else:
-                cut |= converted.cut
-            array = flat(converted.array)
+                cut |= converted.truncated_rows
+            array = as_array(converted.array)
             if column.type.code in SERIALS:
                 numbers, first, following = self._serials.assign(transaction.con, info, column, array)
                 given_back[column.name] = (first, following)
@@ -167,24 +175,24 @@ class Appender:
                 array = _serial_array(column, numbers, errors)
             elif column.type.not_null and array.null_count:
                 missing = SqlError(-391, 0, 0, column.name)
-                _merge(errors, dict.fromkeys(_rows(array.is_null()), missing))
+                _add_errors(errors, dict.fromkeys(_true_positions(array.is_null()), missing))
             arrays[column.name] = array
-        isolation.lock_inserted(info, arrays)
-        transaction.changes.require_current(info)
+        isolation.lock_inserted_keys(info, arrays)
+        transaction.change_logger.require_current_logging(info)
         table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
-        rules = _rules(info, arrays, transaction.deferred)
+        rules = _constraint_checks(info, arrays, transaction.deferred_constraints)
         nulls = any(rule.nulls for rule in rules)
         if nulls:  # DuckDB would not find the one that another session has committed since
             isolation.require_fresh(info)
-        seen = careful or info.watched
-        broken = _broken(writer, rules, table, nulls=True) if nulls and not seen else {}
+        seen = careful or info.has_engine_checks
+        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not seen else {}
         if seen or broken:  # the first rule that a row breaks is told
-            broken = _broken(writer, rules, table)
+            broken = _find_violations(writer, rules, table)
         if broken:
             isolation.require_fresh(info)
-            isolation.await_freed(info, table)
-        wrong = _wrong(rules, arrays, n, errors, broken)
-        limit = _limit(wrong, n, stop_at_error)
+            isolation.wait_for_freed_keys(info, table)
+        wrong = _rejected_rows(rules, arrays, n, errors, broken)
+        limit = _rows_to_insert(wrong, n, stop_at_error)
         try:
             _write(transaction, info, table, wrong, limit, repeated)
         except duckdb.ConstraintException as e:
@@ -193,40 +201,42 @@ class Appender:
                 raise constraint_error(info, e) from e
             # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
             transaction.restart_statement()
-            broken = _broken(writer, rules, table)
-            isolation.await_freed(info, table)
+            broken = _find_violations(writer, rules, table)
+            isolation.wait_for_freed_keys(info, table)
             if not broken:
                 raise constraint_error(info, e) from e
-            wrong = _wrong(rules, arrays, n, errors, broken)
-            limit = _limit(wrong, n, stop_at_error)
+            wrong = _rejected_rows(rules, arrays, n, errors, broken)
+            limit = _rows_to_insert(wrong, n, stop_at_error)
             _write(transaction, info, table, wrong, limit, repeated)
         if limit < n:
             for name, (first, following) in given_back.items():
                 column = next(c for c in info.columns if c.name == name)
                 used = counter_after(first, serials[name][:limit], column)
-                self._serials.give_back(info, name, following, used)
+                self._serials.return_unused(info, name, following, used)
         outcome = BatchOutcome(
             limit,
             {row: error for row, error in wrong.items() if row < limit},
             frozenset(row for row in cut if row < limit) if cut else _NO_ROWS,
         )
-        self._tell_serials(info, outcome, serials)
+        self._report_serials(info, outcome, serials)
         if info.has_triggers:
-            outcome.written = table
+            outcome.inserted_table = table
         return outcome
 
-    def _omitted(self, column: ColumnInfo, n: int) -> Converted:
+    def _default_column(self, column: ColumnInfo, n: int) -> ConvertedColumn:
         """A column that the INSERT does not name: its default, the next serial or NULL."""
         kind = arrow_storage(column.type)
         value = None if column.is_serial else self._values.default(column)
         if value is not None:
-            return Converted(pa.repeat(pa.scalar(value, kind), n))
-        result = Converted(pa.nulls(n, kind))
+            return ConvertedColumn(pa.repeat(pa.scalar(value, kind), n))
+        result = ConvertedColumn(pa.nulls(n, kind))
         if column.type.not_null and not column.is_serial:
             result.errors = dict.fromkeys(range(n), SqlError(-292, 0, 0, column.name))
         return result
 
-    def _tell_serials(self, info: TableInfo, outcome: BatchOutcome, serials: Mapping[str, Integers]) -> None:
+    def _report_serials(
+        self, info: TableInfo, outcome: BatchOutcome, serials: Mapping[str, Integers]
+    ) -> None:
         """The serials of each row, and the session's last ones (DBINFO)."""
         for column in info.columns:
             numbers = serials.get(column.name)
@@ -238,35 +248,35 @@ class Appender:
                 outcome.serial8 = numbers
             elif column.type.code in LONGS:
                 outcome.bigserial = numbers
-        last = outcome.last_good if serials else None
+        last = outcome.last_inserted if serials else None
         if last is not None:
-            done = outcome.of(last)
-            assert isinstance(done, Outcome)
+            done = outcome.outcome(last)
+            assert isinstance(done, StatementOutcome)
             values = self._values
             values.sqlerrd1 = done.serial or values.sqlerrd1
             values.serial8 = done.serial8 or values.serial8
             values.bigserial = done.bigserial or values.bigserial
 
 
-def flat(array: Any) -> Any:
+def as_array(array: Any) -> Any:
     """One Arrow array of an array or a chunked one."""
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _merge(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> dict[int, SqlError]:
+def _add_errors(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> dict[int, SqlError]:
     """Add errors of rows that have none yet."""
     for row, error in more.items():
         errors.setdefault(row, error)
     return errors
 
 
-def _rows(mask: Any) -> list[int]:
+def _true_positions(mask: Any) -> list[int]:
     """Row numbers that a boolean Arrow array marks."""
-    found: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-    return found
+    positions: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    return positions
 
 
-def _limit(errors: Mapping[int, SqlError], n: int, stop_at_error: bool) -> int:
+def _rows_to_insert(errors: Mapping[int, SqlError], n: int, stop_at_error: bool) -> int:
     """Rows to look at: all, or up to and with the first error."""
     return min(errors) + 1 if stop_at_error and errors else n
 
@@ -280,7 +290,7 @@ def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlEr
     if pa.types.is_int32(kind):
         beyond = np.abs(numbers) > 2**31 - 1
         if beyond.any():
-            _merge(errors, dict.fromkeys(np.flatnonzero(beyond).tolist(), SqlError(-1215)))
+            _add_errors(errors, dict.fromkeys(np.flatnonzero(beyond).tolist(), SqlError(-1215)))
             return pa.array(np.where(beyond, 0, numbers), kind)
     return pa.array(numbers).cast(kind)
 
@@ -289,7 +299,7 @@ def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlEr
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class _ConstraintCheck:
     """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
     `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set; blanks behind the
     texts of the `padded` ones decide nothing."""
@@ -301,48 +311,54 @@ class _Rule:
     padded: frozenset[str] = frozenset()
 
 
-def _rules(info: TableInfo, arrays: Mapping[str, Any], deferred: Deferred) -> list[_Rule]:
+def _constraint_checks(
+    info: TableInfo, arrays: Mapping[str, Any], deferred: DeferredConstraints
+) -> list[_ConstraintCheck]:
     """Keys, CHECKs and foreign keys that are not deferred, in the order in which a row is held against them; `arrays`
     are the columns of the rows."""
-    rules: list[_Rule] = []
+    rules: list[_ConstraintCheck] = []
     for unique in info.keys:
         nulls = any(arrays[name].null_count for name in nullable_columns(info, unique.columns))
-        match = same_key(info, unique.columns, "t", "b", nulls=nulls)
-        query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck} t ON {match}"
+        match = same_key_condition(info, unique.columns, "t", "b", nulls=nulls)
+        query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck_name} t ON {match}"
         padded = info.blank_padded.intersection(unique.columns)
-        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns, nulls, padded))
+        rules.append(
+            _ConstraintCheck(duplicate_error(unique.kind, unique.name), query, unique.columns, nulls, padded)
+        )
     for check in info.checks:
-        query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck})"
-        rules.append(_Rule(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
-    for foreign in info.foreigns:
-        if deferred.skips(info, foreign):
+        query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck_sql})"
+        rules.append(_ConstraintCheck(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
+    for foreign in info.foreign_keys:
+        if deferred.defer(info, foreign):
             continue
-        match = same_parent(info, foreign, "b", "t")
-        present = " AND ".join(f"b.{quote(c)} IS NOT NULL" for c in foreign.columns)
+        match = parent_condition(info, foreign, "b", "t")
+        present = " AND ".join(f"b.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
         parent = parent_name(info, foreign)
         if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
-            names = ", ".join(map(quote, foreign.parent_columns))
+            names = ", ".join(map(quote_identifier, foreign.parent_columns))
             parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
             match += f" AND t._ifx_at <= b.{_ROW}"
         query = f"SELECT b.{_ROW} FROM _ifx_rows b ANTI JOIN {parent} t ON {match} WHERE {present}"
-        rules.append(_Rule(SqlError(-691, -111, 0, f"informix.{foreign.name}"), query))
+        rules.append(_ConstraintCheck(SqlError(-691, -111, 0, f"informix.{foreign.name}"), query))
     return rules
 
 
-def _broken(writer: Recorder, rules: Sequence[_Rule], table: Any, *, nulls: bool = False) -> dict[int, int]:
+def _find_violations(
+    writer: WriteRecorder, rules: Sequence[_ConstraintCheck], table: Any, *, nulls: bool = False
+) -> dict[int, int]:
     """The first rule that each wrong row breaks beside the table as it stands; with `nulls` only those of keys with a
     NULL in them, of which DuckDB says nothing."""
     broken: dict[int, int] = {}
     for number, rule in enumerate(rules):
         if nulls and not rule.nulls:
             continue
-        for (row,) in writer.read_with(rule.query, table):
+        for (row,) in writer.query_with_rows(rule.query, table):
             broken.setdefault(row, number)
     return broken
 
 
-def _wrong(
-    rules: Sequence[_Rule],
+def _rejected_rows(
+    rules: Sequence[_ConstraintCheck],
     arrays: Mapping[str, Any],
     n: int,
     errors: Mapping[int, SqlError],
@@ -350,12 +366,12 @@ def _wrong(
 ) -> dict[int, SqlError]:
     """All rows that do not go in: those in `errors`, which were wrong before any rule, and those that break a
     rule beside the table or beside an earlier row of the batch that goes in."""
-    found = {**broken, **_duplicates(rules, arrays, n, errors, broken)}
+    found = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
     return {**{row: rules[number].error for row, number in found.items()}, **errors}
 
 
-def _duplicates(
-    rules: Sequence[_Rule],
+def _find_duplicates(
+    rules: Sequence[_ConstraintCheck],
     arrays: Mapping[str, Any],
     n: int,
     errors: Mapping[int, SqlError],
@@ -378,20 +394,20 @@ def _duplicates(
         repeated |= present & (counts[np.where(present, codes, 0)] > 1)
         coded.append((codes, present))
     # Only rows that share a key with another are looked at in order: what becomes of one decides on the next.
-    found: dict[int, int] = {}
-    seen: list[set[int]] = [set() for _ in keys]
+    violations: dict[int, int] = {}
+    accepted_codes: list[set[int]] = [set() for _ in keys]
     none = len(rules)
     for row in np.flatnonzero(repeated).tolist():
         mine = [int(codes[row]) if present[row] else -1 for codes, present in coded]
-        first = next((number for number, code in enumerate(mine) if code in seen[number]), none)
+        first = next((number for number, code in enumerate(mine) if code in accepted_codes[number]), none)
         first = min(first, broken.get(row, none))
         if first < none:
-            found[row] = first
+            violations[row] = first
             continue
-        for code, known in zip(mine, seen, strict=True):
+        for code, known in zip(mine, accepted_codes, strict=True):
             if code >= 0:
                 known.add(code)
-    return found
+    return violations
 
 
 def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers, Mask]:
@@ -400,21 +416,21 @@ def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers
     codes: Integers | None = None
     present: Mask | None = None
     for column in columns:
-        part, valid = _codes(column)
+        part, valid = _column_codes(column)
         if nulls:
             part, valid = np.where(valid, part + 1, 0), np.ones(len(part), np.bool_)
         if codes is None or present is None:
             codes, present = part, valid
         else:
             pair = codes * (int(part.max(initial=0)) + 1) + part
-            codes, _ = _codes(pa.array(pair))
+            codes, _ = _column_codes(pa.array(pair))
             present = present & valid
     assert codes is not None
     assert present is not None
     return codes, present
 
 
-def _codes(column: Any) -> tuple[Integers, Mask]:
+def _column_codes(column: Any) -> tuple[Integers, Mask]:
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
     encoded = column.dictionary_encode()
@@ -434,11 +450,11 @@ def constraint_error(
         for unique in keys:
             parts = [key_part(info, name) for name in unique.columns]
             if all(f"{part}: ".replace('"', "") in message for part in parts) or len(keys) == 1:
-                return duplicate(unique.kind, unique.name)
+                return duplicate_error(unique.kind, unique.name)
     elif found.sqlcode == -530 and info.checks:
         message = str(error)
         for check in info.checks:
-            if len(info.checks) == 1 or check.duck.replace('"', "") in message.replace('"', ""):
+            if len(info.checks) == 1 or check.duck_sql.replace('"', "") in message.replace('"', ""):
                 return SqlError(-530, 0, 0, f"informix.{check.name}")
     return found
 
@@ -447,14 +463,14 @@ def constraint_error(
 
 
 def _write(
-    transaction: Transaction,
+    transaction: SessionTransaction,
     info: TableInfo,
     table: Any,
     errors: Mapping[int, SqlError],
     limit: int,
     repeated: bool,
 ) -> None:
-    writer = transaction.writer
+    writer = transaction.recorder
     if errors:
         good = np.ones(table.num_rows, np.bool_)
         good[np.fromiter(errors, np.int64, len(errors))] = False
@@ -464,13 +480,13 @@ def _write(
         table = table.slice(0, limit)
     if not table.num_rows:
         return
-    names = ", ".join(quote(c.name) for c in info.columns)
+    names = ", ".join(quote_identifier(c.name) for c in info.columns)
     if table.num_rows == 1:
         # one row is cheaper as bound values than as a registered table
         values = [column[0].as_py() for column in table.columns[:-1]]
         places = ", ".join("?" * len(values))
-        writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
+        writer.execute(f"INSERT INTO {info.duck_name} ({names}) VALUES ({places})", values).fetchall()
     else:
-        text = f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows"
-        writer.execute_each(text, table, repeated=repeated)
-    transaction.changes.inserted(info, table)
+        text = f"INSERT INTO {info.duck_name} ({names}) SELECT {names} FROM _ifx_rows"
+        writer.execute_per_row(text, table, repeated=repeated)
+    transaction.change_logger.log_inserted(info, table)

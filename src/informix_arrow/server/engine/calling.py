@@ -13,13 +13,13 @@ from ..planning.context import UserRoutines
 from ..planning.plans import CallPlan, SelectPlan
 from ..schema.catalog import TableInfo
 from ..schema.trigger_tables import TriggerInfo
-from .prepared import Outcome, QueryResult
+from .prepared import QueryResult, StatementOutcome
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class PythonRoutine:
     """A Python callable under the name of a routine."""
 
     name: str
@@ -28,11 +28,11 @@ class Registered:
     returns: tuple[ColumnType, ...]
 
 
-def registered(
+def python_routine(
     name: str, function: Callable[..., Any], parameters: Sequence[str], returns: Sequence[str]
-) -> Registered:
+) -> PythonRoutine:
     """A Python callable as a routine, from Informix's names of its types. ValueError for a type that is none."""
-    return Registered(
+    return PythonRoutine(
         name.strip().lower(),
         function,
         tuple(ColumnType.parse_sql(t) for t in parameters),
@@ -41,7 +41,7 @@ def registered(
 
 
 @dataclass(frozen=True, slots=True)
-class UserRoutine:
+class RoutineReference:
     """What a signature names: `types` are those of its arguments (None: not known), None when it gives none. Or the
     routine of a `number` in a database, whose name stands in place of the routine's."""
 
@@ -51,40 +51,42 @@ class UserRoutine:
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineAnswer:
+class RoutineCallResult:
     """One row of a call without SQL, as types and values: what OUT and INOUT parameters have at its end, and what the
     routine returned. `arguments` are the types of those that were given, and whether each is OUT or INOUT."""
 
     arguments: tuple[tuple[ColumnType, bool], ...]
-    given: tuple[tuple[ColumnType, object], ...]
+    out_values: tuple[tuple[ColumnType, object], ...]
     returned: tuple[tuple[ColumnType, object], ...]
 
 
-class RoutineCalls(UserRoutines, Protocol):
+class RoutineCallPlanner(UserRoutines, Protocol):
     """Calls of routines, when a statement is planned."""
 
     def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
         """EXECUTE or CALL by a client: the statement's type and its plan. -674 for a routine that is not there."""
 
 
-class RoutineAnswers(Protocol):
+class RoutineResultProvider(Protocol):
     """Answers of the routines that a text calls, when it is run (a routine cannot run while DuckDB does)."""
 
-    def settled(self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None) -> T:
+    def run_with_results(
+        self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
+    ) -> T:
         """What `run` gives, which runs `sql`, once every call in it has its answer. `ahead` is run before, again and
         again, where what `run` does must be done once."""
 
-    def remembering(self) -> AbstractContextManager[None]:
+    def result_scope(self) -> AbstractContextManager[None]:
         """Around one statement: answers are remembered until its end."""
 
-    def answered(self, sql: str) -> str:
-        """A write's text with the answers that its calls have now; inside `remembering`, behind `settled`."""
+    def bind_results(self, sql: str) -> str:
+        """A write's text with the answers that its calls have now; inside `result_scope`, behind `run_with_results`."""
 
 
 class TriggerActions(Protocol):
     """What triggers do."""
 
-    def act(
+    def run_actions(
         self,
         info: TableInfo,
         trigger: TriggerInfo,
@@ -96,27 +98,27 @@ class TriggerActions(Protocol):
         before and after; the columns that were given other values."""
 
 
-class SessionRoutines(RoutineCalls, RoutineAnswers, TriggerActions, Protocol):
+class SessionRoutines(RoutineCallPlanner, RoutineResultProvider, TriggerActions, Protocol):
     """All that a session has of its routines."""
 
-    def execute(self, plan: CallPlan, params: Sequence[object]) -> Outcome:
+    def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
         """Run a call that returns nothing."""
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
         """Run a call to its end; the rows that it returned."""
 
-    def define(self, statement: Routine | DropRoutine) -> int:
+    def define_routine(self, statement: Routine | DropRoutine) -> int:
         """CREATE or DROP of a routine, inside a write; rows affected."""
 
-    def known(
+    def find_routines(
         self, name: str, types: Sequence[ColumnType] | None, *, specific: bool
     ) -> list[tuple[int, str]]:
         """Number and owner of the database's routines of a name, with arguments of these types where they are given,
         or of a `specific` name."""
 
-    def require(self, wanted: UserRoutine) -> None:
+    def require_routine(self, wanted: RoutineReference) -> None:
         """-674 when there is no such routine, and for a bare name that several have."""
 
-    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> RoutineAnswer:
+    def call_named(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
         rows."""

@@ -12,7 +12,7 @@ from typing import Any
 from ...wire.changes import written_name
 from ..changes import records
 from ..changes.log import ChangeLog
-from ..changes.reader import Captured, LogReader
+from ..changes.reader import CaptureTarget, LogReader
 
 DESCRIPTORS = range(32767, 32703, -1)
 """Lower halves of session ids, which a connection's reads name: smart large objects have the numbers below."""
@@ -40,59 +40,59 @@ class CaptureSession:
 
     id: int
     timeout: int
-    most: int
+    max_records: int
     created: int = field(default_factory=lambda: int(time.time()))
-    tables: dict[tuple[str, int], Captured] = field(default_factory=dict)
+    tables: dict[tuple[str, int], CaptureTarget] = field(default_factory=dict)
     reader: LogReader | None = None
-    _rest: bytes = b""  # of a record that was cut at the end of a reply
+    _partial_record: bytes = b""  # of a record that was cut at the end of a reply
 
     def activate(self, log: ChangeLog, lsn: int) -> None:
         """Read from a place of the log on. Gone for one of which there is no log."""
         reader = LogReader(log, lsn, self.tables)
         for captured in self.tables.values():
-            reader.tell(captured)
+            reader.send_schema(captured)
         self.reader = reader
-        self._rest = b""
+        self._partial_record = b""
 
     def deactivate(self) -> None:
         """Read no more."""
-        self.reader, self._rest = None, b""
+        self.reader, self._partial_record = None, b""
 
-    def capture(self, captured: Captured) -> None:
+    def capture(self, captured: CaptureTarget) -> None:
         """Capture one more table; while it is active, from where it stands."""
         table = captured.table
         self.tables[table.database, table.tabid] = captured
         if self.reader is not None:
-            self.reader.tell(captured)
+            self.reader.send_schema(captured)
 
-    def skip_rest(self) -> int:
+    def skip_partial_record(self) -> int:
         """Go on with a whole record: how many are skipped of which a part was given."""
-        skipped, self._rest = int(bool(self._rest)), b""
+        skipped, self._partial_record = int(bool(self._partial_record)), b""
         return skipped
 
-    def take(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes:
         """What there is now, at most so many bytes: the rest of a record that was cut, or else records."""
-        if not self._rest and self.reader is not None:
-            self._rest = self.reader.take(self.most, size)
-        return self._cut(size)
+        if not self._partial_record and self.reader is not None:
+            self._partial_record = self.reader.read_records(self.max_records, size)
+        return self._take_bytes(size)
 
-    def timed_out(self, size: int) -> bytes:
+    def timeout_record(self, size: int) -> bytes:
         """TIMEOUT, or what fits of it."""
         assert self.reader is not None
-        self._rest = records.timeout(self.reader.position)
-        return self._cut(size)
+        self._partial_record = records.timeout(self.reader.position)
+        return self._take_bytes(size)
 
-    def _cut(self, size: int) -> bytes:
-        part, self._rest = self._rest[:size], self._rest[size:]
+    def _take_bytes(self, size: int) -> bytes:
+        part, self._partial_record = self._partial_record[:size], self._partial_record[size:]
         return part
 
 
-class Captures:
+class CaptureSessions:
     """All sessions of an engine. Thread-safe."""
 
     def __init__(self, log: ChangeLog, log_rows: Callable[[str, int, bool], None]) -> None:
         self.log = log
-        self.log_rows = log_rows
+        self.set_full_logging = log_rows
         self._lock = threading.Lock()
         self._sessions: dict[int, CaptureSession] = {}
         self._generations = itertools.count(1)
@@ -140,7 +140,7 @@ class Captures:
         found = []
         for session in self.all():
             for captured in list(session.tables.values()):
-                columns = [c for c in captured.table.columns if c.name in captured.wanted]
+                columns = [c for c in captured.table.columns if c.name in captured.wanted_columns]
                 fixed = [c for c in columns if c.width]
                 found.append(
                     {

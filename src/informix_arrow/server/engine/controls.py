@@ -3,48 +3,48 @@
 from __future__ import annotations
 
 from ..errors import SqlError, no_table
-from ..grammar.classify import Control
+from ..grammar.classify import ControlStatement
 from .current_database import CurrentDatabase
 from .isolation import Isolation
 from .lock_owner import LockOwner
-from .locks import Mode
-from .opening import Opening
-from .prepared import Outcome
-from .reading import TextReader
-from .references import References
-from .rights import Rights
+from .locks import LockMode
+from .opening import DatabaseStatements
+from .prepared import StatementOutcome
+from .reading import SqlReader
+from .references import ForeignKeyEnforcer
+from .rights import SessionPrivileges
 from .session_tables import SessionTables
-from .transaction import Transaction
+from .transaction import SessionTransaction
 
 _NO_INDEX, _NO_CONSTRAINT = -319, -623
 
 
-class Controls:
+class SessionStatements:
     """Runs those of one session."""
 
     def __init__(
         self,
-        transaction: Transaction,
+        transaction: SessionTransaction,
         isolation: Isolation,
         owner: LockOwner,
         database: CurrentDatabase,
-        opening: Opening,
+        opening: DatabaseStatements,
         tables: SessionTables,
-        reader: TextReader,
-        rights: Rights,
-        references: References,
+        reader: SqlReader,
+        rights: SessionPrivileges,
+        references: ForeignKeyEnforcer,
     ) -> None:
         self._transaction = transaction
         self._isolation = isolation
-        self._owner = owner
+        self._lock_owner = owner
         self._database = database
-        self._opening = opening
+        self._database_statements = opening
         self._tables = tables
-        self._reader = reader
-        self._rights = rights
-        self._references = references
+        self._sql_reader = reader
+        self._privileges = rights
+        self._foreign_key_enforcer = references
 
-    def run(self, control: Control) -> Outcome:
+    def run(self, control: ControlStatement) -> StatementOutcome:
         """Run one of them; errors are those of what it calls."""
         transaction, verb, name = self._transaction, control.verb, control.name
         if verb == "begin":
@@ -61,35 +61,35 @@ class Controls:
         elif verb == "rollback to":
             transaction.rollback_to_savepoint(name)
         elif verb == "lock mode":
-            self._owner.wait = float(name)
+            self._lock_owner.lock_timeout = float(name)
         elif verb == "isolation":
             self._isolation.set_level(name, "retain" in control.options)
         elif verb == "retain update locks":
-            self._isolation.set_retained(control.options)
+            self._isolation.set_retaining_levels(control.options)
         elif verb == "transaction":
             self._isolation.set_transaction(name, "read only" in control.options)
         elif verb in ("lock table", "unlock table"):
             self._lock_table(name, control.options)
         elif verb == "constraints":
-            self._references.defer(control.options, deferred=name == "deferred")
+            self._foreign_key_enforcer.set_deferred(control.options, deferred=name == "deferred")
         elif verb == "enable":
             self._require_enabled(name, control.options)
         elif verb == "allow newline":
-            self._reader.newlines = name == "t"
+            self._sql_reader.allows_newlines = name == "t"
         elif verb == "role":
-            self._rights.set_role(name)
+            self._privileges.set_role(name)
         elif verb == "database":
-            return Outcome(warnings=self._opening.open(name))
+            return StatementOutcome(warnings=self._database_statements.open(name))
         elif verb == "close database":
             self._database.require()
-            self._opening.close()
+            self._database_statements.close()
         elif verb == "create database":
-            return Outcome(warnings=self._opening.create(name, control.options))
+            return StatementOutcome(warnings=self._database_statements.create(name, control.options))
         elif verb == "drop database":
-            self._opening.drop(name, control.options)
+            self._database_statements.drop(name, control.options)
         elif verb == "rename database":
-            self._opening.rename(name, control.options[0])
-        return Outcome()
+            self._database_statements.rename(name, control.options[0])
+        return StatementOutcome()
 
     def _require_enabled(self, table: str, named: tuple[str, ...]) -> None:
         """SET CONSTRAINTS and INDEXES .. ENABLED, as all of them are: -206, -623 or -319 for what does not exist."""
@@ -99,7 +99,7 @@ class Controls:
         for name in names:
             if kind == "indexes" and self._tables.index_owner(name) is None:
                 raise SqlError(_NO_INDEX, 0, 0, name)
-            if kind == "constraints" and name not in self._tables.constraints([name]):
+            if kind == "constraints" and name not in self._tables.find_constraints([name]):
                 raise SqlError(_NO_CONSTRAINT, 0, 0, name)
 
     def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
@@ -111,6 +111,6 @@ class Controls:
         if not mode:
             self._isolation.unlock_table(info)
             return
-        self._rights.require(info, "s")
+        self._privileges.require(info, "s")
         self._transaction.begin_implicitly()
-        self._isolation.lock_table(info, Mode.SHARE if mode == ("share",) else Mode.EXCLUSIVE)
+        self._isolation.lock_table(info, LockMode.SHARE if mode == ("share",) else LockMode.EXCLUSIVE)

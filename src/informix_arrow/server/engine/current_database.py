@@ -34,12 +34,12 @@ class CurrentDatabase:
             raise SqlError(-349)
         return self.databases.get(self.name)
 
-    def require_here(self, database: str | None) -> None:
+    def require_current(self, database: str | None) -> None:
         """Refuse a routine of another database than the open one."""
         if database is not None and database != self.name:
             raise not_supported(f"a routine of another database, {database}")
 
-    def require_own(self, database: str) -> None:
+    def require_current_for_ddl(self, database: str) -> None:
         """Refuse DDL of another database than the open one; -329 for one that is not there."""
         if database != self.name:
             self.databases.get(database)

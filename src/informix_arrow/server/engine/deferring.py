@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from weakref import WeakMethod
 
-from ..schema.catalog import Foreign, TableInfo
+from ..schema.catalog import ForeignKey, TableInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class DeferredCheck:
     """A foreign key that was not looked at, of the table of that number, by the name that it had then."""
 
     database: str
@@ -21,7 +21,7 @@ class Skipped:
     constraint: str
 
 
-class Deferred:
+class DeferredConstraints:
     """Those of one session's transaction.
 
     Attributes
@@ -31,40 +31,40 @@ class Deferred:
     """
 
     def __init__(self) -> None:
-        self.skipped: dict[Skipped, None] = {}
-        self._all = False
-        self._others: set[str] = set()  # for which the opposite of `_all` holds
-        self._check: WeakMethod[Callable[[], None]] | None = None
+        self.pending_checks: dict[DeferredCheck, None] = {}
+        self._all_deferred = False
+        self._exceptions: set[str] = set()  # for which the opposite of `_all_deferred` holds
+        self._checker: WeakMethod[Callable[[], None]] | None = None
 
-    def check_by(self, check: Callable[[], None]) -> None:
+    def set_checker(self, check: Callable[[], None]) -> None:
         """Who looks at what was skipped. It is not kept alive: it holds the transaction."""
-        self._check = WeakMethod(check)
+        self._checker = WeakMethod(check)
 
     def check(self) -> None:
         """Look at everything that was skipped, inside `Transaction.write`: -691 for a row without its parent."""
-        check = self._check() if self._check is not None else None
+        check = self._checker() if self._checker is not None else None
         assert check is not None  # it lives as long as its session
         check()
-        self.skipped.clear()
+        self.pending_checks.clear()
 
-    def set(self, names: Collection[str], *, deferred: bool) -> None:
+    def set_deferred(self, names: Collection[str], *, deferred: bool) -> None:
         """Defer constraints, or do not; all of them where no names are given."""
         if not names:
-            self._all, self._others = deferred, set()
-        elif deferred == self._all:
-            self._others -= set(names)
+            self._all_deferred, self._exceptions = deferred, set()
+        elif deferred == self._all_deferred:
+            self._exceptions -= set(names)
         else:
-            self._others |= set(names)
+            self._exceptions |= set(names)
 
-    def skips(self, info: TableInfo, foreign: Foreign) -> bool:
+    def defer(self, info: TableInfo, foreign: ForeignKey) -> bool:
         """Whether a foreign key of a table is left for later, which is noted then."""
-        if self._all == (foreign.name in self._others):
+        if self._all_deferred == (foreign.name in self._exceptions):
             return False
-        self.skipped[Skipped(info.database, info.tabid, foreign.name)] = None
+        self.pending_checks[DeferredCheck(info.database, info.tabid, foreign.name)] = None
         return True
 
     def clear(self) -> None:
         """A transaction is over."""
-        if self._all or self._others:
-            self._all, self._others = False, set()
-            self.skipped.clear()
+        if self._all_deferred or self._exceptions:
+            self._all_deferred, self._exceptions = False, set()
+            self.pending_checks.clear()

@@ -22,24 +22,24 @@ import duckdb
 
 from ..changes.log import ChangeLog
 from ..errors import SqlError
-from ..grammar.database_names import database_name
+from ..grammar.database_names import parse_database_name
 from ..schema import system_catalog
 from ..schema.databases import Databases
 from ..types import sql_functions
-from .calling import Registered
-from .captures import Captures
-from .instance import Instance, Memory
-from .locks import Claim, Locks, Mode
-from .numbers import Numbers
+from .calling import PythonRoutine
+from .captures import CaptureSessions
+from .instance import DuckInstance, MemorySettings
+from .locks import LockMode, LockRequest, Locks
+from .numbers import ObjectNumbers
 from .parts import RoutineLibrary
 from .plan_cache import SharedPlans
-from .revival import Revival
+from .revival import DatabaseRecovery
 from .row_changes import recover
 from .schema_changes import SchemaVersion
-from .serials import Serials
-from .sessions import KnownSession, Sessions
+from .serials import SerialCounters
+from .sessions import RegisteredSession, SessionRegistry
 
-S = TypeVar("S", bound=KnownSession)
+S = TypeVar("S", bound=RegisteredSession)
 
 
 class Engine:
@@ -66,7 +66,7 @@ class Engine:
         server_name: str,
         version: str,
         routines: RoutineLibrary,
-        memory: Memory = Memory(),  # noqa: B008 (it is frozen)
+        memory: MemorySettings = MemorySettings(),  # noqa: B008 (it is frozen)
         administrators: Collection[str] = ("informix",),
     ) -> None:
         self.server_name = server_name
@@ -75,43 +75,45 @@ class Engine:
         self.administrators = frozenset(administrators)
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-        self._instance = Instance(directory, memory)
+        self._instance = DuckInstance(directory, memory)
         self.temporary = self._instance.temporary
         root = self._instance.root
-        self.sessions = Sessions()
-        self.changes = ChangeLog(None if directory is None else directory / "changes", self.temporary)
+        self.sessions = SessionRegistry()
+        self.change_log = ChangeLog(None if directory is None else directory / "changes", self.temporary)
         sql_functions.install(root)
         routines.install(root)
-        self.captures = Captures(self.changes, self.log_rows)
+        self.capture_sessions = CaptureSessions(self.change_log, self.set_full_logging)
         system_catalog.install_functions(
             root,
-            self.sessions.rows,
-            lambda: self.sessions.lock_rows(self.locks.held()),
+            self.sessions.session_rows,
+            lambda: self.sessions.lock_rows(self.locks.held_locks()),
             server_name,
             directory,
-            self.changes.files,
-            self.captures.session_rows,
-            self.captures.table_rows,
-            self.changes.full_tables,
+            self.change_log.files,
+            self.capture_sessions.session_rows,
+            self.capture_sessions.table_rows,
+            self.change_log.fully_logged_tables,
             lambda: self.databases.names(),
         )
         self._lock = threading.Lock()
         self._session_ids = itertools.count(21)
         self.schema_version = SchemaVersion()
-        self.plans = SharedPlans(self.schema_version)
-        self.serials = Serials()
+        self.shared_plans = SharedPlans(self.schema_version)
+        self.serials = SerialCounters()
         self.locks = Locks()
-        self.numbers = Numbers(root)
-        self.registered: dict[str, tuple[Registered, ...]] = {}  # Python callables, by the names of routines
+        self.numbers = ObjectNumbers(root)
+        self.python_routines: dict[
+            str, tuple[PythonRoutine, ...]
+        ] = {}  # Python callables, by the names of routines
         try:
             self.databases = Databases(root, directory)
-            if self.changes.durable:
-                recover(self.changes, self.databases, root)
+            if self.change_log.durable:
+                recover(self.change_log, self.databases, root)
         except BaseException:
-            self.changes.close()
+            self.change_log.close()
             self._instance.close()  # else the files stay open: the functions that DuckDB was given hold all of this
             raise
-        self.revival = Revival(self.databases, self.sessions.all)
+        self.recovery = DatabaseRecovery(self.databases, self.sessions.all)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for a session."""
@@ -122,30 +124,30 @@ class Engine:
     def new_session_id(self) -> int:
         return next(self._session_ids)
 
-    def adopt(self, session: S) -> S:
+    def add_session(self, session: S) -> S:
         """Know a session until it is closed."""
         self.sessions.add(session)
         return session
 
-    def users_of(self, database: str) -> list[KnownSession]:
+    def sessions_using(self, database: str) -> list[RegisteredSession]:
         """The sessions that have a database open."""
-        return self.sessions.using(database)
+        return self.sessions.using_database(database)
 
     # ---- routines -----------------------------------------------------------------------------
-    def register(self, routine: Registered) -> None:
+    def register(self, routine: PythonRoutine) -> None:
         """Make a Python callable a routine of every database. A second one of a name is another by the types of its
         arguments, or takes the place of the one that has the same."""
         with self._lock:
-            others = self.registered.get(routine.name, ())
+            others = self.python_routines.get(routine.name, ())
             kept = tuple(r for r in others if r.parameters != routine.parameters)
-            self.registered[routine.name] = (*kept, routine)
-        self.schema_version.bump()
+            self.python_routines[routine.name] = (*kept, routine)
+        self.schema_version.increment()
 
     # ---- changes ------------------------------------------------------------------------------
-    def log_rows(self, database: str, tabid: int, on: bool) -> None:
+    def set_full_logging(self, database: str, tabid: int, on: bool) -> None:
         """Log all changes of a table's rows from now on, or do not. Statements that are running do as before."""
-        self.changes.set_full(database, tabid, on)
-        self.schema_version.bump()
+        self.change_log.set_fully_logged(database, tabid, on)
+        self.schema_version.increment()
 
     # ---- databases ----------------------------------------------------------------------------
     def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
@@ -162,35 +164,35 @@ class Engine:
 
     def drop_database(self, name: str) -> None:
         """-329 unknown, -389 for sysmaster, -425 while a session has it open."""
-        name = self.databases.of_users(database_name(name)).name
-        if self.users_of(name):
+        name = self.databases.require_user_database(parse_database_name(name)).name
+        if self.sessions_using(name):
             raise SqlError(-425, 0, 0, name)
         self.databases.drop(name)
-        self.changes.forget(name)
+        self.change_log.forget(name)
         self.serials.forget(name)
         self.numbers.forget(name)
-        self.schema_version.bump()
+        self.schema_version.increment()
 
     def rename_database(self, name: str, new: str) -> None:
         """-329 unknown, -389 for sysmaster, -330 when the new name is taken, -425 while a session has it open or
         changes its rows, -354 for a new name that no database can have."""
-        name, new = database_name(name), database_name(new)
-        self.databases.of_users(name)
+        name, new = parse_database_name(name), parse_database_name(new)
+        self.databases.require_user_database(name)
         # Whoever writes asks for a lock before: what others write beside this must not be lost.
         owner = object()
-        claim = Claim(owner, 0.0, lambda: False, -425)
+        claim = LockRequest(owner, 0.0, lambda: False, -425)
         try:
             for table in self.databases.tables(name):
-                self.locks.lock_table(claim, (name, table), Mode.EXCLUSIVE)
-            if self.users_of(name):
+                self.locks.lock_table(claim, (name, table), LockMode.EXCLUSIVE)
+            if self.sessions_using(name):
                 raise SqlError(-425, 0, 0, name)
             self.databases.rename(name, new)
         finally:
             self.locks.release(owner, committed=False)
-        self.changes.rename(name, new)
+        self.change_log.rename(name, new)
         self.serials.rename(name, new)
         self.numbers.rename(name, new)
-        self.schema_version.bump()
+        self.schema_version.increment()
 
     def close(self) -> None:
         """End all sessions and the instance."""
@@ -198,7 +200,7 @@ class Engine:
             for session in self.sessions.all():
                 session.close()
         finally:
-            self.changes.close()
+            self.change_log.close()
             try:
                 self.databases.close()
             finally:

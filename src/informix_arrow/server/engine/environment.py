@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from ...wire.capabilities import codec_of_locale
 from ...wire.types import ColumnType
-from ..types.conversions import Converter
+from ..types.conversions import ValueConverter
 
 _DEFAULT_LOCALE = "en_US.819"
 
 
-class Environment:
+class SessionEnvironment:
     """What the login said, and the open database's locale.
 
     Attributes
@@ -34,14 +34,14 @@ class Environment:
         self.session_id = session_id
         self.server_name = server_name
         self.version = version
-        self._locale = self.wanted_locale
+        self._locale = self.requested_locale
         self._codec: str | None = (
             None  # looked up when it is wanted: a login may name a locale that nobody knows
         )
-        self._converters: dict[ColumnType, Converter] = {}
+        self._converters: dict[ColumnType, ValueConverter] = {}
 
     @property
-    def wanted_locale(self) -> str:
+    def requested_locale(self) -> str:
         """DB_LOCALE of the login, or its default."""
         return self.variables.get("DB_LOCALE", _DEFAULT_LOCALE)
 
@@ -77,9 +77,9 @@ class Environment:
         """Whether PUBLIC gets no privileges on what the session creates."""
         return self.variables.get("NODEFDAC", "").lower() == "yes"
 
-    def converter(self, t: ColumnType) -> Converter:
+    def converter(self, t: ColumnType) -> ValueConverter:
         """What brings values into the storage form of a type."""
         found = self._converters.get(t)
         if found is None:
-            found = self._converters[t] = Converter(t, self.codec, self.dbdate)
+            found = self._converters[t] = ValueConverter(t, self.codec, self.dbdate)
         return found

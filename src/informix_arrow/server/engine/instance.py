@@ -11,16 +11,16 @@ from pathlib import Path
 
 import duckdb
 
-from ..types.names import text
+from ..types.names import quote_string
 
 _UNITS = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
-_LATER = ("max_vacuum_tasks", "operator_memory_limit")
+_SET_AFTER_OPEN = ("max_vacuum_tasks", "operator_memory_limit")
 """Settings that are changed when the configuration is locked: at the end, and for each connection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemorySettings:
     """How much of it the statements of all sessions take, and where they go on when that is not enough.
 
     Attributes
@@ -40,7 +40,7 @@ class Memory:
     temp_directory: Path | None = None
 
 
-class Instance:
+class DuckInstance:
     """One DuckDB instance, open until `close`. Thread-safe, but for `root`.
 
     Its SQL reads and writes no files but those of the databases and its temporary ones, loads nothing, and cannot
@@ -61,9 +61,9 @@ class Instance:
         The directory for temporary files; it is made when there are any, and goes by `close` where it was made.
     """
 
-    def __init__(self, directory: Path | None, memory: Memory) -> None:
+    def __init__(self, directory: Path | None, memory: MemorySettings) -> None:
         self.root = duckdb.connect(":memory:")
-        self._made: str | None = None
+        self._temporary_folder: str | None = None
         self._passing: str | None = None
         try:
             # A vacuum gives rows new ids, which locks and journals know.
@@ -74,48 +74,48 @@ class Instance:
             # look for, and the transaction has added rows to the table: docs/server.md.
             self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
             self._limit("memory_limit", memory.limit)
-            self._statement_limit = memory.statement_limit or self._half()
+            self._statement_limit = memory.statement_limit or self._half_of_memory()
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
             if not os.path.exists(self.temporary):
                 self._passing = self.temporary
-            self._lock(directory, self.temporary)
+            self._restrict_access(directory, self.temporary)
         except BaseException:
             self.close()
             raise
 
     def _limit(self, name: str, value: str, setting: str = "") -> None:
         try:
-            self.root.execute(f"SET {setting or name} = {text(value)}")
+            self.root.execute(f"SET {setting or name} = {quote_string(value)}")
         except duckdb.Error as problem:
             reason = str(problem).partition("\n")[0]
             raise ValueError(f"{name} is an amount such as '2GB', not {value!r}: {reason}") from None
 
-    def _half(self) -> str:
+    def _half_of_memory(self) -> str:
         row = self.root.execute("SELECT current_setting('memory_limit')").fetchone()
         assert row is not None
         number, unit = str(row[0]).split()
         return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] / 2 / 1024))}KiB"
 
-    def _temporary(self, directory: Path | None, memory: Memory) -> str:
+    def _temporary(self, directory: Path | None, memory: MemorySettings) -> str:
         if memory.temp_directory is not None:
             return os.path.abspath(memory.temp_directory)
         if directory is not None:
             return os.path.abspath(directory / "tmp")
-        self._made = tempfile.mkdtemp(prefix="informix-arrow-")
-        return self._made
+        self._temporary_folder = tempfile.mkdtemp(prefix="informix-arrow-")
+        return self._temporary_folder
 
-    def _lock(self, directory: Path | None, temporary: str) -> None:
+    def _restrict_access(self, directory: Path | None, temporary: str) -> None:
         reachable = [temporary, *([] if directory is None else [os.path.abspath(directory)])]
         settings = {
-            "temp_directory": text(temporary),
+            "temp_directory": quote_string(temporary),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "allow_persistent_secrets": "false",
-            "allowed_directories": f"[{', '.join(map(text, reachable))}]",
+            "allowed_directories": f"[{', '.join(map(quote_string, reachable))}]",
             "enable_external_access": "false",
-            "allowed_configs": f"[{', '.join(map(text, _LATER))}]",
+            "allowed_configs": f"[{', '.join(map(quote_string, _SET_AFTER_OPEN))}]",
             "lock_configuration": "true",
         }
         for name, value in settings.items():
@@ -124,7 +124,7 @@ class Instance:
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own."""
         con = self.root.cursor()
-        con.execute(f"SET operator_memory_limit = {text(self._statement_limit)}")
+        con.execute(f"SET operator_memory_limit = {quote_string(self._statement_limit)}")
         return con
 
     def close(self) -> None:
@@ -137,5 +137,5 @@ class Instance:
             ):  # DuckDB takes away what it has made, but not what spill_file.py has
                 with contextlib.suppress(OSError):
                     os.rmdir(self._passing)
-            if self._made is not None:
-                shutil.rmtree(self._made, ignore_errors=True)
+            if self._temporary_folder is not None:
+                shutil.rmtree(self._temporary_folder, ignore_errors=True)

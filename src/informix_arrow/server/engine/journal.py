@@ -19,42 +19,42 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from .kept_tables import KeptTables
+from .kept_tables import TableSpill
 
 log = logging.getLogger("informix_arrow.server")
 
-_FROZEN_AT_ONCE = 8192
+_FREEZE_ROWS = 8192
 """Rows of a table in one write of it."""
 
 _READS = ("SELECT", "DESCRIBE", "WITH")
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`, as `KeptTables` keeps it,
-    `changed` how many rows it must change, None where nobody has said so.
+class RecordedWrite:
+    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`, as `TableSpill` keeps it,
+    `expected_count` how many rows it must change, None where nobody has said so.
 
     What it changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (modifying.py)."""
 
     sql: str
     parameters: Any = None
     rows: Any = None
-    changed: int | None = None
+    expected_count: int | None = None
 
 
-class Differs(Exception):
+class ReplayMismatch(Exception):
     """A write that names its rows has not changed just these."""
 
 
-_NOTHING = pa.table({"nothing": pa.nulls(0, pa.int8())})
+_EMPTY_TABLE = pa.table({"nothing": pa.nulls(0, pa.int8())})
 
 
-class _Rows:
+class _RowsView:
     """The Arrow table that SQL calls `_ifx_rows`: a view over this object, made once, shows the table of each
     statement."""
 
     def __init__(self) -> None:
-        self.table: Any = _NOTHING
+        self.table: Any = _EMPTY_TABLE
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
@@ -63,7 +63,7 @@ class _Rows:
         return self.table.schema.__arrow_c_schema__()
 
 
-class Recorder:
+class WriteRecorder:
     """Runs SQL on a session's DuckDB connection and remembers the writes of the current statement.
 
     Made outside of a transaction, whose ROLLBACK would take `_ifx_rows` away. Rows of an open transaction that are too
@@ -77,11 +77,11 @@ class Recorder:
         temporary: str | None = None,
     ) -> None:
         self._connection = connection
-        self._run_kept = run_kept
-        self.log: list[Write] = []
-        self._kept = KeptTables(temporary)
-        self._rows = _Rows()
-        connection().register("_ifx_rows", self._rows)
+        self._execute_cached = run_kept
+        self.statement_writes: list[RecordedWrite] = []
+        self._spilled_tables = TableSpill(temporary)
+        self._rows_view = _RowsView()
+        connection().register("_ifx_rows", self._rows_view)
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
@@ -91,119 +91,126 @@ class Recorder:
     def execute(self, query: str, parameters: Any = None) -> Any:
         """Run one statement; writes are recorded before they run, so that a failed one is seen as begun."""
         if not query.lstrip().upper().startswith(_READS):
-            self.log.append(Write(query, parameters))
+            self.statement_writes.append(RecordedWrite(query, parameters))
         return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
 
-    def execute_kept(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    def execute_cached(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """As `execute` for one write that will come again, such as one by key; DuckDB's answer."""
-        self.log.append(Write(query, parameters))
-        return self._run_kept(query, parameters)
+        self.statement_writes.append(RecordedWrite(query, parameters))
+        return self._execute_cached(query, parameters)
 
-    def execute_over(
+    def execute_with_rows(
         self, query: str, rows: Any, parameters: Any = None, *, repeated: bool = True
     ) -> list[tuple[Any, ...]]:
         """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer. The rows are kept where it
         may have to be `repeated`; SqlError -271 where there is no room for that."""
-        self.log.append(Write(query, parameters, self._kept.keep(rows) if repeated else None))
-        with self._over(rows):
+        self.statement_writes.append(
+            RecordedWrite(query, parameters, self._spilled_tables.store(rows) if repeated else None)
+        )
+        with self._bound_rows(rows):
             return list(self.con.execute(query, parameters or None).fetchall())
 
-    def execute_each(self, query: str, rows: Any, *, repeated: bool = True) -> int:
-        """As `execute_over`, for a write that changes one row for each of `rows`; how many. Differs when DuckDB has not
+    def execute_per_row(self, query: str, rows: Any, *, repeated: bool = True) -> int:
+        """As `execute_with_rows`, for a write that changes one row for each of `rows`; how many. Differs when DuckDB has not
         done so: what the log of changes is told of these rows would not be true."""
-        ((count,),) = self.execute_over(query, rows, repeated=repeated)
-        require_count(count, rows.num_rows)
-        self.log[-1] = replace(self.log[-1], changed=rows.num_rows)
+        ((count,),) = self.execute_with_rows(query, rows, repeated=repeated)
+        check_row_count(count, rows.num_rows)
+        self.statement_writes[-1] = replace(self.statement_writes[-1], expected_count=rows.num_rows)
         return int(count)
 
-    def freeze(self, query: str, text: str) -> None:
+    def record_with_rows(self, query: str, text: str) -> None:
         """The last write is to be repeated with the rows that `query` finds now: `text` reads some of them at a time as
         `_ifx_rows`."""
-        reader = self.con.sql(query).to_arrow_reader(_FROZEN_AT_ONCE)
+        reader = self.con.sql(query).to_arrow_reader(_FREEZE_ROWS)
         try:
-            self.log[-1:] = [
-                Write(text, None, self._kept.keep(pa.Table.from_batches([batch]))) for batch in reader
+            self.statement_writes[-1:] = [
+                RecordedWrite(text, None, self._spilled_tables.store(pa.Table.from_batches([batch])))
+                for batch in reader
             ]
         finally:
             reader.close()  # not left to the collector: see OpenRows
 
-    def forget_last(self) -> None:
+    def discard_last(self) -> None:
         """The last write has changed nothing, and holds no lock: repeated, it might find what came since."""
-        del self.log[-1]
+        del self.statement_writes[-1]
 
-    def read_with(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
+    def query_with_rows(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
         """Run a query over the Arrow table `rows` as `_ifx_rows`."""
-        with self._over(rows):
+        with self._bound_rows(rows):
             return list(self.con.execute(query).fetchall())
 
-    def table_with(self, query: str, rows: Any, parameters: Any = None) -> Any:
-        """As `read_with`, the answer as an Arrow table."""
-        with self._over(rows):
+    def table_with_rows(self, query: str, rows: Any, parameters: Any = None) -> Any:
+        """As `query_with_rows`, the answer as an Arrow table."""
+        with self._bound_rows(rows):
             relation = self.con.sql(query, params=parameters) if parameters else self.con.sql(query)
             return relation.to_arrow_table()
 
-    def repeat_all(self, writes: Iterable[Write]) -> None:
-        """Run writes that were recorded, in their order. Differs as for `repeat`."""
-        for write in _together(writes):
-            self.repeat(write)
+    def replay(self, writes: Iterable[RecordedWrite]) -> None:
+        """Run writes that were recorded, in their order. Differs as for `replay_write`."""
+        for write in _merge_single_inserts(writes):
+            self.replay_write(write)
 
-    def repeat(self, write: Write) -> None:
+    def replay_write(self, write: RecordedWrite) -> None:
         """Run a write that was recorded. Differs when it changes other rows than it has to."""
-        with self._over(None if write.rows is None else self._kept.table(write.rows)):
+        with self._bound_rows(None if write.rows is None else self._spilled_tables.load(write.rows)):
             if write.parameters is None:
                 done = self.con.execute(write.sql).fetchall()
             else:
                 done = self.con.execute(write.sql, write.parameters).fetchall()
-        if write.changed is not None:
-            require_count(done[0][0], write.changed)
+        if write.expected_count is not None:
+            check_row_count(done[0][0], write.expected_count)
 
-    def forget_rows(self) -> None:
+    def clear(self) -> None:
         """The transaction is over: nothing that was written is repeated any more."""
-        self._kept.clear()
+        self._spilled_tables.clear()
 
     @contextmanager
-    def _over(self, rows: Any) -> Iterator[None]:
-        before, self._rows.table = self._rows.table, _NOTHING if rows is None else rows
+    def _bound_rows(self, rows: Any) -> Iterator[None]:
+        before, self._rows_view.table = self._rows_view.table, _EMPTY_TABLE if rows is None else rows
         try:
             yield
         finally:
-            self._rows.table = (
+            self._rows_view.table = (
                 before  # no longer than they are wanted; a routine's statement is run inside another
             )
 
 
-_ONE_ROW = re.compile(r"INSERT INTO .* VALUES (\(\?(?:, \?)*\))", re.DOTALL)
-_ROWS_TOGETHER = 128
+_SINGLE_ROW_INSERT = re.compile(r"INSERT INTO .* VALUES (\(\?(?:, \?)*\))", re.DOTALL)
+_MERGED_ROWS = 128
 
 
-def _together(writes: Iterable[Write]) -> Iterator[Write]:
+def _merge_single_inserts(writes: Iterable[RecordedWrite]) -> Iterator[RecordedWrite]:
     """The writes, where INSERTs of one row by one text that follow each other are INSERTs of some of them: DuckDB takes
     a twelfth of the time for these. It brings each value to its column by itself, whatever other rows have there."""
-    rows: list[Write] = []
+    rows: list[RecordedWrite] = []
     for write in writes:
-        if rows and (write.sql != rows[0].sql or len(rows) == _ROWS_TOGETHER):
-            yield _one_insert(rows)
+        if rows and (write.sql != rows[0].sql or len(rows) == _MERGED_ROWS):
+            yield _merge_inserts(rows)
             rows = []
-        if isinstance(write.parameters, Sequence) and write.rows is None and _ONE_ROW.fullmatch(write.sql):
+        if (
+            isinstance(write.parameters, Sequence)
+            and write.rows is None
+            and _SINGLE_ROW_INSERT.fullmatch(write.sql)
+        ):
             rows.append(write)
         else:
             yield write
     if rows:
-        yield _one_insert(rows)
+        yield _merge_inserts(rows)
 
 
-def _one_insert(rows: Sequence[Write]) -> Write:
+def _merge_inserts(rows: Sequence[RecordedWrite]) -> RecordedWrite:
     values = [value for row in rows for value in row.parameters]
     places = f", ({', '.join('?' * len(rows[0].parameters))})"
-    return Write(rows[0].sql + places * (len(rows) - 1), values)
+    return RecordedWrite(rows[0].sql + places * (len(rows) - 1), values)
 
 
-def require_count(count: int, wanted: int) -> None:
+def check_row_count(count: int, wanted: int) -> None:
     """Differs when DuckDB has not found, or changed, as many rows as were named to it. Seen once,
     before `Instance` did without the optimizer that lost rows: what the log of changes is told does not rest on it."""
     if count != wanted:
         log.error("DuckDB has found %d of %d rows that were named to it", count, wanted)
-        raise Differs
+        raise ReplayMismatch
 
 
 @dataclass(slots=True)
@@ -212,14 +219,14 @@ class Savepoint:
     position: int
     unique: bool
     temp_tables: dict[str, Any]
-    logged: int  # RowChanges.place
+    log_position: int  # RowChanges.place
 
 
 @dataclass(slots=True)
 class Journal:
     """The writes of an open transaction and its savepoints."""
 
-    writes: list[Write] = field(default_factory=list)
+    writes: list[RecordedWrite] = field(default_factory=list)
     savepoints: list[Savepoint] = field(default_factory=list)
 
     @property
@@ -227,6 +234,6 @@ class Journal:
         """Rows of Arrow tables in it: what a replay costs, more or less."""
         return sum(write.rows.num_rows for write in self.writes if write.rows is not None)
 
-    def replay(self, writer: Recorder) -> None:
+    def replay(self, writer: WriteRecorder) -> None:
         """Do everything again in a new transaction. Differs when a write changes other rows than before."""
-        writer.repeat_all(self.writes)
+        writer.replay(self.writes)

@@ -7,25 +7,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from .spill_file import Place, SpillFile
+from .spill_file import SpillFile, SpillRange
 
 MEMORY = 32 << 20
 """Bytes of tables that stay in memory; those beyond go to the file."""
 
-_PIECE = 1 << 20
+_SPILL_BATCH_BYTES = 1 << 20
 """Bytes that are written to the file at a time, more or less."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spilled:
+class SpilledTable:
     """A table in the file."""
 
-    places: tuple[Place, ...]
+    file_ranges: tuple[SpillRange, ...]
     schema: pa.Schema
     num_rows: int
 
 
-class KeptTables:
+class TableSpill:
     """Tables as they are handed in, and back. What nobody wants any more takes room until `clear`.
 
     The file is in `directory` (spill_file.py).
@@ -34,26 +34,26 @@ class KeptTables:
     def __init__(self, directory: str | None, memory: int = MEMORY) -> None:
         self._memory = memory
         self._file = SpillFile(directory, "rows of an open transaction")
-        self._held = 0  # bytes in memory
+        self._bytes_in_memory = 0  # bytes in memory
 
-    def keep(self, table: pa.Table) -> pa.Table | Spilled:
-        """What `table` is to be asked for by. SqlError -271 when there is no room for it."""
-        if self._held + table.nbytes <= self._memory:
-            self._held += table.nbytes
+    def store(self, table: pa.Table) -> pa.Table | SpilledTable:
+        """What `load` is to be asked for by. SqlError -271 when there is no room for it."""
+        if self._bytes_in_memory + table.nbytes <= self._memory:
+            self._bytes_in_memory += table.nbytes
             return table
-        rows = max(1, table.num_rows * _PIECE // table.nbytes)
+        rows = max(1, table.num_rows * _SPILL_BATCH_BYTES // table.nbytes)
         places = [self._file.write(batch.serialize()) for batch in table.to_batches(max_chunksize=rows)]
-        return Spilled(tuple(places), table.schema, table.num_rows)
+        return SpilledTable(tuple(places), table.schema, table.num_rows)
 
-    def table(self, kept: Any) -> pa.Table:
+    def load(self, kept: Any) -> pa.Table:
         """A table that was kept."""
-        if isinstance(kept, Spilled):
-            pieces = (pa.py_buffer(self._file.read(place)) for place in kept.places)
+        if isinstance(kept, SpilledTable):
+            pieces = (pa.py_buffer(self._file.read(place)) for place in kept.file_ranges)
             batches = [pa.ipc.read_record_batch(piece, kept.schema) for piece in pieces]
             return pa.Table.from_batches(batches, kept.schema)
         return kept
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._held = 0
+        self._bytes_in_memory = 0
         self._file.close()

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from ...wire.describe import Column
 from ..errors import SqlError
-from ..planning.plans import Call, ClientFile
-from .lobs import ClientFiles, LargeObjects
+from ..planning.plans import ClientFile, RowCall
+from .lobs import ClientFileAccess, SmartObjectStore
 from .prepared import QueryResult
 
 _NO_FILES = -9810
@@ -20,17 +20,17 @@ class Client(Protocol):
     """What a running statement can ask of the session's client."""
 
     @property
-    def files(self) -> ClientFiles:
+    def files(self) -> ClientFileAccess:
         """The client's files."""
 
     def open(self, locator: bytes, mode: int) -> int:
         """Open an object that exists for the client: a descriptor."""
 
 
-class ObjectCalls:
+class LobCalls:
     """filetoblob, lotofile and ifx_lo_open of one session; `client` is None where there is none."""
 
-    def __init__(self, lobs: LargeObjects, client: Client | None) -> None:
+    def __init__(self, lobs: SmartObjectStore, client: Client | None) -> None:
         self._lobs = lobs
         self._client = client
 
@@ -43,7 +43,7 @@ class ObjectCalls:
             raise SqlError(_NO_FILES, 0, 0, str(name), "there is no client whose files could be read")
         return self._lobs.load(file.kind, self._client.files.read(str(name).rstrip(" ")))
 
-    def call(self, what: Call, arguments: dict[str, Any] | None) -> object:
+    def call(self, what: RowCall, arguments: dict[str, Any] | None) -> object:
         """lotofile and ifx_lo_open for one row; None where the object is NULL."""
         if arguments is None or arguments["locator"] is None or arguments["argument"] is None:
             return None
@@ -58,7 +58,7 @@ class ObjectCalls:
         return self._client.open(locator, argument)
 
 
-class CallingResult(QueryResult):
+class RowCallResult(QueryResult):
     """Rows some of whose columns are made by a call each, when the row is taken: one row per batch.
 
     `calls` has the name of the call for such a column, else None; the table holds its arguments there.
@@ -69,13 +69,13 @@ class CallingResult(QueryResult):
         columns: Sequence[Column],
         table: Any,
         schema: Any,
-        calls: Sequence[Call | None],
-        make: Callable[[Call, dict[str, Any] | None], object],
+        calls: Sequence[RowCall | None],
+        make: Callable[[RowCall, dict[str, Any] | None], object],
     ) -> None:
         super().__init__(columns, table)
         self._schema = schema
         self._calls = calls
-        self._make = make
+        self._call = make
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """See QueryResult; what fails ends the rows with a SqlError."""
@@ -91,7 +91,7 @@ class CallingResult(QueryResult):
                 if what is None:
                     arrays.append(cell.combine_chunks())
                 else:
-                    arrays.append(pa.array([self._make(what, cell[0].as_py())], field.type))
+                    arrays.append(pa.array([self._call(what, cell[0].as_py())], field.type))
             yield pa.RecordBatch.from_arrays(
                 [a.chunk(0) if isinstance(a, pa.ChunkedArray) else a for a in arrays], schema=self._schema
             )

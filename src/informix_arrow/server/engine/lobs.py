@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ..errors import SqlError
-from ..schema.stored_objects import MARK, ObjectSql
+from ..schema.stored_objects import MARKER_START, LobSql
 from ..types.locators import (
     BAD_LOCATOR,
     Kind,
@@ -26,8 +26,8 @@ from ..types.locators import (
     tag_of,
 )
 from .current_database import CurrentDatabase
-from .numbers import Numbers
-from .transaction import Transaction
+from .numbers import ObjectNumbers
+from .transaction import SessionTransaction
 
 CHUNK = 1 << 20
 """Most bytes in one row of the hidden table."""
@@ -35,7 +35,7 @@ CHUNK = 1 << 20
 _HOLE = 1 << 30  # most zero bytes that one row stands for
 
 
-class ClientFiles(Protocol):
+class ClientFileAccess(Protocol):
     """The client's files, as the conversation reaches them (SQLI section 15, SQ_FILE)."""
 
     def read(self, name: str) -> Iterator[bytes]:
@@ -45,7 +45,7 @@ class ClientFiles(Protocol):
         """Write a file; the name that it got."""
 
 
-class LargeObjects:
+class SmartObjectStore:
     """The large objects that a session can reach. Each call is atomic; outside a transaction it is committed.
 
     Attributes
@@ -54,36 +54,38 @@ class LargeObjects:
         The numbers of those that it has made by `create`, by database and kind.
     """
 
-    def __init__(self, transaction: Transaction, database: CurrentDatabase, numbers: Numbers) -> None:
+    def __init__(
+        self, transaction: SessionTransaction, database: CurrentDatabase, numbers: ObjectNumbers
+    ) -> None:
         self._transaction = transaction
         self._database = database
         self._numbers = numbers
-        self.made: dict[tuple[str, Kind], array[int]] = {}
+        self.created_objects: dict[tuple[str, Kind], array[int]] = {}
 
     # ---- addressing -------------------------------------------------------------------------
-    def _place(self, locator: bytes) -> tuple[ObjectSql, int]:
+    def _resolve_locator(self, locator: bytes) -> tuple[LobSql, int]:
         """Texts over the objects of its database, and id; -9810 for a foreign or malformed locator."""
         number, tag = locator_number(locator), tag_of(locator)
         names = [self._database.require(), *self._database.databases.names()]
         for name in names:
             if database_tag(name) == tag:
-                return ObjectSql(name), number
+                return LobSql(name), number
         raise bad_locator("a locator of a database that is not here")
 
-    def _known(self, locator: bytes) -> tuple[ObjectSql, int]:
-        sql, number = self._place(locator)
-        if not self._marked(sql, number):
+    def _require_object(self, locator: bytes) -> tuple[LobSql, int]:
+        sql, number = self._resolve_locator(locator)
+        if not self._object_exists(sql, number):
             raise bad_locator(f"no object {number}")
         return sql, number
 
-    def _marked(self, sql: ObjectSql, number: int) -> bool:
-        return bool(self._transaction.rows(sql.exists, [number]))
+    def _object_exists(self, sql: LobSql, number: int) -> bool:
+        return bool(self._transaction.fetch_rows(sql.exists, [number]))
 
     # ---- reading ----------------------------------------------------------------------------
     def exists(self, locator: bytes) -> bool:
         """Whether the locator names an object; False for anything that is no locator."""
         try:
-            return self._marked(*self._place(locator))
+            return self._object_exists(*self._resolve_locator(locator))
         except SqlError as e:
             if e.sqlcode != BAD_LOCATOR:
                 raise
@@ -96,23 +98,23 @@ class LargeObjects:
 
     def size(self, locator: bytes) -> int:
         """Bytes of the object. -9810 when there is none."""
-        sql, number = self._place(locator)
-        ((size,),) = self._transaction.rows(sql.size, [number])
+        sql, number = self._resolve_locator(locator)
+        ((size,),) = self._transaction.fetch_rows(sql.size, [number])
         if size is None:
             raise bad_locator(f"no object {number}")
         return int(size)
 
     def read(self, locator: bytes, offset: int, count: int) -> bytes:
         """At most `count` bytes from `offset`; fewer at the end, none behind it. -9810 without the object."""
-        return self.part(locator, offset, count)[1]
+        return self.read_with_size(locator, offset, count)[1]
 
-    def part(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
+    def read_with_size(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
         """The object's size and the bytes of `read`, by one statement: each costs DuckDB about half a millisecond."""
-        sql, number = self._place(locator)
+        sql, number = self._resolve_locator(locator)
         if offset < 0 or count < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
         end = offset + count
-        rows = self._transaction.rows(sql.part, [end, offset, number])
+        rows = self._transaction.fetch_rows(sql.select_range, [end, offset, number])
         if not rows:
             raise bad_locator(f"no object {number}")
         size = max(0, *(start + length for start, length, _ in rows))
@@ -136,9 +138,9 @@ class LargeObjects:
         """A new, empty object in the open database; its locator."""
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
-        sql = ObjectSql(database)
-        transaction.write(lambda: transaction.writer.execute_kept(sql.create, [number]))
-        self.made.setdefault((database, kind), array("q")).append(number)
+        sql = LobSql(database)
+        transaction.write(lambda: transaction.recorder.execute_cached(sql.create, [number]))
+        self.created_objects.setdefault((database, kind), array("q")).append(number)
         return make_locator(kind, number, database)
 
     def write(self, locator: bytes, offset: int, data: bytes) -> int:
@@ -146,33 +148,33 @@ class LargeObjects:
         if offset < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}")
         if not data:
-            self._known(locator)
+            self._require_object(locator)
         else:
-            sql, number = self._place(locator)
+            sql, number = self._resolve_locator(locator)
             self._transaction.write(lambda: self._write(sql, number, locator, offset, bytes(data)))
         return len(data)
 
-    def _write(self, sql: ObjectSql, number: int, locator: bytes, offset: int, data: bytes) -> None:
+    def _write(self, sql: LobSql, number: int, locator: bytes, offset: int, data: bytes) -> None:
         size = self.size(locator)
         if size < offset:
             self._insert_hole(sql, number, size, offset)
         if offset < size:
-            self._cut_out(sql, number, offset, offset + len(data))
+            self._delete_range(sql, number, offset, offset + len(data))
         for at in range(0, len(data), CHUNK):
             self._insert(sql, number, offset + at, data[at : at + CHUNK])
 
-    def _insert(self, sql: ObjectSql, number: int, start: int, data: bytes) -> None:
-        self._transaction.writer.execute_kept(sql.insert(1), [number, start, len(data), data])
+    def _insert(self, sql: LobSql, number: int, start: int, data: bytes) -> None:
+        self._transaction.recorder.execute_cached(sql.insert(1), [number, start, len(data), data])
 
-    def _insert_hole(self, sql: ObjectSql, number: int, start: int, end: int) -> None:
+    def _insert_hole(self, sql: LobSql, number: int, start: int, end: int) -> None:
         """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
-        self._transaction.writer.execute(sql.insert_hole, [number, _HOLE, end, start, end, _HOLE])
+        self._transaction.recorder.execute(sql.insert_hole, [number, _HOLE, end, start, end, _HOLE])
 
-    def _cut_out(self, sql: ObjectSql, number: int, first: int, end: int) -> None:
+    def _delete_range(self, sql: LobSql, number: int, first: int, end: int) -> None:
         """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
-        writer = self._transaction.writer
-        rows = writer.execute(sql.touched, [number, end, first]).fetchall()
-        writer.execute(sql.remove_touched, [number, end, first])
+        writer = self._transaction.recorder
+        rows = writer.execute(sql.select_overlapping, [number, end, first]).fetchall()
+        writer.execute(sql.delete_overlapping, [number, end, first])
         for start, size, data in rows:
             for low, high in ((start, min(first, start + size)), (max(end, start), start + size)):
                 if low < high and data is None:
@@ -184,15 +186,15 @@ class LargeObjects:
         """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
-        sql = ObjectSql(database)
+        sql = LobSql(database)
         at, made = 0, False
         waiting = bytearray()
 
         def store(data: bytes) -> None:
             nonlocal at, made
-            rows: list[object] = [] if made else [number, MARK, 0, None]
+            rows: list[object] = [] if made else [number, MARKER_START, 0, None]
             rows += [number, at, len(data), data] if data else []
-            transaction.write(lambda: transaction.writer.execute_kept(sql.insert(len(rows) // 4), rows))
+            transaction.write(lambda: transaction.recorder.execute_cached(sql.insert(len(rows) // 4), rows))
             at, made = at + len(data), True
 
         for chunk in chunks:
@@ -218,12 +220,12 @@ class LargeObjects:
 
     def truncate(self, locator: bytes, size: int) -> None:
         """Make the object `size` bytes long: cut, or filled with zeros. -9810 without the object."""
-        sql, number = self._known(locator)
+        sql, number = self._require_object(locator)
         if size < 0:
             raise SqlError(-9812, 0, 0, "", f"size {size}")
         now = self.size(locator)
         if size < now:
-            self._transaction.write(lambda: self._cut_out(sql, number, size, now))
+            self._transaction.write(lambda: self._delete_range(sql, number, size, now))
         elif size > now:
             self.write(locator, size - 1, b"\0")
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 
 from ..errors import ISAM_INTERRUPTED, SqlError
-from .locks import Claim, Locks, Table
+from .locks import LockRequest, Locks, TableKey
 
 _INTERRUPTED = -213
 
@@ -55,22 +55,22 @@ class LockOwner:
     def __init__(self, locks: Locks, interrupted: threading.Event) -> None:
         self.locks = locks
         self.interrupted = interrupted
-        self.left = threading.Event()
-        self.wait = 0.0
-        self.kept: set[Table] = set()
+        self.client_disconnected = threading.Event()
+        self.lock_timeout = 0.0
+        self.held_tables: set[TableKey] = set()
 
-    def claim(self, sqlcode: int) -> Claim:
+    def request(self, sqlcode: int) -> LockRequest:
         """How a lock is asked for now; `sqlcode` when it is not got."""
-        return Claim(self, self.wait, self._must_end, sqlcode)
+        return LockRequest(self, self.lock_timeout, self._must_end, sqlcode)
 
     def _must_end(self) -> bool:
-        return self.interrupted.is_set() or self.left.is_set()
+        return self.interrupted.is_set() or self.client_disconnected.is_set()
 
     def check_interrupt(self) -> None:
         """SqlError -213 when the running statement is to end."""
         if self.interrupted.is_set():
             raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
 
-    def release(self, *, committed: bool, keep: Collection[Table] = ()) -> None:
+    def release(self, *, committed: bool, keep: Collection[TableKey] = ()) -> None:
         """Give all locks back but those on the tables in `keep`."""
         self.locks.release(self, committed=committed, keep=keep)

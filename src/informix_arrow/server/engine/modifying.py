@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from ..errors import SqlError, not_supported
-from ..planning.keyed import among, columns, identity, single
+from ..planning.keyed import bound_key_condition, identity_names, identity_sql, in_rows_condition
 from ..planning.plans import (
     WARN_CUT,
     CursorModify,
@@ -23,23 +23,23 @@ from ..planning.plans import (
     SetModify,
     ViewModify,
 )
-from ..schema.catalog import TableInfo, first_row, repeated_key
-from ..types.names import quote
+from ..schema.catalog import TableInfo, duplicate_key_query, first_row
+from ..types.names import quote_identifier
 from .appending import TOO_LONG, constraint_error
 from .isolation import Isolation
-from .journal import require_count
-from .locks import Key
-from .null_keys import duplicate, refuse_repeated, refuse_same
-from .positioned import Positioned
-from .prepared import Outcome
-from .references import References
-from .row_inserts import Inserts
-from .running import Runner, values_in
-from .schema_changes import SchemaChanges
+from .journal import check_row_count
+from .locks import RowKey
+from .null_keys import check_duplicate_keys, check_duplicates_within, duplicate_error
+from .positioned import PositionedCursor
+from .prepared import StatementOutcome
+from .references import ForeignKeyEnforcer
+from .row_inserts import InsertExecutor
+from .running import DuckExecutor, select_values
+from .schema_changes import SessionSchema
 from .session_values import SessionValues
-from .spool import Spool
-from .transaction import Transaction
-from .triggers import Firing, Triggers
+from .spool import BatchSpool
+from .transaction import SessionTransaction
+from .triggers import TriggerExecutor, TriggerFiring
 
 _NO_CURSOR, _NO_CURRENT_ROW = -507, -266
 _CHANGED_TWICE = -410
@@ -50,15 +50,15 @@ class Modifier:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: DuckExecutor,
         values: SessionValues,
-        transaction: Transaction,
-        schema: SchemaChanges,
+        transaction: SessionTransaction,
+        schema: SessionSchema,
         isolation: Isolation,
-        inserts: Inserts,
-        references: References,
-        triggers: Triggers,
-        cursors: MutableMapping[str, Positioned],
+        inserts: InsertExecutor,
+        references: ForeignKeyEnforcer,
+        triggers: TriggerExecutor,
+        cursors: MutableMapping[str, PositionedCursor],
     ) -> None:
         self._runner = runner
         self._values = values
@@ -71,11 +71,11 @@ class Modifier:
         self._cursors = cursors
         self._cut = ""  # the column that a text was too long for
 
-    def run(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
+    def run(self, plan: ModifyPlan, params: Sequence[object]) -> StatementOutcome:
         """Run one of them as a statement of its own, or as a part of one, with the triggers that it fires. -244 for
         rows that others have locked."""
-        self._runner.cut, self._cut = False, ""
-        self._runner.cut_params.clear()
+        self._runner.was_cut, self._cut = False, ""
+        self._runner.truncated_params.clear()
         if isinstance(plan, MergePlan):
             return self._merge(plan, self._runner.bind(plan.needs, params))
         firing = self._firing(plan)
@@ -86,30 +86,30 @@ class Modifier:
             if all(type(part) is int for part in key):
                 return self._transaction.write(lambda: self._by_key(plan, key, values), single=True)
 
-        def changed() -> Outcome:
+        def changed() -> StatementOutcome:
             if isinstance(plan, ViewModify):
-                return Outcome(rows=self._instead(plan, values, firing), warnings=plan.warnings)
+                return StatementOutcome(rows=self._instead(plan, values, firing), warnings=plan.warnings)
             rows = self._checked(plan, lambda: self._change(plan, params, values, firing))
-            return Outcome(rows=rows, warnings=self._warnings(plan, rows))
+            return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
 
         return self._statement(plan, [column.name for column in plan.columns], [firing], changed)
 
-    def _firing(self, plan: ModifyPlan) -> Firing | None:
+    def _firing(self, plan: ModifyPlan) -> TriggerFiring | None:
         """The triggers that an UPDATE or DELETE fires."""
         names = [column.name for column in plan.columns]
-        return self._triggers.firing(plan.info, "U" if names else "D", names)
+        return self._triggers.find_firing(plan.info, "U" if names else "D", names)
 
     def _statement(
         self,
         plan: ModifyPlan,
         changed: Sequence[str],
-        firings: Sequence[Firing | None],
-        body: Callable[[], Outcome],
-    ) -> Outcome:
+        firings: Sequence[TriggerFiring | None],
+        body: Callable[[], StatementOutcome],
+    ) -> StatementOutcome:
         """Run a statement that changes rows and sets the columns `changed`: `body`, with what triggers do before and
         after it."""
 
-        def run() -> Outcome:
+        def run() -> StatementOutcome:
             try:
                 if plan.read:
                     self._isolation.before_reading(plan.read)
@@ -120,18 +120,18 @@ class Modifier:
 
         fired = [firing for firing in firings if firing is not None]
         if fired:
-            return self._transaction.write(lambda: self._triggers.around(fired, run))
+            return self._transaction.write(lambda: self._triggers.run_with_triggers(fired, run))
         return self._transaction.write(run)
 
     def _checked(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
         """Make a `change` of rows, then check the foreign keys, and the keys that DuckDB does not check. Rows that
         depend on those that were deleted go, too, where it `cascades`. Returns how many rows `change` has changed."""
         changed = {column.name for column in plan.columns}
-        with self._runner.answers.remembering():
+        with self._runner.routine_results.result_scope():
             rows = change()
             if rows:
                 self._check_new_indexes(plan)
-                refuse_repeated(self._transaction, self._isolation, plan.info, changed)
+                check_duplicate_keys(self._transaction, self._isolation, plan.info, changed)
                 if changed:
                     locked = not isinstance(plan, RowwiseModify)
                     self._references.after_update(plan.info, changed, parents_locked=locked)
@@ -140,7 +140,11 @@ class Modifier:
         return rows
 
     def _change(
-        self, plan: ModifyPlan, params: Sequence[object], values: dict[str, object], firing: Firing | None
+        self,
+        plan: ModifyPlan,
+        params: Sequence[object],
+        values: dict[str, object],
+        firing: TriggerFiring | None,
     ) -> int:
         """Run an UPDATE or DELETE of a table: the number of rows changed."""
         if isinstance(plan, CursorModify):
@@ -150,12 +154,12 @@ class Modifier:
         assert isinstance(plan, SetModify)
         return self._set(plan, values, firing)
 
-    def _merge(self, plan: MergePlan, values: dict[str, object]) -> Outcome:
+    def _merge(self, plan: MergePlan, values: dict[str, object]) -> StatementOutcome:
         """Run a MERGE."""
         changing = None if plan.change is None else self._firing(plan.change)
-        inserting = None if plan.insert is None else self._triggers.firing(plan.info, "I")
+        inserting = None if plan.insert is None else self._triggers.find_firing(plan.info, "I")
 
-        def merged() -> Outcome:
+        def merged() -> StatementOutcome:
             rows, change = 0, plan.change
             new = self._unmatched(plan, values)
             try:
@@ -163,8 +167,8 @@ class Modifier:
                     matched = partial(self._matched, change, values, changing)
                     rows = self._checked(change, matched, cascades=False)
                 if plan.insert is None or new is None:
-                    return Outcome(rows=rows, warnings=self._warnings(plan, rows))
-                inserted = self._inserts.found(plan.insert, new, inserting)
+                    return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
+                inserted = self._inserts.insert_spooled(plan.insert, new, inserting)
                 inserted.rows += rows
                 inserted.warnings |= self._warnings(plan, rows, inserted.rows)
                 return inserted
@@ -175,44 +179,44 @@ class Modifier:
         names = [] if plan.change is None else [column.name for column in plan.change.columns]
         return self._statement(plan, names, [changing, inserting], merged)
 
-    def _by_key(self, plan: KeyedModify, key: Key, values: dict[str, object]) -> Outcome:
+    def _by_key(self, plan: KeyedModify, key: RowKey, values: dict[str, object]) -> StatementOutcome:
         """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
-        undo = self._isolation.lock_one(plan.info, key)
-        self._transaction.changes.require_current(plan.info)
+        undo = self._isolation.lock_key(plan.info, key)
+        self._transaction.change_logger.require_current_logging(plan.info)
         try:
-            ((rows,),) = self._transaction.writer.execute_kept(plan.sql, values_in(plan.sql, values))
+            ((rows,),) = self._transaction.recorder.execute_cached(plan.sql, select_values(plan.sql, values))
         except duckdb.ConstraintException as e:
             raise constraint_error(plan.info, e) from e
         if not rows:
-            self._transaction.writer.forget_last()
+            self._transaction.recorder.discard_last()
             if undo is not None:
                 undo()
-        return Outcome(rows=rows, warnings=self._warnings(plan, rows))
+        return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
 
     def _warnings(self, plan: ModifyPlan, changed: int, all_rows: int = 0) -> int:
         """What is told of texts, where so many rows were changed, `all_rows` with those inserted; -1279 for one that
         was cut in an ANSI database."""
-        warnings = plan.warnings | (WARN_CUT if self._runner.cut else 0)
-        met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.cut)
-        if met and self._transaction.ansi:
+        warnings = plan.warnings | (WARN_CUT if self._runner.was_cut else 0)
+        met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.was_cut)
+        if met and self._transaction.is_ansi:
             raise SqlError(TOO_LONG, 0, 0, self._cut_column(plan))
         return warnings
 
     def _cut_column(self, plan: ModifyPlan) -> str:
         """The column that a text had no room in."""
         for cut in plan.cuts:
-            if cut.literal or not cut.params.isdisjoint(self._runner.cut_params):
+            if cut.literal or not cut.params.isdisjoint(self._runner.truncated_params):
                 return cut.column
         return self._cut
 
-    def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> Spool | None:
+    def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> BatchSpool | None:
         """The rows that a MERGE will insert, as its tables are before it changes any."""
         if plan.insert is None or plan.insert.select is None:
             return None
-        self._isolation.see_all(plan.tables)
-        return self._inserts.source(plan.insert.select, values)
+        self._isolation.require_fresh_tables(plan.tables)
+        return self._inserts.read_source(plan.insert.select, values)
 
-    def _set(self, plan: SetModify, values: dict[str, object], firing: Firing | None) -> int:
+    def _set(self, plan: SetModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
         """Change the rows that fit a WHERE."""
         self._make_calls(plan.probe, values)
         keys, by_row = self._identities(plan, values, always=plan.reads_rows)
@@ -223,7 +227,7 @@ class Modifier:
             return self._changed(plan.sql, values)
         return self._found(plan, keys, values, firing, lock_new_keys=by_row)
 
-    def _matched(self, plan: MergeChange, values: dict[str, object], firing: Firing | None) -> int:
+    def _matched(self, plan: MergeChange, values: dict[str, object], firing: TriggerFiring | None) -> int:
         """Change the rows that match in a MERGE."""
         keys, by_row = self._identities(plan, values, always=True)
         assert keys is not None
@@ -239,10 +243,10 @@ class Modifier:
         """Lock what a statement will change: the identities of its rows, and whether these were locked one by one.
         Where they are not, the identities are only found out where they are wanted `always`."""
         keys = self._isolation.lock_changed_rows(plan.info, plan.row_ids, values, plan.tables)
-        self._transaction.changes.require_current(plan.info)
+        self._transaction.change_logger.require_current_logging(plan.info)
         if keys is not None:
             return keys, True
-        return (self._runner.arrow(plan.row_ids, values) if always else None), False
+        return (self._runner.query_table(plan.row_ids, values) if always else None), False
 
     def _check_new_indexes(self, plan: ModifyPlan) -> None:
         """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
@@ -252,20 +256,20 @@ class Modifier:
             return
         for key in plan.info.keys:
             own_index = key.kind == "I" or not plan.info.blank_padded.isdisjoint(key.columns)
-            if own_index and first_row(self._transaction.con, repeated_key(plan.info, key.columns)):
-                raise duplicate(key.kind, key.name)
+            if own_index and first_row(self._transaction.con, duplicate_key_query(plan.info, key.columns)):
+                raise duplicate_error(key.kind, key.name)
 
-    def _current_of(self, plan: CursorModify, values: dict[str, object], firing: Firing | None) -> int:
+    def _current_of(self, plan: CursorModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
         """WHERE CURRENT OF: -507 for a cursor that is not open on that table FOR UPDATE, -266 where it has no current
         row."""
         cursor = self._cursors.get(plan.cursor)
-        if cursor is None or cursor.info.duck != plan.info.duck:
+        if cursor is None or cursor.info.duck_name != plan.info.duck_name:
             raise SqlError(_NO_CURSOR, 0, 0, plan.cursor)
         key = cursor.current
         if key is None:
             raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
-        self._isolation.lock_current(plan.info, key)
-        self._transaction.changes.require_current(plan.info)
+        self._isolation.lock_current_row(plan.info, key)
+        self._transaction.change_logger.require_current_logging(plan.info)
         values.update((f"k{i}", part) for i, part in enumerate(key))
         self._make_calls(plan.probe, values)
         self._note_cut(plan, values)
@@ -283,41 +287,47 @@ class Modifier:
     def _make_calls(self, probe: str, values: Mapping[str, object]) -> None:
         """Have the answers of the user routines that the statement will call."""
         if probe:
-            self._runner.probe(probe, dict(values))
+            self._runner.collect_routine_results(probe, dict(values))
 
     def _note_cut(self, plan: RowsModify, values: Mapping[str, object]) -> None:
         """Find out whether a text will be cut, and the column that it is for."""
         if plan.cut_query:
             found = first_row(
-                self._transaction.writer, plan.cut_query, values_in(plan.cut_query, dict(values))
+                self._transaction.recorder, plan.cut_query, select_values(plan.cut_query, dict(values))
             )
             if found is not None:
-                self._runner.cut, self._cut = True, found[0]
+                self._runner.was_cut, self._cut = True, found[0]
 
     def _changed(self, sql: str, values: dict[str, object]) -> int:
-        sql = self._runner.answers.answered(sql)
-        done = first_row(self._transaction.writer, sql, values_in(sql, values)) if sql else None
+        sql = self._runner.routine_results.bind_results(sql)
+        done = first_row(self._transaction.recorder, sql, select_values(sql, values)) if sql else None
         return int(done[0]) if done else 0
 
     def _changed_over(self, sql: str, rows: Any, values: dict[str, object]) -> int:
-        text = self._runner.answers.answered(sql)
-        return int(self._transaction.writer.execute_over(text, rows, values_in(text, values))[0][0])
+        text = self._runner.routine_results.bind_results(sql)
+        return int(
+            self._transaction.recorder.execute_with_rows(text, rows, select_values(text, values))[0][0]
+        )
 
     def _changed_each(self, sql: str, rows: Any) -> int:
         """As `_changed_over`, of rows that are there, each named once."""
-        return self._transaction.writer.execute_each(self._runner.answers.answered(sql), rows)
+        return self._transaction.recorder.execute_per_row(
+            self._runner.routine_results.bind_results(sql), rows
+        )
 
     def _rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
         """UPDATE with an object of its own for every row."""
         self._isolation.lock_changed_table(plan.info, plan.tables)
-        self._transaction.changes.require_current(plan.info)
-        self._values.made = dict.fromkeys([*(f"file{i}" for i in range(len(plan.needs.files))), "row"])
+        self._transaction.change_logger.require_current_logging(plan.info)
+        self._values.statement_values = dict.fromkeys(
+            [*(f"file{i}" for i in range(len(plan.needs.files))), "row"]
+        )
         rows = self._transaction.con.execute(
-            plan.row_ids, values_in(plan.row_ids, self._runner.bind(plan.needs, params))
+            plan.row_ids, select_values(plan.row_ids, self._runner.bind(plan.needs, params))
         ).fetchall()
         for (row,) in rows:
             self._runner.load_files(plan.needs, params)
-            self._values.made["row"] = row
+            self._values.statement_values["row"] = row
             before = self._row_of(plan.info, row)
             self._changed(plan.sql, self._runner.bind(plan.needs, params))
             if before is not None:
@@ -326,15 +336,15 @@ class Modifier:
                     raise not_supported(
                         "files as new values of a key in a table whose rows are logged in full"
                     )
-                self._transaction.changes.updated(plan.info, before, after)
+                self._transaction.change_logger.log_updated(plan.info, before, after)
         return len(rows)
 
     def _row_of(self, info: TableInfo, rowid: object) -> pa.Table | None:
         """All columns of a row that is logged; None for a table whose rows are not."""
-        if not info.full_rows:
+        if not info.is_fully_logged:
             return None
-        names = ", ".join(quote(column.name) for column in info.columns)
-        query = f"SELECT {names} FROM {info.duck} WHERE rowid = $rowid"
+        names = ", ".join(quote_identifier(column.name) for column in info.columns)
+        query = f"SELECT {names} FROM {info.duck_name} WHERE rowid = $rowid"
         found: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
         return found
 
@@ -343,7 +353,7 @@ class Modifier:
         plan: RowsModify,
         keys: pa.Table,
         values: dict[str, object],
-        firing: Firing | None,
+        firing: TriggerFiring | None,
         *,
         lock_new_keys: bool,
     ) -> int:
@@ -356,26 +366,28 @@ class Modifier:
             rows = self._rows_with_values(plan, keys, values)
             if keys.num_rows > 1 and not isinstance(plan, MergeChange):
                 # differs where DuckDB does not find all of several again
-                require_count(rows.num_rows, keys.num_rows)
+                check_row_count(rows.num_rows, keys.num_rows)
             if not plan.columns:
                 return self._delete(plan, rows)
             return self._update(plan, rows, lock_new_keys=lock_new_keys)
         if keys.num_rows == 1:
             one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
-            return self._changed(plan.head + single(plan.info, plan.alias), {**values, **one})
-        return self._changed_over(plan.head + among(plan.info, plan.alias), keys, values)
+            return self._changed(plan.head + bound_key_condition(plan.info, plan.alias), {**values, **one})
+        return self._changed_over(plan.head + in_rows_condition(plan.info, plan.alias), keys, values)
 
     def _rows_with_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
         """The rows of `values_query` that have these identities."""
-        text = self._runner.answers.answered(plan.values_query + among(plan.info, plan.alias))
-        rows: pa.Table = self._transaction.writer.table_with(text, keys, values_in(text, values))
+        text = self._runner.routine_results.bind_results(
+            plan.values_query + in_rows_condition(plan.info, plan.alias)
+        )
+        rows: pa.Table = self._transaction.recorder.table_with_rows(text, keys, select_values(text, values))
         return rows
 
     def _delete(self, plan: RowsModify, rows: pa.Table) -> int:
         """Delete rows that were found by `_rows_with_values`."""
-        count = self._changed_each(plan.head + among(plan.info, plan.alias), rows)
-        if plan.info.full_rows:
-            self._transaction.changes.deleted(plan.info, _as_it_was(plan.info, rows))
+        count = self._changed_each(plan.head + in_rows_condition(plan.info, plan.alias), rows)
+        if plan.info.is_fully_logged:
+            self._transaction.change_logger.log_deleted(plan.info, _as_it_was(plan.info, rows))
         return count
 
     def _update(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
@@ -384,33 +396,33 @@ class Modifier:
         if plan.changes_keys:
             kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
             if lock_new_keys:
-                self._isolation.lock_rekeyed(plan.info, set(made), {**kept, **made})
-            refuse_same(plan.info, set(made), {**kept, **made})
-        for foreign in plan.info.foreigns:
+                self._isolation.lock_changed_keys(plan.info, set(made), {**kept, **made})
+            check_duplicates_within(plan.info, set(made), {**kept, **made})
+        for foreign in plan.info.foreign_keys:
             if not made.keys().isdisjoint(foreign.columns):
                 parts = [made[name] if name in made else rows.column(f"_{name}") for name in foreign.columns]
                 self._isolation.lock_parents(plan.info, foreign, parts)
-        names = columns(plan.info, plan.alias)
-        sets = ", ".join(f"{quote(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
+        names = identity_sql(plan.info, plan.alias)
+        sets = ", ".join(f"{quote_identifier(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
         match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
-        head = f"UPDATE {plan.info.duck} AS {quote(plan.alias)}"
+        head = f"UPDATE {plan.info.duck_name} AS {quote_identifier(plan.alias)}"
         count = self._changed_each(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
-        if plan.info.full_rows:
+        if plan.info.is_fully_logged:
             before = _as_it_was(plan.info, rows)
             after = pa.table(
                 [made.get(name, before.column(name)) for name in before.column_names], before.column_names
             )
-            self._transaction.changes.updated(plan.info, before, after)
+            self._transaction.change_logger.log_updated(plan.info, before, after)
         return count
 
-    def _instead(self, plan: ViewModify, values: dict[str, object], firing: Firing | None) -> int:
+    def _instead(self, plan: ViewModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
         """Give the rows of a view to its INSTEAD OF triggers."""
         if firing is None:
             return 0
-        self._isolation.see_all(plan.tables)
-        rows = self._runner.arrow(plan.rows_query, values)
+        self._isolation.require_fresh_tables(plan.tables)
+        rows = self._runner.query_table(plan.rows_query, values)
         for row in _single_rows(rows):
-            self._triggers.row(firing, *_old_and_new(plan, row))
+            self._triggers.run_row_actions(firing, *_old_and_new(plan, row))
         return int(rows.num_rows)
 
     def _row_by_row(
@@ -418,7 +430,7 @@ class Modifier:
         plan: RowsModify,
         keys: pa.Table,
         values: dict[str, object],
-        firing: Firing,
+        firing: TriggerFiring,
         *,
         lock_new_keys: bool,
     ) -> int:
@@ -429,7 +441,7 @@ class Modifier:
             self._update(plan, rows, lock_new_keys=lock_new_keys)
         count = 0
         for row in _single_rows(rows):
-            if firing.disturbed and not plan.changes_keys:
+            if firing.changed_own_table and not plan.changes_keys:
                 row = self._rows_with_values(plan, row, values)
             old, new = _old_and_new(plan, row)
             if not plan.columns:
@@ -438,10 +450,10 @@ class Modifier:
                 count += 1
             else:
                 count += self._update(plan, row, lock_new_keys=False)
-            given = self._triggers.row(firing, old, new)
+            given = self._triggers.run_row_actions(firing, old, new)
             if given:
                 place = _place(plan, row.column("k0")[0].as_py(), new)
-                self._triggers.rewrite(plan.info, place, new, given)
+                self._triggers.update_row(plan.info, place, new, given)
         return count
 
 
@@ -466,7 +478,7 @@ def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
 
 def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
     """What a row that was written is found by: DuckDB gives it another row id when one of its keys was changed."""
-    names = identity(plan.info)
+    names = identity_names(plan.info)
     if names != ("rowid",):
         return {name: row[name] for name in names}
     if not plan.changes_keys:

@@ -7,36 +7,36 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..changes.images import LoggedTable
-from .spill_file import Place, SpillFile
+from .spill_file import SpillFile, SpillRange
 from .spool import MEMORY
 
-Images = Sequence[tuple[int, bytes]]
+RowImages = Sequence[tuple[int, bytes]]
 """Kinds and bodies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ChangedRows:
     """Changes of rows: kinds and bodies; none for a TRUNCATE."""
 
     table: LoggedTable
-    images: Images
+    row_images: RowImages
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoRecord:
     """What was noted from a place on has been undone."""
 
     mark: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _SpilledRows:
     table: LoggedTable
-    images: Images | Place
+    images: RowImages | SpillRange
     size: int  # bytes in memory
 
 
-class NotedRows:
+class PendingRowImages:
     """What a statement changes, in its order. Nobody but this process writes the file, so that it is pickled.
 
     Parameters
@@ -50,43 +50,43 @@ class NotedRows:
     def __init__(self, directory: str | None, memory: int = MEMORY) -> None:
         self._memory = memory
         self._file = SpillFile(directory, "changes of a statement")
-        self._noted: list[_Piece | Undone] = []
-        self._held = 0
+        self._entries: list[_SpilledRows | UndoRecord] = []
+        self._bytes_in_memory = 0
 
     def __len__(self) -> int:
-        return len(self._noted)
+        return len(self._entries)
 
-    def add(self, table: LoggedTable, images: Images) -> None:
+    def add(self, table: LoggedTable, images: RowImages) -> None:
         """A piece of changed rows, or a TRUNCATE. SqlError -271 when there is no room for it."""
         size = sum(len(body) for _, body in images)
-        if self._held + size > self._memory:
+        if self._bytes_in_memory + size > self._memory:
             place = self._file.write(pickle.dumps(images, pickle.HIGHEST_PROTOCOL))
-            self._noted.append(_Piece(table, place, 0))
+            self._entries.append(_SpilledRows(table, place, 0))
             return
-        self._held += size
-        self._noted.append(_Piece(table, images, size))
+        self._bytes_in_memory += size
+        self._entries.append(_SpilledRows(table, images, size))
 
-    def undone(self, mark: int) -> None:
+    def add_undo(self, mark: int) -> None:
         """What was noted from a mark on was undone."""
-        self._noted.append(Undone(mark))
+        self._entries.append(UndoRecord(mark))
 
-    def cut(self, mark: int = 0) -> None:
+    def truncate(self, mark: int = 0) -> None:
         """Forget what was noted from a mark on."""
-        for one in self._noted[mark:]:
-            self._held -= one.size if isinstance(one, _Piece) else 0
-        del self._noted[mark:]
-        if not self._noted:
+        for one in self._entries[mark:]:
+            self._bytes_in_memory -= one.size if isinstance(one, _SpilledRows) else 0
+        del self._entries[mark:]
+        if not self._entries:
             self._file.close()
 
-    def take(self) -> Iterator[Rows | Undone]:
+    def drain(self) -> Iterator[ChangedRows | UndoRecord]:
         """All of it, once; it is forgotten then."""
         try:
-            for one in self._noted:
-                if isinstance(one, Undone):
+            for one in self._entries:
+                if isinstance(one, UndoRecord):
                     yield one
-                elif isinstance(one.images, Place):
-                    yield Rows(one.table, pickle.loads(self._file.read(one.images)))
+                elif isinstance(one.images, SpillRange):
+                    yield ChangedRows(one.table, pickle.loads(self._file.read(one.images)))
                 else:
-                    yield Rows(one.table, one.images)
+                    yield ChangedRows(one.table, one.images)
         finally:
-            self.cut()
+            self.truncate()

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import duckdb
 
 from ..schema import stored_objects
-from ..schema.catalog import Writer, max_procid, max_tabid, max_trigid, max_type_id
+from ..schema.catalog import SqlConnection, max_procid, max_tabid, max_trigid, max_type_id
 
 
-class Numbers:
+class ObjectNumbers:
     """Gives each new thing in a database a number that nothing of its kind ever had while this engine runs.
     Thread-safe."""
 
@@ -26,7 +26,7 @@ class Numbers:
 
     def new_lob(self, database: str) -> int:
         """The number of a new large object."""
-        return self._next("lob", database, stored_objects.highest)
+        return self._next("lob", database, stored_objects.max_lob_number)
 
     def new_type_id(self, database: str) -> int:
         """The number of a new extended type."""
@@ -40,7 +40,7 @@ class Numbers:
         """The number of a new trigger."""
         return self._next("trigger", database, max_trigid)
 
-    def _next(self, what: str, database: str, last: Callable[[Writer, str], int]) -> int:
+    def _next(self, what: str, database: str, last: Callable[[SqlConnection, str], int]) -> int:
         """The next number of a kind; `last` finds the highest that the database holds."""
         with self._lock:
             key = (what, database)

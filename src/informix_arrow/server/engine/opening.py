@@ -6,20 +6,20 @@ from typing import Protocol
 
 from ...wire.capabilities import locale_code
 from ..errors import SqlError
-from ..grammar.database_names import database_name
-from ..schema.catalog import attached
+from ..grammar.database_names import parse_database_name
+from ..schema.catalog import duck_database
 from ..schema.databases import OTHER_LOCALE
 from ..schema.privileges import CONNECT, DBA
 from .current_database import CurrentDatabase
-from .environment import Environment
+from .environment import SessionEnvironment
 from .isolation import Isolation
 from .lock_owner import LockOwner
-from .rights import Rights
-from .schema_changes import SchemaChanges
-from .transaction import Transaction
+from .rights import SessionPrivileges
+from .schema_changes import SessionSchema
+from .transaction import SessionTransaction
 
 
-class DatabaseMaker(Protocol):
+class DatabaseManager(Protocol):
     """Makes and drops databases for all sessions."""
 
     def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
@@ -32,46 +32,46 @@ class DatabaseMaker(Protocol):
         """-329 unknown, -330 when the new name is taken, -425 while a session uses it."""
 
 
-class Opening:
+class DatabaseStatements:
     """Opens and closes the database of one session."""
 
     def __init__(
         self,
-        environment: Environment,
+        environment: SessionEnvironment,
         database: CurrentDatabase,
-        schema: SchemaChanges,
-        transaction: Transaction,
+        schema: SessionSchema,
+        transaction: SessionTransaction,
         owner: LockOwner,
         isolation: Isolation,
-        rights: Rights,
-        maker: DatabaseMaker,
+        rights: SessionPrivileges,
+        maker: DatabaseManager,
     ) -> None:
         self._environment = environment
         self._database = database
         self._schema = schema
         self._transaction = transaction
-        self._owner = owner
+        self._lock_owner = owner
         self._isolation = isolation
-        self._rights = rights
-        self._maker = maker
+        self._privileges = rights
+        self._manager = maker
 
     def open(self, name: str) -> int:
         """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
         unknown, -354 for what is no name of one, -387 without the privilege to connect to it."""
-        name = database_name(name)
+        name = parse_database_name(name)
         record = self._database.databases.get(name)
-        self._rights.require_level(CONNECT, name)
+        self._privileges.require_level(CONNECT, name)
         if self._database.name is not None:
             self.close()
-        self._transaction.con.execute(f"USE {attached(name)}")
+        self._transaction.con.execute(f"USE {duck_database(name)}")
         self._database.name = name
         self._environment.locale = locale_code(record.locale)
-        self._schema.forget()
-        if not self._rights.unlimited:
-            self._rights.take_default_role()
-        return record.warnings | (0 if self._expects(record.locale) else OTHER_LOCALE)
+        self._schema.invalidate()
+        if not self._privileges.is_administrator:
+            self._privileges.take_default_role()
+        return record.warnings | (0 if self._is_expected_locale(record.locale) else OTHER_LOCALE)
 
-    def _expects(self, locale: str) -> bool:
+    def _is_expected_locale(self, locale: str) -> bool:
         """Whether the login named no DB_LOCALE, or this one."""
         named = self._environment.variables.get("DB_LOCALE")
         try:
@@ -84,47 +84,47 @@ class Opening:
         if self._transaction.active:
             raise SqlError(-377)
         for info in self._schema.temp_tables.values():
-            self._transaction.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
+            self._transaction.con.execute(f"DROP TABLE IF EXISTS {info.duck_name}")
         self._schema.temp_tables = {}
-        self._owner.kept.clear()
-        self._owner.release(committed=False)
-        self._isolation.forget()
+        self._lock_owner.held_tables.clear()
+        self._lock_owner.release(committed=False)
+        self._isolation.reset()
         self._database.name = None
-        self._rights.role = ""
+        self._privileges.role = ""
         self._transaction.con.execute("USE memory")
-        self._schema.forget()
+        self._schema.invalidate()
 
     def create(self, name: str, options: tuple[str, ...]) -> int:
         """CREATE DATABASE: the new one is the current one then; its warnings. -535 inside a transaction."""
         if self._transaction.active:
             raise SqlError(-535)
-        name = database_name(name)
+        name = parse_database_name(name)
         if name in self._database.databases and "if not exists" in options:
             return self.open(name)
         user = self._environment.user
-        self._maker.create_database(name, options, locale_code(self._environment.wanted_locale), user)
+        self._manager.create_database(name, options, locale_code(self._environment.requested_locale), user)
         return self.open(name)
 
     def drop(self, name: str, options: tuple[str, ...]) -> None:
         """DROP DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
         if self._transaction.active:
             raise SqlError(-535)
-        name = database_name(name)
+        name = parse_database_name(name)
         if name == self._database.name:
             raise SqlError(-359, 0, 0, name)
         if name not in self._database.databases and "if exists" in options:
             return
         self._database.databases.get(name)
-        self._rights.require_level(DBA, name)
-        self._maker.drop_database(name)
+        self._privileges.require_level(DBA, name)
+        self._manager.drop_database(name)
 
     def rename(self, name: str, new: str) -> None:
         """RENAME DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
         if self._transaction.active:
             raise SqlError(-535)
-        name, new = database_name(name), database_name(new)
+        name, new = parse_database_name(name), parse_database_name(new)
         if name == self._database.name:
             raise SqlError(-359, 0, 0, name)
         self._database.databases.get(name)
-        self._rights.require_level(DBA, name)
-        self._maker.rename_database(name, new)
+        self._privileges.require_level(DBA, name)
+        self._manager.rename_database(name, new)

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import duckdb
 
-from .plan_cache import LONGEST_TEXT
+from .plan_cache import MAX_TEXT
 
-KEPT = 128
+CACHE_SIZE = 128
 
 
-class ParsedTexts:
+class DuckStatementCache:
     """Parsed statements by their texts; the one that was parsed first goes first. Used by one thread at a time.
 
     They are trees of names, so they hold whatever happens to the tables: DuckDB looks names up at every run.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, duckdb.Statement] = {}
+        self._statements: dict[str, duckdb.Statement] = {}
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._kept.clear()
+        self._statements.clear()
 
-    def of(self, con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
+    def parse(self, con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
         """What to execute for a text: one statement, parsed. Several, and what is too long to be kept, stay a text."""
-        found = self._kept.get(sql)
+        found = self._statements.get(sql)
         if found is not None:
             return found
-        if len(sql) > LONGEST_TEXT:
+        if len(sql) > MAX_TEXT:
             return sql
         statements = con.extract_statements(sql)
         if len(statements) != 1:
             return sql
-        if len(self._kept) >= KEPT:
-            del self._kept[next(iter(self._kept))]
-        self._kept[sql] = statements[0]
+        if len(self._statements) >= CACHE_SIZE:
+            del self._statements[next(iter(self._statements))]
+        self._statements[sql] = statements[0]
         return statements[0]

@@ -8,48 +8,48 @@ from typing import Protocol
 import duckdb
 
 from ..planning.plans import Plan
-from .calling import Registered, SessionRoutines
-from .capture_calls import CaptureCalls
+from .calling import PythonRoutine, SessionRoutines
+from .capture_calls import CaptureRoutines
 from .current_database import CurrentDatabase
-from .environment import Environment
+from .environment import SessionEnvironment
 from .isolation import Isolation
 from .lock_owner import LockOwner
-from .numbers import Numbers
-from .positioned import Positioned
-from .prepared import Outcome
-from .reading import TextReader
-from .rights import Rights
-from .running import Runner
-from .schema_changes import SchemaChanges
+from .numbers import ObjectNumbers
+from .positioned import PositionedCursor
+from .prepared import StatementOutcome
+from .reading import SqlReader
+from .rights import SessionPrivileges
+from .running import DuckExecutor
+from .schema_changes import SessionSchema
 from .session_tables import SessionTables
 from .session_values import SessionValues
 from .statement_planner import StatementPlanner
-from .transaction import Transaction
+from .transaction import SessionTransaction
 from .user_types import UserTypes
 
 
-class SessionParts(Protocol):
+class SessionServices(Protocol):
     """A session as its routines have it: its parts, and a way to run a statement."""
 
-    environment: Environment
+    environment: SessionEnvironment
     values: SessionValues
-    current: CurrentDatabase
-    schema: SchemaChanges
+    current_database: CurrentDatabase
+    schema: SessionSchema
     tables: SessionTables
     types: UserTypes
-    reader: TextReader
+    sql_reader: SqlReader
     planner: StatementPlanner
-    runner: Runner
-    transaction: Transaction
-    owner: LockOwner
+    executor: DuckExecutor
+    transaction: SessionTransaction
+    lock_owner: LockOwner
     isolation: Isolation
-    numbers: Numbers
-    cursors: MutableMapping[str, Positioned]
-    rights: Rights
-    registered: Mapping[str, Sequence[Registered]]
-    capture: CaptureCalls
+    numbers: ObjectNumbers
+    cursors: MutableMapping[str, PositionedCursor]
+    privileges: SessionPrivileges
+    python_routines: Mapping[str, Sequence[PythonRoutine]]
+    capture_routines: CaptureRoutines
 
-    def run(self, plan: Plan, params: Sequence[object]) -> Outcome:
+    def run_plan(self, plan: Plan, params: Sequence[object]) -> StatementOutcome:
         """Run a plan without rows as it stands."""
 
 
@@ -59,5 +59,5 @@ class RoutineLibrary(Protocol):
     def install(self, root: duckdb.DuckDBPyConnection) -> None:
         """Give DuckDB the functions that routines need."""
 
-    def for_session(self, parts: SessionParts) -> SessionRoutines:
+    def for_session(self, parts: SessionServices) -> SessionRoutines:
         """The routines of a new session, whose parts are made after that."""

@@ -6,11 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from .prepared import Prepared
+from .prepared import PreparedPlan
 from .schema_changes import SchemaVersion
 
-KEPT = 256
-LONGEST_TEXT = 1 << 16
+CACHE_SIZE = 256
+MAX_TEXT = 1 << 16
 """Characters of a statement that is worth keeping: a longer one holds its data in itself."""
 
 
@@ -23,28 +23,28 @@ class PlanCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._version = -1
-        self._kept: OrderedDict[Hashable, Prepared] = OrderedDict()
+        self._plans: OrderedDict[Hashable, PreparedPlan] = OrderedDict()
 
-    def get(self, key: Hashable, version: int) -> Prepared | None:
+    def get(self, key: Hashable, version: int) -> PreparedPlan | None:
         """The statement under this key, if it is of this version."""
         with self._lock:
-            if version != self._version or key not in self._kept:
+            if version != self._version or key not in self._plans:
                 return None
-            self._kept.move_to_end(key)
-            return self._kept[key]
+            self._plans.move_to_end(key)
+            return self._plans[key]
 
-    def put(self, key: Hashable, version: int, prepared: Prepared) -> None:
+    def put(self, key: Hashable, version: int, prepared: PreparedPlan) -> None:
         """Keep a statement. A later version drops all earlier ones, an earlier one is not kept."""
         with self._lock:
             if version < self._version:
                 return
             if version > self._version:
                 self._version = version
-                self._kept.clear()
-            self._kept[key] = prepared
-            self._kept.move_to_end(key)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+                self._plans.clear()
+            self._plans[key] = prepared
+            self._plans.move_to_end(key)
+            if len(self._plans) > CACHE_SIZE:
+                self._plans.popitem(last=False)
 
 
 class SharedPlans:
@@ -64,4 +64,4 @@ class SharedPlans:
     def __init__(self, version: SchemaVersion) -> None:
         self.version = version
         self.by_text = PlanCache()
-        self.fixed = PlanCache()
+        self.catalog_plans = PlanCache()

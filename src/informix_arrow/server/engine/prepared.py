@@ -12,19 +12,19 @@ import pyarrow as pa
 from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..planning.plans import SelectPlan
-from ..types.row_values import RowValues
+from ..types.row_values import RowConverter
 
-_MOST_VALUES = 512
+_MAX_PYTHON_VALUES = 512
 
 
 @dataclass
-class Prepared:
+class PreparedPlan:
     """A statement that was read and described, never executed by that.
 
     `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
     has one type for each `?`. A query `for_update` is opened by `open_for_update`. `plan` is the engine's own; it may
     be made again when the schema has changed
-    since. `values` is for a query of few rows, which are taken as Python objects then; `few` tells that it had few the
+    since. `row_values` is for a query of few rows, which are taken as Python objects then; `returned_few_rows` tells that it had few the
     last time, or that it had not and need not be asked again.
     """
 
@@ -35,26 +35,26 @@ class Prepared:
     returns_rows: bool = False
     for_update: bool = False
     plan: Any = field(default=None, repr=False)
-    own: bool = True
-    values: RowValues | None = field(default=None, repr=False)
-    few: bool | None = field(default=None, repr=False)
+    session_only: bool = True
+    row_values: RowConverter | None = field(default=None, repr=False)
+    returned_few_rows: bool | None = field(default=None, repr=False)
 
     @cached_property
-    def most_objects(self) -> int:
+    def max_python_rows(self) -> int:
         """Rows from which on Arrow is the cheaper way to take them."""
-        return max(_MOST_VALUES // max(len(self.columns), 1), 2)
+        return max(_MAX_PYTHON_VALUES // max(len(self.columns), 1), 2)
 
-    def ran(self, table: pa.Table | None, plan: SelectPlan) -> None:
+    def record_row_count(self, table: pa.Table | None, plan: SelectPlan) -> None:
         """What a run of the query gave: its rows, or None for more than a batch."""
-        if self.few is not None or plan.shown or any(plan.calls):
+        if self.returned_few_rows is not None or plan.client_sql or any(plan.row_calls):
             return
-        self.few = table is not None and 2 * table.num_rows < self.most_objects
-        if self.few:
-            self.values = self.values or RowValues.of(self.columns, plan.packed)
+        self.returned_few_rows = table is not None and 2 * table.num_rows < self.max_python_rows
+        if self.returned_few_rows:
+            self.row_values = self.row_values or RowConverter.for_columns(self.columns, plan.packed_decimals)
 
 
 @dataclass
-class Outcome:
+class StatementOutcome:
     """What a statement without rows did. Serials are the last ones given, 0 for none; `warnings` are those
     of SQ_DONE."""
 
@@ -78,7 +78,7 @@ class QueryResult:
         """How many there are; -1 where that is not known yet."""
         return int(self._table.num_rows)
 
-    def hold(self, held: bool) -> None:
+    def set_hold(self, held: bool) -> None:
         """Whether the end of the transaction leaves the rows that were not fetched; it does unless this says no."""
 
     def close(self) -> None:
@@ -97,15 +97,15 @@ class QueryResult:
         yield from batches
 
 
-class FewRows(QueryResult):
+class SingleBatchResult(QueryResult):
     """A result of one batch."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield self._table
 
 
-class PlainRows(QueryResult):
-    """A result of so few rows, all of them plain (`RowValues.plain`), that Arrow is made of them only for those who ask
+class PythonRowsResult(QueryResult):
+    """A result of so few rows, all of them plain (`RowConverter.plain`), that Arrow is made of them only for those who ask
     for it.
 
     Attributes
@@ -115,11 +115,11 @@ class PlainRows(QueryResult):
     """
 
     def __init__(
-        self, columns: Sequence[Column], values: Sequence[Sequence[Any]], objects: RowValues, codec: str
+        self, columns: Sequence[Column], values: Sequence[Sequence[Any]], objects: RowConverter, codec: str
     ) -> None:
         super().__init__(columns, None)
         self.values = values
-        self._objects = objects
+        self._row_values = objects
         self._codec = codec
 
     @property
@@ -133,6 +133,6 @@ class PlainRows(QueryResult):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """As `QueryResult.batches`."""
-        batch = self._objects.batch(self.values, self._codec)
+        batch = self._row_values.to_batch(self.values, self._codec)
         assert batch is not None
         yield batch

@@ -4,101 +4,104 @@ from __future__ import annotations
 
 from ...wire.describe import Column
 from ...wire.types import ColumnType
-from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, SelectPlan, StatementPlan
-from ..types.row_values import RowValues
+from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, SelectPlan, UtilityPlan
+from ..types.row_values import RowConverter
 from .current_database import CurrentDatabase
-from .environment import Environment
-from .plan_cache import LONGEST_TEXT, PlanCache, SharedPlans
-from .prepared import Prepared
-from .rights import Rights
-from .schema_changes import SchemaChanges
+from .environment import SessionEnvironment
+from .plan_cache import MAX_TEXT, PlanCache, SharedPlans
+from .prepared import PreparedPlan
+from .rights import SessionPrivileges
+from .schema_changes import SessionSchema
 from .statement_planner import StatementPlanner
-from .transaction import Transaction
+from .transaction import SessionTransaction
 
 
-class Preparing:
+class StatementPreparer:
     """What one session has read and described, as long as it holds."""
 
     def __init__(
         self,
-        environment: Environment,
+        environment: SessionEnvironment,
         current: CurrentDatabase,
-        schema: SchemaChanges,
-        transaction: Transaction,
-        rights: Rights,
+        schema: SessionSchema,
+        transaction: SessionTransaction,
+        rights: SessionPrivileges,
         planner: StatementPlanner,
         shared: SharedPlans,
     ) -> None:
         self._environment = environment
-        self._current = current
+        self._database = current
         self._schema = schema
         self._transaction = transaction
-        self._rights = rights
+        self._privileges = rights
         self._planner = planner
-        self._shared = shared
-        self._own = PlanCache()  # this session's, its own and shared ones
-        self._latest: tuple[Prepared | None, object] = None, None  # what was prepared last, and as of what
+        self._shared_plans = shared
+        self._session_plans = PlanCache()  # this session's, its own and shared ones
+        self._last_prepared: tuple[PreparedPlan | None, object] = (
+            None,
+            None,
+        )  # what was prepared last, and as of what
 
-    def prepare(self, sql: str) -> Prepared:
+    def prepare(self, sql: str) -> PreparedPlan:
         """Read and describe a statement; errors of names, syntax and types come from here."""
-        state = self._state()
-        prepared = self._read(sql)
-        self._latest = prepared, state
+        state = self._schema_state()
+        prepared = self._prepare(sql)
+        self._last_prepared = prepared, state
         return prepared
 
-    def holds(self, prepared: Prepared) -> bool:
+    def is_last_prepared(self, prepared: PreparedPlan) -> bool:
         """Whether a statement is the one that was prepared last, and nothing that it depends on has changed since."""
-        latest, state = self._latest
-        return prepared is latest and state == self._state()
+        latest, state = self._last_prepared
+        return prepared is latest and state == self._schema_state()
 
-    def look(self) -> None:
+    def refresh_schema(self) -> None:
         """Take notice of what other sessions have done to the schema."""
-        if self._current.name is not None:
-            self._transaction.see_schema()
-            self._schema.look()
+        if self._database.name is not None:
+            self._transaction.refresh_schema()
+            self._schema.refresh()
 
-    def _state(self) -> tuple[int, int]:
+    def _schema_state(self) -> tuple[int, int]:
         """What plans that the session has hold for, as others leave it just now."""
-        self.look()
-        return self._schema.stamp, self._current.databases.changes
+        self.refresh_schema()
+        return self._schema.stamp, self._database.databases.version
 
-    def _read(self, sql: str) -> Prepared:
-        kept = self._own.get((self._current.name, sql), self._schema.stamp)
+    def _prepare(self, sql: str) -> PreparedPlan:
+        kept = self._session_plans.get((self._database.name, sql), self._schema.stamp)
         if kept is not None:
             return kept
-        fixed, databases = self._text_key(sql), self._current.databases.changes
-        prepared = self._shared.fixed.get(fixed, databases)
+        fixed, databases = self._plan_key(sql), self._database.databases.version
+        prepared = self._shared_plans.catalog_plans.get(fixed, databases)
         if prepared is not None and self._schema.temp_tables.keys().isdisjoint(
             t.name for t in prepared.plan.tables
         ):
             return prepared
-        shared = fixed if self._sees_what_others_see(sql) else None
-        version = self._shared.version.number
-        prepared = self._shared.by_text.get(shared, version) if shared else None
+        shared = fixed if self._can_share_plans(sql) else None
+        version = self._shared_plans.version.number
+        prepared = self._shared_plans.by_text.get(shared, version) if shared else None
         if prepared is None:
-            prepared = described(sql, self._planner)
+            prepared = plan_statement(sql, self._planner)
             # Of a change of the schema in the meantime nobody knows which side of it was seen.
-            if shared and not prepared.own and version == self._shared.version.number:
-                self._shared.by_text.put(shared, version, prepared)
-        if len(sql) <= LONGEST_TEXT:
-            if isinstance(prepared.plan, SelectPlan) and prepared.plan.fixed:
-                self._shared.fixed.put(fixed, databases, prepared)
-            if not isinstance(prepared.plan, StatementPlan):
-                self._own.put((self._current.name, sql), self._schema.stamp, prepared)
+            if shared and not prepared.session_only and version == self._shared_plans.version.number:
+                self._shared_plans.by_text.put(shared, version, prepared)
+        if len(sql) <= MAX_TEXT:
+            if isinstance(prepared.plan, SelectPlan) and prepared.plan.catalog_only:
+                self._shared_plans.catalog_plans.put(fixed, databases, prepared)
+            if not isinstance(prepared.plan, UtilityPlan):
+                self._session_plans.put((self._database.name, sql), self._schema.stamp, prepared)
         return prepared
 
-    def _sees_what_others_see(self, sql: str) -> bool:
+    def _can_share_plans(self, sql: str) -> bool:
         """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
         one."""
-        return not self._schema.temp_tables and self._transaction.untouched and len(sql) <= LONGEST_TEXT
+        return not self._schema.temp_tables and self._transaction.is_clean and len(sql) <= MAX_TEXT
 
-    def _text_key(self, text: str) -> tuple[object, ...]:
+    def _plan_key(self, text: str) -> tuple[object, ...]:
         """What a text's plan depends on besides what it names."""
         environment = self._environment
         return (
-            self._current.name,
+            self._database.name,
             environment.user,
-            self._rights.role,
+            self._privileges.role,
             environment.dbdate,
             environment.delimident,
             environment.codec,
@@ -106,12 +109,12 @@ class Preparing:
         )
 
 
-def described(sql: str, planner: StatementPlanner) -> Prepared:
+def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
     """A statement by its text alone: parsed, planned, and its columns and parameters found."""
     kind, plan, own = planner.plan_typed(sql)
     columns: tuple[Column, ...] = ()
     parameters: tuple[ColumnType, ...] = ()
-    if not isinstance(plan, StatementPlan):
+    if not isinstance(plan, UtilityPlan):
         parameters = tuple(t for t in plan.needs.params if t is not None)
     if isinstance(plan, SelectPlan):
         columns = () if plan.into else plan.columns
@@ -128,11 +131,11 @@ def described(sql: str, planner: StatementPlanner) -> Prepared:
     values = None
     if (
         isinstance(plan, SelectPlan)
-        and not (plan.into or plan.shown or any(plan.calls))
-        and (plan.few or plan.fixed)
+        and not (plan.into or plan.client_sql or any(plan.row_calls))
+        and (plan.at_most_one_row or plan.catalog_only)
     ):
-        values = RowValues.of(columns, plan.packed)
-    return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
+        values = RowConverter.for_columns(columns, plan.packed_decimals)
+    return PreparedPlan(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
 
 
 def _target_columns(plan: InsertPlan) -> tuple[Column, ...]:

@@ -8,91 +8,97 @@ import pyarrow as pa
 
 from ..planning.plans import ROUTINE_CALL, SelectPlan
 from ..types.result_cast import cast_table, result_type
-from .environment import Environment
+from .environment import SessionEnvironment
 from .isolation import Isolation
-from .lob_calls import CallingResult, ObjectCalls
-from .prepared import FewRows, PlainRows, Prepared, QueryResult
-from .running import Runner, values_in
-from .streamed_result import StreamedResult, batch_rows, whole_result
-from .transaction import Transaction
+from .lob_calls import LobCalls, RowCallResult
+from .prepared import PreparedPlan, PythonRowsResult, QueryResult, SingleBatchResult
+from .running import DuckExecutor, select_values
+from .streamed_result import StreamedResult, batch_rows, spooled_result
+from .transaction import SessionTransaction
 
 _CATALOGUE_ROWS = 4096
 """Rows of a query of the catalogue from which on Arrow is the cheaper way to take them. It is more than elsewhere: what
 reads Arrow has DuckDB plan the query twice, and queries of the catalogue are joins of many tables."""
 
 
-class Queries:
+class QueryExecutor:
     """A session's queries, run. Few rows are taken as Python objects, for which Arrow would be the dearer way; what is
-    told about a query's last run is in its `Prepared`."""
+    told about a query's last run is in its `PreparedPlan`."""
 
     def __init__(
         self,
-        environment: Environment,
-        transaction: Transaction,
+        environment: SessionEnvironment,
+        transaction: SessionTransaction,
         isolation: Isolation,
-        runner: Runner,
-        objects: ObjectCalls,
+        runner: DuckExecutor,
+        objects: LobCalls,
     ) -> None:
         self._environment = environment
         self._transaction = transaction
         self._isolation = isolation
-        self._runner = runner
-        self._objects = objects
+        self._executor = runner
+        self._lob_calls = objects
 
-    def run(self, prepared: Prepared, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
+    def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
         """Run a query, whose plan is its own, under the locks that it takes."""
-        values = self._runner.bind(plan.needs, params)
+        values = self._executor.bind(plan.needs, params)
         if plan.for_update:
-            self._isolation.lock_all(plan, values)
+            self._isolation.lock_all_rows(plan, values)
         self._isolation.before_query(plan, values)
-        sql = plan.shown or plan.sql
-        few = self._few(prepared, plan, sql, values)
+        sql = plan.client_sql or plan.sql
+        few = self._run_small(prepared, plan, sql, values)
         if few is not None:
             return few
-        if any(plan.calls):
-            return self._calling(prepared, plan, sql, values)
-        return self._streamed(prepared, plan, sql, values)
+        if any(plan.row_calls):
+            return self._run_with_row_calls(prepared, plan, sql, values)
+        return self._run_streamed(prepared, plan, sql, values)
 
-    def _streamed(
-        self, prepared: Prepared, plan: SelectPlan, sql: str, values: dict[str, object]
+    def _run_streamed(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult:
         columns, codec = prepared.columns, self._environment.codec
-        rows = self._runner.stream(sql, values, batch_rows(columns))
+        rows = self._executor.stream(sql, values, batch_rows(columns))
         if rows is None:
-            spool = self._runner.spooled(sql, values, batch_rows(columns))
-            return whole_result(columns, spool, codec, plan.packed)
-        table = rows.whole()
-        prepared.ran(table, plan)
+            spool = self._executor.query_spool(sql, values, batch_rows(columns))
+            return spooled_result(columns, spool, codec, plan.packed_decimals)
+        table = rows.read_if_small()
+        prepared.record_row_count(table, plan)
         if table is None:
-            return StreamedResult(columns, rows, codec, plan.packed)
-        return QueryResult(columns, cast_table(table, columns, codec, plan.packed))
+            return StreamedResult(columns, rows, codec, plan.packed_decimals)
+        return QueryResult(columns, cast_table(table, columns, codec, plan.packed_decimals))
 
-    def _calling(
-        self, prepared: Prepared, plan: SelectPlan, sql: str, values: dict[str, object]
+    def _run_with_row_calls(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult:
         """Rows of which the client's large objects make values when they are fetched."""
-        table = self._transaction.read(lambda: self._runner.arrow(sql, values))
-        kept = cast_table(table, prepared.columns, self._environment.codec, plan.packed, plan.calls)
+        table = self._transaction.read(lambda: self._executor.query_table(sql, values))
+        kept = cast_table(
+            table, prepared.columns, self._environment.codec, plan.packed_decimals, plan.row_calls
+        )
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
-        return CallingResult(prepared.columns, kept, schema, plan.calls, self._objects.call)
+        return RowCallResult(prepared.columns, kept, schema, plan.row_calls, self._lob_calls.call)
 
     # ---- few rows -------------------------------------------------------------------------------
-    def _few(
-        self, prepared: Prepared, plan: SelectPlan, sql: str, values: dict[str, object]
+    def _run_small(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult | None:
         """The rows as Python objects, where few are expected; None where they have to be taken as others are."""
-        objects = prepared.values  # another session may run the same
-        if objects is None or ROUTINE_CALL in sql or not (plan.few or plan.fixed or prepared.few):
+        objects = prepared.row_values  # another session may run the same
+        if (
+            objects is None
+            or ROUTINE_CALL in sql
+            or not (plan.at_most_one_row or plan.catalog_only or prepared.returned_few_rows)
+        ):
             return None
-        most = _CATALOGUE_ROWS if plan.fixed else prepared.most_objects
-        rows = self._transaction.first_rows(sql, values_in(sql, values), most)
+        most = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
+        rows = self._transaction.fetch_first(sql, select_values(sql, values), most)
         if len(rows) < most:
             codec = self._environment.codec
-            if objects.plain(rows, codec):
-                return PlainRows(prepared.columns, rows, objects, codec)
-            batch = objects.batch(rows, codec)
+            if objects.is_converted(rows, codec):
+                return PythonRowsResult(prepared.columns, rows, objects, codec)
+            batch = objects.to_batch(rows, codec)
             if batch is not None:
-                return FewRows(prepared.columns, batch)
-        if not plan.few:  # not tried again: it was run in vain
-            prepared.few, prepared.values = False, None
+                return SingleBatchResult(prepared.columns, batch)
+        if not plan.at_most_one_row:  # not tried again: it was run in vain
+            prepared.returned_few_rows, prepared.row_values = False, None
         return None

@@ -7,13 +7,13 @@ import threading
 from sqlglot import exp
 
 from ..errors import ISAM_INTERRUPTED, SqlError
-from ..grammar.lexical import quoted_newline
+from ..grammar.lexical import find_quoted_newline
 from ..grammar.parsing import parse
 from .current_database import CurrentDatabase
-from .environment import Environment
+from .environment import SessionEnvironment
 
 
-class TextReader:
+class SqlReader:
     """Parses text by the session's DELIMIDENT, until `interrupted` is set.
 
     Attributes
@@ -23,17 +23,17 @@ class TextReader:
     """
 
     def __init__(
-        self, environment: Environment, database: CurrentDatabase, interrupted: threading.Event
+        self, environment: SessionEnvironment, database: CurrentDatabase, interrupted: threading.Event
     ) -> None:
         self._environment = environment
         self._database = database
         self._interrupted = interrupted
-        self.newlines = False
+        self.allows_newlines = False
 
     def check_newlines(self, sql: str) -> None:
         """-282 for a quoted string that goes over the end of its line where that is not allowed."""
-        if "\n" in sql and not self.newlines:
-            at = quoted_newline(sql, self._environment.delimident)
+        if "\n" in sql and not self.allows_newlines:
+            at = find_quoted_newline(sql, self._environment.delimident)
             if at >= 0:
                 detail = "a quoted string goes over several lines: EXECUTE PROCEDURE IFX_ALLOW_NEWLINE('t') allows it"
                 raise SqlError(-282, 0, at + 1, "", detail)
@@ -43,7 +43,7 @@ class TextReader:
         tree = parse(sql, self._environment.delimident, self.check_interrupt)
         if ":" in sql:
             for node in tree.find_all(exp.Dot):  # db:f(...)
-                self._database.require_here(node.meta.get("database"))
+                self._database.require_current(node.meta.get("database"))
         return tree
 
     def check_interrupt(self) -> None:

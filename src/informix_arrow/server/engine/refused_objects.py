@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from ..schema import stored_names, stored_objects
 from ..schema.catalog import TableInfo
 from ..types.locators import make_locator
-from ..types.names import quote
+from ..types.names import quote_identifier
 from ..types.nested_types import is_nested, lob_kind
-from .lobs import LargeObjects
+from .lobs import SmartObjectStore
 from .session_tables import SessionTables
-from .transaction import Transaction
+from .transaction import SessionTransaction
 
 
-class RefusedObjects:
+class UnreferencedObjects:
     """Those of one session.
 
     Parameters
@@ -31,41 +31,43 @@ class RefusedObjects:
 
     def __init__(
         self,
-        transaction: Transaction,
+        transaction: SessionTransaction,
         tables: SessionTables,
-        lobs: LargeObjects,
+        lobs: SmartObjectStore,
         beside: Callable[[str], Iterable[TableInfo]],
         busy: Callable[[str], bool],
     ) -> None:
         self._transaction = transaction
         self._tables = tables
         self._lobs = lobs
-        self._beside = beside
-        self._busy = busy
+        self._other_temp_tables = beside
+        self._has_open_transactions = busy
         self._databases: set[str] = set()
 
-    def refused(self, info: TableInfo) -> None:
+    def note_rejected_row(self, info: TableInfo) -> None:
         """A row for this table was refused."""
-        if self._lobs.made and any(lob_kind(column.type) for column in info.columns):
+        if self._lobs.created_objects and any(lob_kind(column.type) for column in info.columns):
             self._databases.add(info.database)
 
-    def give_back(self) -> None:
+    def delete_unreferenced(self) -> None:
         """Remove what no table names. At the end of the session, when its transaction is over and its temporary tables
         count no more."""
         for database in sorted(self._databases):
-            if not any(map(_may_name, self._beside(database))) and not self._busy(database):
-                self._give_back(database)
+            if not any(
+                map(_may_hold_locators, self._other_temp_tables(database))
+            ) and not self._has_open_transactions(database):
+                self._delete_unreferenced(database)
         self._databases.clear()
 
-    def _give_back(self, database: str) -> None:
+    def _delete_unreferenced(self, database: str) -> None:
         con = self._transaction.con
-        listed = self._transaction.read(lambda: stored_names.users_own(con, database, "T"))
+        listed = self._transaction.read(lambda: stored_names.user_object_names(con, database, "T"))
         infos = [info for name in listed if (info := self._tables.find(database, name)) is not None]
         if any(is_nested(column.type) for info in infos for column in info.columns):
             return  # a ROW or a collection may have a locator in it
         lost = {
             make_locator(kind, number, database): number
-            for (where, kind), numbers in self._lobs.made.items()
+            for (where, kind), numbers in self._lobs.created_objects.items()
             if where == database
             for number in numbers
         }
@@ -73,16 +75,14 @@ class RefusedObjects:
             for column in info.columns:
                 if not lob_kind(column.type) or not lost:
                     continue
-                quoted = quote(column.name)
-                wanted = (
-                    f"SELECT DISTINCT {quoted} FROM {info.duck} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
-                )
-                for (locator,) in self._transaction.rows(wanted, [list(lost)]):
+                quoted = quote_identifier(column.name)
+                wanted = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
+                for (locator,) in self._transaction.fetch_rows(wanted, [list(lost)]):
                     del lost[bytes(locator)]
-        writer, gone = self._transaction.writer, sorted(lost.values())
+        writer, gone = self._transaction.recorder, sorted(lost.values())
         if gone:
-            self._transaction.write(lambda: stored_objects.forget(writer, database, gone))
+            self._transaction.write(lambda: stored_objects.delete(writer, database, gone))
 
 
-def _may_name(info: TableInfo) -> bool:
+def _may_hold_locators(info: TableInfo) -> bool:
     return any(lob_kind(column.type) or is_nested(column.type) for column in info.columns)

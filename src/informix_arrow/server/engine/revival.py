@@ -19,18 +19,18 @@ from ..schema.databases import Databases
 
 log = logging.getLogger("informix_arrow.server")
 
-_PATIENCE = 1.0
+_WAIT_SECONDS = 1.0
 """Seconds to wait for others to end what they are at; then the statement fails, and the next one tries again."""
 
 
-class Holder(Protocol):
+class DatabaseUser(Protocol):
     """A session, as one that may hold a database."""
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """End what it has open in DuckDB, while it is at nothing. It begins its transaction again by itself."""
 
 
-class Revival:
+class DatabaseRecovery:
     """Knows who is at work. Thread-safe.
 
     `with revival:` surrounds whatever a session does in DuckDB: nothing is attached anew meanwhile. Before it that is
@@ -44,18 +44,18 @@ class Revival:
         Its sessions.
     """
 
-    def __init__(self, databases: Databases, holders: Callable[[], Iterable[Holder]]) -> None:
+    def __init__(self, databases: Databases, holders: Callable[[], Iterable[DatabaseUser]]) -> None:
         self._databases = databases
-        self._holders = holders
+        self._sessions = holders
         self._lock = (
             threading.Lock()
         )  # of what follows; taken without the condition's detour, for each statement
         self._changed = threading.Condition(self._lock)
-        self._working = 0
-        self._waiting = 0  # who wait until nobody is at work
+        self._active_count = 0
+        self._waiter_count = 0  # who wait until nobody is at work
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Inside `with revival:`, while the session waits for others and does nothing in DuckDB."""
         self.__exit__()
         try:
@@ -65,28 +65,30 @@ class Revival:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._databases.given_up:
-                self._revive()
-            self._working += 1
+            if self._databases.invalidated:
+                self._reattach()
+            self._active_count += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._working -= 1
-            if self._waiting and not self._working:
+            self._active_count -= 1
+            if self._waiter_count and not self._active_count:
                 self._changed.notify_all()
 
-    def _revive(self) -> None:
+    def _reattach(self) -> None:
         """With nobody at work, who cannot begin either: the lock is held."""
-        self._waiting += 1
+        self._waiter_count += 1
         try:
-            self._changed.wait_for(lambda: not (self._working and self._databases.given_up), _PATIENCE)
+            self._changed.wait_for(
+                lambda: not (self._active_count and self._databases.invalidated), _WAIT_SECONDS
+            )
         finally:
-            self._waiting -= 1
-        if self._working or not self._databases.given_up:
+            self._waiter_count -= 1
+        if self._active_count or not self._databases.invalidated:
             return
-        for holder in self._holders():
-            holder.let_go()
-        for name in sorted(self._databases.given_up):
+        for holder in self._sessions():
+            holder.detach()
+        for name in sorted(self._databases.invalidated):
             try:
                 self._databases.reattach(name)
             except duckdb.Error as problem:

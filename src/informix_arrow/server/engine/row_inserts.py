@@ -19,34 +19,39 @@ from ...wire.types import ColumnType
 from ..errors import SqlError
 from ..planning.plans import WARN_CUT, InsertPlan, SelectPlan
 from ..schema.catalog import ColumnInfo, TableInfo
-from ..types.conversions import Converted, Stored, arrow_storage
+from ..types.conversions import ConvertedColumn, StoredValue, arrow_storage
 from ..types.result_cast import cast_column, numbers_of_keys
 from ..types.result_types import INTEGERS, LONGS, is_character, is_floating_decimal
-from .appending import Appender, BatchOutcome, flat
-from .environment import Environment
+from .appending import BatchOutcome, TableAppender, as_array
+from .environment import SessionEnvironment
 from .isolation import Isolation
-from .one_row import OneRow
-from .prepared import Outcome, Prepared
-from .running import Runner, values_in
-from .spool import Spool
+from .one_row import SingleRowInserter
+from .prepared import PreparedPlan, StatementOutcome
+from .running import DuckExecutor, select_values
+from .spool import BatchSpool
 from .streamed_result import batch_rows
-from .transaction import Transaction
-from .triggers import Firing, Triggers
+from .transaction import SessionTransaction
+from .triggers import TriggerExecutor, TriggerFiring
 
-_AT_ONCE = 16 << 20
+_MAX_INSERT_BYTES = 16 << 20
 """Bytes of the rows of a query that are inserted together."""
 
-_ROWS_AT_ONCE = 1 << 18
+_MAX_INSERT_ROWS = 1 << 18
 """Rows of a query that are inserted together, however narrow they are: odd ones become Python objects."""
 
 _NEXT_NUMBER = "nextval("
 """What a value has in it that is another one for each row (planning/sequences.py)."""
 
 
-def takes_batches(plan: object) -> bool:
-    """Whether `Inserts.batch` can do a statement: INSERT ... VALUES in which every `?` is a column's whole
+def accepts_batches(plan: object) -> bool:
+    """Whether `InsertExecutor.insert_batch` can do a statement: INSERT ... VALUES in which every `?` is a column's whole
     value, no value has to be made row by row, and no trigger fires."""
-    if not isinstance(plan, InsertPlan) or plan.values is None or plan.needs.used or plan.by_row:
+    if (
+        not isinstance(plan, InsertPlan)
+        or plan.values is None
+        or plan.needs.used_params
+        or plan.evaluates_per_row
+    ):
         return False
     if any(kind == "expr" and _NEXT_NUMBER in str(value) for kind, value in plan.values):
         return False
@@ -56,68 +61,76 @@ def takes_batches(plan: object) -> bool:
     return sorted(map(str, numbers)) == sorted(map(str, range(len(plan.needs.params))))
 
 
-def puts_one_row(prepared: Prepared) -> bool:
+def inserts_one_row(prepared: PreparedPlan) -> bool:
     """Whether each execution of a statement inserts one row: INSERT ... VALUES."""
     return isinstance(prepared.plan, InsertPlan) and prepared.plan.values is not None
 
 
-def takes_values(prepared: Prepared) -> bool:
+def accepts_python_row(prepared: PreparedPlan) -> bool:
     """Whether one row of Python objects is inserted without Arrow (one_row.py)."""
     return isinstance(prepared.plan, InsertPlan) and prepared.plan.row is not None
 
 
 def python_rows(batch: Any, types: Sequence[ColumnType]) -> list[tuple[object, ...]]:
-    """The rows of a batch as `Inserts.values` takes them."""
+    """The rows of a batch as `InsertExecutor.insert_values` takes them."""
     columns = [_python_values(array, t) for array, t in zip(batch.columns, types, strict=True)]
     return list(zip(*columns, strict=True)) if columns else [()] * batch.num_rows
 
 
-class Inserts:
+class InsertExecutor:
     """INSERT statements of one session."""
 
     def __init__(
         self,
-        environment: Environment,
-        runner: Runner,
-        transaction: Transaction,
-        appender: Appender,
-        one_row: OneRow,
+        environment: SessionEnvironment,
+        runner: DuckExecutor,
+        transaction: SessionTransaction,
+        appender: TableAppender,
+        one_row: SingleRowInserter,
         isolation: Isolation,
-        triggers: Triggers,
+        triggers: TriggerExecutor,
     ) -> None:
         self._environment = environment
-        self._runner = runner
+        self._executor = runner
         self._transaction = transaction
         self._appender = appender
-        self._one_row = one_row
+        self._single_row_inserter = one_row
         self._isolation = isolation
-        self._triggers = triggers
+        self._trigger_executor = triggers
 
-    def run(self, plan: InsertPlan, params: Sequence[object]) -> Outcome:
+    def run(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome:
         """Run one as a statement of its own, or as a part of one, with the triggers that it fires."""
         write = self._transaction.write
-        firing = self._triggers.firing(plan.info, "I")
+        firing = self._trigger_executor.find_firing(plan.info, "I")
         if plan.values is None:
-            values = self._runner.bind(plan.needs, params)
+            values = self._executor.bind(plan.needs, params)
             if firing is None:
-                return write(lambda: self.table(plan, values))
-            return write(lambda: self._triggers.around([firing], lambda: self.table(plan, values, firing)))
+                return write(lambda: self.insert_select(plan, values))
+            return write(
+                lambda: self._trigger_executor.run_with_triggers(
+                    [firing], lambda: self.insert_select(plan, values, firing)
+                )
+            )
         if firing is None:
-            outcome = self._one_row.insert(plan, params)
+            outcome = self._single_row_inserter.insert(plan, params)
             if outcome is not None:
                 return outcome
-            found = write(lambda: self._single(plan, params))
+            found = write(lambda: self._insert_single(plan, params))
             if isinstance(found, SqlError):
                 try:
                     raise found
                 finally:
                     del found  # it knows this frame: else both, and the session, would wait for the collector
             return found
-        return write(lambda: self._triggers.around([firing], lambda: self._fired(plan, params, firing)))
+        return write(
+            lambda: self._trigger_executor.run_with_triggers(
+                [firing], lambda: self._insert_with_triggers(plan, params, firing)
+            )
+        )
 
-    def _single(self, plan: InsertPlan, params: Sequence[object]) -> Outcome | SqlError:
+    def _insert_single(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome | SqlError:
         """INSERT ... VALUES of one row, with what has to be made for it; that goes with a row that is refused."""
-        found = self.values(self._with_values(plan, params), [params])[0]
+        found = self.insert_values(self._evaluate_calls(plan, params), [params])[0]
         if plan.needs.files and isinstance(found, SqlError):
             try:
                 raise found
@@ -125,63 +138,69 @@ class Inserts:
                 del found  # as in `run`
         return found
 
-    def _fired(self, plan: InsertPlan, params: Sequence[object], firing: Firing) -> Outcome:
+    def _insert_with_triggers(
+        self, plan: InsertPlan, params: Sequence[object], firing: TriggerFiring
+    ) -> StatementOutcome:
         """INSERT ... VALUES with the actions for its row."""
-        plan = self._with_values(plan, params)
-        return self._row(plan.info, self._converted(plan, [params]), firing)
+        plan = self._evaluate_calls(plan, params)
+        return self._insert_row(plan.info, self._convert_rows(plan, [params]), firing)
 
-    def _row(self, info: TableInfo, columns: dict[str, Converted], firing: Firing) -> Outcome:
+    def _insert_row(
+        self, info: TableInfo, columns: dict[str, ConvertedColumn], firing: TriggerFiring
+    ) -> StatementOutcome:
         """Insert one row, run the actions for it, and write what they gave its columns; of a view give the row to its
         INSTEAD OF triggers."""
         if info.kind == "V":
-            self._triggers.row(firing, {}, _view_row(info, columns))
-            return Outcome(rows=1)
+            self._trigger_executor.run_row_actions(firing, {}, _view_row(info, columns))
+            return StatementOutcome(rows=1)
         done = self._appender.append(info, columns, 1, stop_at_error=True)
         if done.errors:
             raise done.errors.pop(0)  # no name of it stays here: as in `run`
-        outcome = done.of(0)
-        assert isinstance(outcome, Outcome)
+        outcome = done.outcome(0)
+        assert isinstance(outcome, StatementOutcome)
         if firing.each_row:
-            assert done.written is not None
-            row = {c.name: done.written.column(c.name)[0].as_py() for c in info.columns}
-            given = self._triggers.row(firing, {}, row)
+            assert done.inserted_table is not None
+            row = {c.name: done.inserted_table.column(c.name)[0].as_py() for c in info.columns}
+            given = self._trigger_executor.run_row_actions(firing, {}, row)
             if given:
                 # no action may have inserted another row since (-747)
-                self._triggers.rewrite(info, self._triggers.place_of(info, row), row, given)
+                self._trigger_executor.update_row(
+                    info, self._trigger_executor.row_identity(info, row), row, given
+                )
         return outcome
 
-    def _with_values(self, plan: InsertPlan, params: Sequence[object]) -> InsertPlan:
+    def _evaluate_calls(self, plan: InsertPlan, params: Sequence[object]) -> InsertPlan:
         """The plan with the values that have to be made beforehand, as constants."""
-        if not plan.by_row or plan.values is None:
+        if not plan.evaluates_per_row or plan.values is None:
             return plan
-        self._isolation.before_reading(plan.read)
-        self._runner.load_files(plan.needs, params)
+        self._isolation.before_reading(plan.read_tables)
+        self._executor.load_files(plan.needs, params)
         wanted = [sql for kind, sql in plan.values if kind == "stored"]
-        values = self._runner.bind(plan.needs, params)
+        values = self._executor.bind(plan.needs, params)
         text = f"SELECT {', '.join(map(str, wanted))}"
-        made = iter(self._runner.first(text, values_in(text, values)))
+        made = iter(self._executor.query_first(text, select_values(text, values)))
         return replace(
             plan,
             values=tuple(
-                ("const", None if (v := next(made)) is None else Stored(v))
+                ("const", None if (v := next(made)) is None else StoredValue(v))
                 if kind == "stored"
                 else (kind, value)
                 for kind, value in plan.values
             ),
         )
 
-    def values(
+    def insert_values(
         self, plan: InsertPlan, rows: Sequence[Sequence[object]], stop_at_error: bool = False
-    ) -> list[Outcome | SqlError]:
-        """INSERT ... VALUES for each row of parameters, inside `Transaction.write`; no trigger fires."""
-        columns = self._converted(plan, rows)
-        return self._appender.append(plan.info, columns, len(rows), stop_at_error).each()
+    ) -> list[StatementOutcome | SqlError]:
+        """INSERT ... VALUES for each row of parameters, inside `SessionTransaction.write`; no trigger fires."""
+        columns = self._convert_rows(plan, rows)
+        return self._appender.append(plan.info, columns, len(rows), stop_at_error).outcomes()
 
-    def _converted(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[str, Converted]:
+    def _convert_rows(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[str, ConvertedColumn]:
         """The columns of INSERT ... VALUES for each row of parameters."""
         assert plan.values is not None
         n = len(rows)
-        evaluated = self._expressions(plan, rows)
+        evaluated = self._evaluate_expressions(plan, rows)
         sources: dict[str, Sequence[object]] = {}
         for position, (name, (kind, value)) in enumerate(zip(plan.targets, plan.values, strict=True)):
             if kind == "param":
@@ -193,44 +212,50 @@ class Inserts:
             else:
                 sources[name] = evaluated[position]
         return {
-            name: self._environment.converter(_column(plan.info, name).type).column(values)
+            name: self._environment.converter(_require_column(plan.info, name).type).convert_column(values)
             for name, values in sources.items()
         }
 
-    def batch(self, plan: InsertPlan, batch: Any, stop_at_error: bool = False) -> BatchOutcome:
+    def insert_batch(self, plan: InsertPlan, batch: Any, stop_at_error: bool = False) -> BatchOutcome:
         """INSERT ... VALUES for each row of a record batch with one column per parameter, inside
-        `Transaction.write`. The plan is one that `takes_batches`."""
+        `SessionTransaction.write`. The plan is one that `accepts_batches`."""
         assert plan.values is not None
         n = batch.num_rows
-        evaluated = self._expressions(plan, [()])
-        columns: dict[str, Converted] = {}
+        evaluated = self._evaluate_expressions(plan, [()])
+        columns: dict[str, ConvertedColumn] = {}
         for position, (name, (kind, value)) in enumerate(zip(plan.targets, plan.values, strict=True)):
-            t = _column(plan.info, name).type
+            t = _require_column(plan.info, name).type
             if kind == "param":
                 assert isinstance(value, int)
-                columns[name] = self._stored(t, batch.column(value))
+                columns[name] = self._to_storage(t, batch.column(value))
             else:
                 constant = value if kind == "const" else evaluated[position][0]
-                columns[name] = _repeated(self._environment.converter(t).column([constant]), n)
+                columns[name] = _repeat_constant(self._environment.converter(t).convert_column([constant]), n)
         return self._appender.append(plan.info, columns, n, stop_at_error)
 
-    def table(self, plan: InsertPlan, values: dict[str, object], firing: Firing | None = None) -> Outcome:
-        """INSERT ... SELECT, inside `Transaction.write`: all rows or none."""
+    def insert_select(
+        self, plan: InsertPlan, values: dict[str, object], firing: TriggerFiring | None = None
+    ) -> StatementOutcome:
+        """INSERT ... SELECT, inside `SessionTransaction.write`: all rows or none."""
         assert plan.select is not None
         self._isolation.before_query(plan.select, values)
-        return self.found(plan, self.source(plan.select, values), firing)
+        return self.insert_spooled(plan, self.read_source(plan.select, values), firing)
 
-    def source(self, select: SelectPlan, values: dict[str, object]) -> Spool:
-        """All rows that a query finds now, inside `Transaction.write`: what is inserted then does not add to them."""
-        return self._runner.spooled_inside(select.sql, values, batch_rows(select.columns))
+    def read_source(self, select: SelectPlan, values: dict[str, object]) -> BatchSpool:
+        """All rows that a query finds now, inside `SessionTransaction.write`: what is inserted then does not add to them."""
+        return self._executor.query_spool_in_write(select.sql, values, batch_rows(select.columns))
 
-    def found(self, plan: InsertPlan, rows: Spool, firing: Firing | None = None) -> Outcome:
-        """As `table`, of the rows that its query has found, which are taken; with the triggers that these fire."""
-        total = Outcome()
+    def insert_spooled(
+        self, plan: InsertPlan, rows: BatchSpool, firing: TriggerFiring | None = None
+    ) -> StatementOutcome:
+        """As `insert_select`, of the rows that its query has found, which are taken; with the triggers that these fire."""
+        total = StatementOutcome()
         try:
-            while rows.left:
-                taken = rows.take_table  # called below: no name here holds the rows while they are inserted
-                part = self._part(plan, taken(_AT_ONCE, _ROWS_AT_ONCE), firing, further=total.rows > 0)
+            while rows.has_next:
+                taken = rows.pop_table  # called below: no name here holds the rows while they are inserted
+                part = self._insert_table(
+                    plan, taken(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
+                )
                 part.rows += total.rows
                 part.warnings |= total.warnings
                 total = part
@@ -238,104 +263,116 @@ class Inserts:
             rows.close()
         return total
 
-    def _part(self, plan: InsertPlan, table: pa.Table, firing: Firing | None, *, further: bool) -> Outcome:
+    def _insert_table(
+        self, plan: InsertPlan, table: pa.Table, firing: TriggerFiring | None, *, further: bool
+    ) -> StatementOutcome:
         """Insert some of the rows of a query; the outcome has the serials of the last one. Others are in already when
         these are `further` ones."""
         assert plan.select is not None
-        columns: dict[str, Converted] = {}
+        columns: dict[str, ConvertedColumn] = {}
         n, arrays = table.num_rows, table.columns[::-1]
         del table  # a column goes as soon as it is converted: else memory has all of them twice
-        for name, source, packed in zip(plan.targets, plan.select.columns, plan.select.packed, strict=True):
-            columns[name] = self._found(_column(plan.info, name).type, source.type, arrays.pop(), packed)
+        for name, source, packed in zip(
+            plan.targets, plan.select.columns, plan.select.packed_decimals, strict=True
+        ):
+            columns[name] = self._convert_column(
+                _require_column(plan.info, name).type, source.type, arrays.pop(), packed
+            )
         if firing is not None and firing.each_row:
-            total = Outcome()
+            total = StatementOutcome()
             for row in range(n):
-                one = self._row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
+                one = self._insert_row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
                 one.rows += total.rows
                 one.warnings |= total.warnings
                 total = one
             return total
         # what comes behind it, if anything does, would have it done again
-        repeated = firing is not None or self._transaction.careful
+        repeated = firing is not None or self._transaction.must_preserve_work
         outcome = self._appender.append(
             plan.info, columns, n, stop_at_error=True, further=further, repeated=repeated
         )
         if outcome.errors:
             raise outcome.errors.pop(min(outcome.errors))  # no name of it stays here: as in `run`
-        total = Outcome(rows=n)
+        total = StatementOutcome(rows=n)
         if outcome.rows:
-            last = outcome.of(outcome.rows - 1)
-            assert isinstance(last, Outcome)
+            last = outcome.outcome(outcome.rows - 1)
+            assert isinstance(last, StatementOutcome)
             total.serial, total.serial8, total.bigserial = last.serial, last.serial8, last.bigserial
-            total.warnings = WARN_CUT if outcome.cut else 0
+            total.warnings = WARN_CUT if outcome.truncated_rows else 0
         return total
 
-    def _found(self, t: ColumnType, source: ColumnType, array: pa.ChunkedArray, packed: bool) -> Converted:
-        """A column of type `t` of what a query has found in a column of type `source`; `packed` as for `cast_table`."""
+    def _convert_column(
+        self, t: ColumnType, source: ColumnType, array: pa.ChunkedArray, packed: bool
+    ) -> ConvertedColumn:
+        """A column of type `t` of what a query has found in a column of type `read_source`; `packed_decimals` as for `cast_table`."""
         same = (t.code, t.encoded_length) == (source.code, source.encoded_length)
         if packed and same:
             stored = arrow_storage(t)
-            return Converted(flat(array if array.type == stored else array.cast(stored)))
+            return ConvertedColumn(as_array(array if array.type == stored else array.cast(stored)))
         if packed:
             array = numbers_of_keys(array)
-        if same and array.type == arrow_storage(t) and not _has_the_least(array, t):
-            return Converted(flat(cast_column(array, source, array.type, self._environment.codec)))
+        if same and array.type == arrow_storage(t) and not _has_null_pattern(array, t):
+            return ConvertedColumn(as_array(cast_column(array, source, array.type, self._environment.codec)))
         values = array.to_pylist()
         if source.is_boolean:
             values = [None if v is None else "t" if v else "f" for v in values]
-        return self._environment.converter(t).column(values)
+        return self._environment.converter(t).convert_column(values)
 
-    def _expressions(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[int, Sequence[object]]:
+    def _evaluate_expressions(
+        self, plan: InsertPlan, rows: Sequence[Sequence[object]]
+    ) -> dict[int, Sequence[object]]:
         """Values of the items that are neither literals nor bare parameters, by position, from one query per
         row."""
         assert plan.values is not None
         places = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
         if not places:
             return {}
-        self._isolation.before_reading(plan.read)
+        self._isolation.before_reading(plan.read_tables)
         sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
-        found: list[tuple[Any, ...]] = []
-        same = not plan.needs.used and _NEXT_NUMBER not in sql
+        evaluated_rows: list[tuple[Any, ...]] = []
+        same = not plan.needs.used_params and _NEXT_NUMBER not in sql
         for row in rows:
-            if same and found:
-                found.append(found[0])
+            if same and evaluated_rows:
+                evaluated_rows.append(evaluated_rows[0])
                 continue
-            values = self._runner.bind(plan.needs, row)
-            found.append(self._runner.first(sql, values_in(sql, values)))
-        return {place: [row[i] for row in found] for i, place in enumerate(places)}
+            values = self._executor.bind(plan.needs, row)
+            evaluated_rows.append(self._executor.query_first(sql, select_values(sql, values)))
+        return {place: [row[i] for row in evaluated_rows] for i, place in enumerate(places)}
 
-    def _stored(self, t: ColumnType, array: Any) -> Converted:
+    def _to_storage(self, t: ColumnType, array: Any) -> ConvertedColumn:
         """A parameter's column in the target's storage form, with what `Converter` does to each value."""
         if is_character(t):
-            return self._texts(t, array)
+            return self._convert_texts(t, array)
         wanted = arrow_storage(t)
         if array.type == wanted and not is_floating_decimal(t):
             lowest = pc.min(array).as_py() if t.code in LONGS else None
             if lowest is None or lowest > -(2**63):
-                return Converted(array)
+                return ConvertedColumn(array)
         elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(wanted)) or (
             pa.types.is_time(array.type) and pa.types.is_time(wanted)
         ):
-            return Converted(array.cast(wanted))  # to the finer unit
-        return self._environment.converter(t).column(_python_values(array, t))
+            return ConvertedColumn(array.cast(wanted))  # to the finer unit
+        return self._environment.converter(t).convert_column(_python_values(array, t))
 
-    def _texts(self, t: ColumnType, array: Any) -> Converted:
+    def _convert_texts(self, t: ColumnType, array: Any) -> ConvertedColumn:
         """Texts, those cut that have more bytes in the database's code set than their column."""
         if pc.any(pc.match_substring(array, "\0")).as_py():
-            return self._environment.converter(t).column(array.to_pylist())  # which refuses some
+            return self._environment.converter(t).convert_column(array.to_pylist())  # which refuses some
         utf8 = self._environment.codec in ("utf-8", "utf8")
         lengths = pc.binary_length(array) if utf8 else pc.utf8_length(array)  # the others have one byte each
         longest = pc.max(lengths).as_py()
         if longest is None or longest <= t.content_width:
-            return Converted(array)
+            return ConvertedColumn(array)
         too_long = pc.greater(lengths, t.content_width).fill_null(False)
         rows = np.flatnonzero(too_long.to_numpy(zero_copy_only=False)).tolist()
         converter = self._environment.converter(t)
-        cut = [converter.one(text) for text in array.filter(too_long).to_pylist()]
-        return Converted(pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), cut=set(rows))
+        cut = [converter.convert(text) for text in array.filter(too_long).to_pylist()]
+        return ConvertedColumn(
+            pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), truncated_rows=set(rows)
+        )
 
 
-def _has_the_least(array: Any, t: ColumnType) -> bool:
+def _has_null_pattern(array: Any, t: ColumnType) -> bool:
     """Whether a column of whole numbers has the one that is NULL on the wire."""
     if t.code not in INTEGERS:
         return False
@@ -343,13 +380,13 @@ def _has_the_least(array: Any, t: ColumnType) -> bool:
     return lowest is not None and lowest == -(1 << (array.type.bit_width - 1))
 
 
-def _column(info: TableInfo, name: str) -> ColumnInfo:
+def _require_column(info: TableInfo, name: str) -> ColumnInfo:
     column = info.column(name)
     assert column is not None
     return column
 
 
-def _view_row(info: TableInfo, columns: Mapping[str, Converted]) -> dict[str, object]:
+def _view_row(info: TableInfo, columns: Mapping[str, ConvertedColumn]) -> dict[str, object]:
     """The only row of these columns, with NULL for all others of a view."""
     for converted in columns.values():
         for error in converted.errors.values():
@@ -358,12 +395,12 @@ def _view_row(info: TableInfo, columns: Mapping[str, Converted]) -> dict[str, ob
     return {**row, **{name: converted.array[0].as_py() for name, converted in columns.items()}}
 
 
-def _repeated(one: Converted, n: int) -> Converted:
+def _repeat_constant(one: ConvertedColumn, n: int) -> ConvertedColumn:
     """A converted constant for every row."""
-    return Converted(
+    return ConvertedColumn(
         pa.repeat(one.array[0], n),
         dict.fromkeys(range(n), one.errors[0]) if one.errors else {},
-        set(range(n)) if one.cut else set(),
+        set(range(n)) if one.truncated_rows else set(),
     )
 
 

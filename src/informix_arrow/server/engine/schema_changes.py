@@ -14,13 +14,13 @@ class SchemaVersion:
         self._lock = threading.Lock()
         self.number = 0
 
-    def bump(self) -> None:
+    def increment(self) -> None:
         """A change was committed: descriptions and plans that were kept no longer hold."""
         with self._lock:
             self.number += 1
 
 
-class SchemaChanges:
+class SessionSchema:
     """What of the schema is one session's own.
 
     Attributes
@@ -37,37 +37,37 @@ class SchemaChanges:
 
     def __init__(self, version: SchemaVersion) -> None:
         self._version = version
-        self._seen = -1
+        self._seen_version = -1
         self.temp_tables: dict[str, TableInfo] = {}
         self.uncommitted = False
-        self._for_others = False  # some of what is not committed is not of temporary tables
+        self._changes_shared_schema = False  # some of what is not committed is not of temporary tables
         self.stamp = 0
-        self.stored = 0
+        self.catalog_stamp = 0
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Take notice of what other sessions have committed."""
         version = self._version.number
-        if version != self._seen:
-            self._seen = version
-            self.forget()
+        if version != self._seen_version:
+            self._seen_version = version
+            self.invalidate()
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """What was known of tables is out of date."""
         self.stamp += 1
-        self.stored += 1
+        self.catalog_stamp += 1
 
-    def change(self, *, temporary: bool = False) -> None:
+    def mark_changed(self, *, temporary: bool = False) -> None:
         """The statement has changed the schema: nothing kept holds, here now and elsewhere after the commit. Of
         `temporary` tables nobody else knows."""
         self.uncommitted = True
-        self._for_others = self._for_others or not temporary
+        self._changes_shared_schema = self._changes_shared_schema or not temporary
         self.stamp += 1
-        self.stored += not temporary
+        self.catalog_stamp += not temporary
 
     def publish(self) -> None:
         """What was changed is committed."""
         if self.uncommitted:
             self.uncommitted = False
-            if self._for_others:  # perhaps of a transaction before this one that was rolled back
-                self._for_others = False
-                self._version.bump()
+            if self._changes_shared_schema:  # perhaps of a transaction before this one that was rolled back
+                self._changes_shared_schema = False
+                self._version.increment()

@@ -9,34 +9,34 @@ import numpy as np
 import numpy.typing as npt
 
 from ...wire.types import TypeCode
-from ..schema.catalog import ColumnInfo, TableInfo, Writer, first_row
-from ..types.names import quote
+from ..schema.catalog import ColumnInfo, SqlConnection, TableInfo, first_row
+from ..types.names import quote_identifier
 
 _LARGEST = 2**63 - 1
 _LARGEST_SERIAL = 2**31 - 1
 
 
-def _largest(column: ColumnInfo) -> int:
+def _max_serial(column: ColumnInfo) -> int:
     """The largest number of a column. Behind it, its counter begins anew at 1."""
     return _LARGEST_SERIAL if column.type.code == TypeCode.SERIAL else _LARGEST
 
 
-def _behind(number: int, largest: int) -> int:
+def _next_number(number: int, largest: int) -> int:
     return number + 1 if number < largest else 1
 
 
 def counter_after(first: int, numbers: npt.NDArray[np.int64], column: ColumnInfo) -> int:
     """Where a counter stands, that was at `first`, behind rows with these numbers."""
-    largest, top = _largest(column), int(numbers.max(initial=0))
+    largest, top = _max_serial(column), int(numbers.max(initial=0))
     if top < largest:
         return max(first, top + 1)
     for number in numbers.tolist():
         if number >= first:
-            first = _behind(number, largest)
+            first = _next_number(number, largest)
     return first
 
 
-class Serials:
+class SerialCounters:
     """Next values by table and column; a counter begins behind the largest value that the table holds."""
 
     def __init__(self) -> None:
@@ -45,29 +45,31 @@ class Serials:
         self._starts: dict[tuple[str, int, str], int] = {}  # what CREATE or ALTER TABLE said last
 
     def assign_one(
-        self, con: Writer, info: TableInfo, column: ColumnInfo, given: int
+        self, con: SqlConnection, info: TableInfo, column: ColumnInfo, given: int
     ) -> tuple[int, int, int]:
         """As `assign` for one row; 0 takes the next value."""
-        key = self._started(con, info, column)
+        key = self._require_counter(con, info, column)
         with self._lock:
             first = self._next[key]
             number = given or first
-            following = self._next[key] = _behind(number, _largest(column)) if number >= first else first
+            following = self._next[key] = (
+                _next_number(number, _max_serial(column)) if number >= first else first
+            )
         return number, first, following
 
     def assign(
-        self, con: Writer, info: TableInfo, column: ColumnInfo, given: Any
+        self, con: SqlConnection, info: TableInfo, column: ColumnInfo, given: Any
     ) -> tuple[npt.NDArray[np.int64], int, int]:
         """Values of one serial column for an Arrow array of given ones: NULL and 0 take the next, others are
         kept and counted. With them the counter's next value before and after."""
-        key = self._started(con, info, column)
+        key = self._require_counter(con, info, column)
         numbers: npt.NDArray[np.int64] = given.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
         wanting = numbers == 0
         before = np.cumsum(wanting) - wanting  # how many rows before this one take the next value
         with self._lock:
             first = self._next[key]
-            if len(numbers) + max(first, int(numbers.max(initial=0))) >= _largest(column):
-                numbers, following = self._around(numbers, first, _largest(column))
+            if len(numbers) + max(first, int(numbers.max(initial=0))) >= _max_serial(column):
+                numbers, following = self._assign_with_wraparound(numbers, first, _max_serial(column))
                 self._next[key] = following
                 return numbers, first, following
             # Without the rows that take a value the counter is the largest given value so far, plus one.
@@ -79,7 +81,7 @@ class Serials:
         return numbers, first, following
 
     @staticmethod
-    def _around(
+    def _assign_with_wraparound(
         numbers: npt.NDArray[np.int64], first: int, largest: int
     ) -> tuple[npt.NDArray[np.int64], int]:
         """As `assign`, near the end of a column's range: its values, and the counter behind them."""
@@ -88,17 +90,21 @@ class Serials:
             number = given or following
             found.append(number)
             if number >= following:
-                following = _behind(number, largest)
+                following = _next_number(number, largest)
         return np.array(found, np.int64), following
 
-    def _started(self, con: Writer, info: TableInfo, column: ColumnInfo) -> tuple[str, int, str]:
+    def _require_counter(
+        self, con: SqlConnection, info: TableInfo, column: ColumnInfo
+    ) -> tuple[str, int, str]:
         """The key of a column's counter, which is there then, and where ALTER TABLE has put it since."""
         key = (info.database, info.tabid, column.name)
         if key not in self._next:
-            row = first_row(con, f"SELECT max({quote(column.name)}) FROM {info.duck}")
+            row = first_row(con, f"SELECT max({quote_identifier(column.name)}) FROM {info.duck_name}")
             top = row[0] if row and row[0] is not None else 0
             with self._lock:
-                self._next.setdefault(key, max(column.serial_start, _behind(int(top), _largest(column))))
+                self._next.setdefault(
+                    key, max(column.serial_start, _next_number(int(top), _max_serial(column)))
+                )
                 self._starts[key] = column.serial_start
         elif self._starts.get(key) != column.serial_start:
             with self._lock:
@@ -106,7 +112,7 @@ class Serials:
                 self._starts[key] = column.serial_start
         return key
 
-    def give_back(self, info: TableInfo, column: str, following: int, unused: int) -> None:
+    def return_unused(self, info: TableInfo, column: str, following: int, unused: int) -> None:
         """The counter goes back to `unused`, unless somebody has taken a value since it became
         `following`."""
         key = (info.database, info.tabid, column)

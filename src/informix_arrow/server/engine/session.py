@@ -13,51 +13,51 @@ from weakref import WeakValueDictionary, proxy
 import duckdb
 
 from ..errors import SqlError
-from ..grammar.classify import Control
+from ..grammar.classify import ControlStatement
 from ..grammar.spl.nodes import DropRoutine, Routine
-from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, Plan, SelectPlan, StatementPlan
+from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, Plan, SelectPlan, UtilityPlan
 from ..schema.catalog import TableInfo
-from .appending import Appender, BatchOutcome
-from .calling import Registered, RoutineAnswer, UserRoutine
-from .capture_calls import CaptureCalls
-from .controls import Controls
+from .appending import BatchOutcome, TableAppender
+from .calling import PythonRoutine, RoutineCallResult, RoutineReference
+from .capture_calls import CaptureRoutines
+from .controls import SessionStatements
 from .current_database import CurrentDatabase
 from .ddl import permits
 from .ddl import statements as ddl
 from .ddl.tables import create_from_select
-from .ddl.workbench import Workbench
+from .ddl.workbench import DdlContext
 from .duck_transaction import DuckTransaction
 from .engine import Engine
-from .environment import Environment
+from .environment import SessionEnvironment
 from .isolation import Isolation
-from .lob_calls import Client, ObjectCalls
-from .lobs import LargeObjects
+from .lob_calls import Client, LobCalls
+from .lobs import SmartObjectStore
 from .lock_owner import Interruption, LockOwner
 from .modifying import Modifier
-from .one_row import OneRow
-from .opening import Opening
-from .positioned import Positioned, UpdateRows
-from .prepared import Outcome, Prepared, QueryResult
-from .preparing import Preparing
-from .querying import Queries
-from .reading import TextReader
-from .references import References
-from .refused_objects import RefusedObjects
-from .rights import Rights
-from .row_changes import RowChanges
-from .row_inserts import Inserts, python_rows, takes_batches
-from .running import Runner
-from .schema_changes import SchemaChanges
+from .one_row import SingleRowInserter
+from .opening import DatabaseStatements
+from .positioned import PositionedCursor, UpdateCursorRows
+from .prepared import PreparedPlan, QueryResult, StatementOutcome
+from .preparing import StatementPreparer
+from .querying import QueryExecutor
+from .reading import SqlReader
+from .references import ForeignKeyEnforcer
+from .refused_objects import UnreferencedObjects
+from .rights import SessionPrivileges
+from .row_changes import RowChangeLogger
+from .row_inserts import InsertExecutor, accepts_batches, python_rows
+from .running import DuckExecutor
+from .schema_changes import SessionSchema
 from .session_tables import SessionTables
 from .session_values import SessionValues
 from .statement_planner import StatementPlanner
-from .transaction import Transaction
-from .triggers import Triggers
+from .transaction import SessionTransaction
+from .triggers import TriggerExecutor
 from .user_types import UserTypes
 
 
 class EngineSession:
-    """One session. Used by one thread at a time; only `interrupt` and `client_left` may come from another.
+    """One session. Used by one thread at a time; only `interrupt` and `client_disconnected` may come from another.
 
     Its parts are made in the order in which they need each other: each gets by its constructor what it works with.
 
@@ -90,35 +90,41 @@ class EngineSession:
     ) -> None:
         self.engine = engine
         self.session_id = session_id
-        self.since = time.time()
+        self.started_at = time.time()
         self.closed = False
         self._interruption = Interruption() if interruption is None else interruption
         self.interrupted = self._interruption.requested
-        self.cursors: MutableMapping[str, Positioned] = WeakValueDictionary()
+        self.cursors: MutableMapping[str, PositionedCursor] = WeakValueDictionary()
 
         # who it is, and what it has open
-        self.environment = Environment(user, environment, session_id, engine.server_name, engine.version)
+        self.environment = SessionEnvironment(
+            user, environment, session_id, engine.server_name, engine.version
+        )
         self.values = SessionValues(self.environment)
-        self.current = CurrentDatabase(engine.databases)
-        self.schema = SchemaChanges(engine.schema_version)
+        self.current_database = CurrentDatabase(engine.databases)
+        self.schema = SessionSchema(engine.schema_version)
         self.numbers = engine.numbers
-        self.registered: Mapping[str, Sequence[Registered]] = engine.registered
+        self.python_routines: Mapping[str, Sequence[PythonRoutine]] = engine.python_routines
 
         # its transaction
-        self.owner = LockOwner(engine.locks, self.interrupted)
+        self.lock_owner = LockOwner(engine.locks, self.interrupted)
         self._duck = DuckTransaction(engine.connect(), engine.locks, engine.temporary, engine.schema_version)
-        changes = RowChanges(engine.changes, engine.databases, user, engine.temporary)
-        self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
-        self.rights = Rights(
-            self.environment, self.transaction, self.current, self.schema, engine.administrators
+        changes = RowChangeLogger(engine.change_log, engine.databases, user, engine.temporary)
+        self.transaction = SessionTransaction(
+            self._duck, self.lock_owner, self.current_database, self.schema, changes
+        )
+        self.privileges = SessionPrivileges(
+            self.environment, self.transaction, self.current_database, self.schema, engine.administrators
         )
 
         # what its statements can name
-        self.reader = TextReader(self.environment, self.current, self.interrupted)
-        self.tables = SessionTables(self.transaction, self.current, self.schema, self.reader, engine.changes)
-        self.types = UserTypes(self.transaction, self.current, self.schema, self.numbers)
-        self.lobs = LargeObjects(self.transaction, self.current, self.numbers)
-        self.objects = ObjectCalls(self.lobs, client)
+        self.sql_reader = SqlReader(self.environment, self.current_database, self.interrupted)
+        self.tables = SessionTables(
+            self.transaction, self.current_database, self.schema, self.sql_reader, engine.change_log
+        )
+        self.types = UserTypes(self.transaction, self.current_database, self.schema, self.numbers)
+        self.lobs = SmartObjectStore(self.transaction, self.current_database, self.numbers)
+        self.lob_calls = LobCalls(self.lobs, client)
         # A routine runs statements, and a statement calls routines: the routines know the session, and find the parts
         # that are made below when they are first called. They do not keep it: it goes when nobody else holds it.
         self.routines = engine.routines.for_session(proxy(self))
@@ -126,118 +132,120 @@ class EngineSession:
         # what plans and runs them
         self.planner = StatementPlanner(
             self.environment,
-            self.current,
-            self.reader,
+            self.current_database,
+            self.sql_reader,
             self.tables,
             self.types,
             self.values,
             self.transaction,
             self.routines,
-            self.rights,
+            self.privileges,
         )
-        self._preparing = Preparing(
+        self._preparer = StatementPreparer(
             self.environment,
-            self.current,
+            self.current_database,
             self.schema,
             self.transaction,
-            self.rights,
+            self.privileges,
             self.planner,
-            engine.plans,
+            engine.shared_plans,
         )
-        self.runner = Runner(
+        self.executor = DuckExecutor(
             self.environment,
             self.values,
             self.transaction,
-            self.current,
-            self.objects,
+            self.current_database,
+            self.lob_calls,
             self.routines,
             engine.temporary,
         )
         self.isolation = Isolation(
-            self.owner, self.transaction, self.current, self.schema, self.tables, self.runner
+            self.lock_owner, self.transaction, self.current_database, self.schema, self.tables, self.executor
         )
-        self._queries = Queries(
+        self._query_executor = QueryExecutor(
             self.environment,
             self.transaction,
             self.isolation,
-            self.runner,
-            self.objects,
+            self.executor,
+            self.lob_calls,
         )
-        references = References(self.transaction, self.tables, self.owner, self.isolation)
-        appender = Appender(self.values, engine.serials, self.transaction, self.isolation)
-        triggers = Triggers(
-            self.runner, self.values, self.transaction, self.isolation, references, self.routines
+        references = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
+        appender = TableAppender(self.values, engine.serials, self.transaction, self.isolation)
+        triggers = TriggerExecutor(
+            self.executor, self.values, self.transaction, self.isolation, references, self.routines
         )
-        one_row = OneRow(self.environment, self.values, engine.serials, self.transaction, self.isolation)
-        self._refused = RefusedObjects(
+        one_row = SingleRowInserter(
+            self.environment, self.values, engine.serials, self.transaction, self.isolation
+        )
+        self._unreferenced_objects = UnreferencedObjects(
             self.transaction,
             self.tables,
             self.lobs,
             partial(engine.sessions.temp_tables, beside=session_id),
-            partial(engine.sessions.busy, beside=session_id),
+            partial(engine.sessions.has_open_transaction, beside=session_id),
         )
-        self._inserts = Inserts(
-            self.environment, self.runner, self.transaction, appender, one_row, self.isolation, triggers
+        self._insert_executor = InsertExecutor(
+            self.environment, self.executor, self.transaction, appender, one_row, self.isolation, triggers
         )
         self._modifier = Modifier(
-            self.runner,
+            self.executor,
             self.values,
             self.transaction,
             self.schema,
             self.isolation,
-            self._inserts,
+            self._insert_executor,
             references,
             triggers,
             self.cursors,
         )
-        self._bench = Workbench(
+        self._ddl_context = DdlContext(
             self.environment,
             self.values,
-            self.current,
+            self.current_database,
             self.schema,
             self.tables,
             self.types,
-            self.reader,
+            self.sql_reader,
             self.planner,
             self.transaction,
             references,
             self.numbers,
             self.routines,
-            self.rights,
+            self.privileges,
             self.isolation,
             partial(engine.sessions.temp_tables, beside=session_id),
         )
-        self.capture = CaptureCalls(
-            engine.captures,
+        self.capture_routines = CaptureRoutines(
+            engine.capture_sessions,
             engine.databases,
             self.tables,
-            self.rights,
-            self.owner,
+            self.privileges,
+            self.lock_owner,
             engine.server_name,
-            engine.revival.waiting,
+            engine.recovery.paused,
         )
-        self._opening = Opening(
+        self._database_statements = DatabaseStatements(
             self.environment,
-            self.current,
+            self.current_database,
             self.schema,
             self.transaction,
-            self.owner,
+            self.lock_owner,
             self.isolation,
-            self.rights,
+            self.privileges,
             engine,
         )
-        self._controls = Controls(
+        self._session_statements = SessionStatements(
             self.transaction,
             self.isolation,
-            self.owner,
-            self.current,
-            self._opening,
+            self.lock_owner,
+            self.current_database,
+            self._database_statements,
             self.tables,
-            self.reader,
-            self.rights,
+            self.sql_reader,
+            self.privileges,
             references,
         )
-        self._interruption.wakes(engine.locks.wake, self.capture.wake, self._duck.interrupt)
+        self._interruption.wakes(engine.locks.wake, self.capture_routines.wake, self._duck.interrupt)
 
     # ---- what others know of it ---------------------------------------------------------------
     @property
@@ -252,7 +260,7 @@ class EngineSession:
     @property
     def database(self) -> str | None:
         """The open database's name, None while there is none."""
-        return self.current.name
+        return self.current_database.name
 
     @property
     def locale(self) -> str:
@@ -262,14 +270,14 @@ class EngineSession:
     def open_database(self, name: str) -> int:
         """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
         unknown."""
-        return self._opening.open(name)
+        return self._database_statements.open(name)
 
     def close_database(self) -> None:
         """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
-        self._opening.close()
+        self._database_statements.close()
 
     def database_names(self) -> list[str]:
-        return self.current.databases.names()
+        return self.current_database.databases.names()
 
     def find_table(self, database: str | None, name: str) -> TableInfo | None:
         """A table or view; temporary ones come first. -329 for an unknown database."""
@@ -292,11 +300,11 @@ class EngineSession:
         """ROLLBACK WORK: errors as those of `commit`."""
         self.transaction.rollback()
 
-    def settle(self, *, ending: bool) -> None:
+    def buffer_open_rows(self, *, ending: bool) -> None:
         """Set aside the rows that a query still makes, before the transaction ends or goes back to a savepoint. An
         interrupt costs those that are not made yet: who fetches them is told -213. -271 where there is no room for
         them. Rows that end with the transaction are left as they are where that is `ending`."""
-        self.transaction.settle(ending=ending)
+        self.transaction.buffer_open_rows(ending=ending)
 
     def savepoint(self, name: str, unique: bool = False) -> None:
         """SAVEPOINT: -255 outside a transaction, -16399 for a name that is taken."""
@@ -311,40 +319,40 @@ class EngineSession:
         self.transaction.rollback_to_savepoint(name)
 
     # ---- routines, without SQL ----------------------------------------------------------------
-    def require_routine(self, wanted: UserRoutine) -> None:
+    def require_routine(self, wanted: RoutineReference) -> None:
         """-674 when there is no such routine, and for a bare name that several have."""
-        self.current.require()
-        self.routines.require(wanted)
+        self.current_database.require()
+        self.routines.require_routine(wanted)
 
-    def call_routine(self, wanted: UserRoutine, arguments: Sequence[object]) -> RoutineAnswer:
+    def call_routine(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
         rows."""
         self.start_statement()
         self.transaction.begin_implicitly()
-        self.current.require()
+        self.current_database.require()
         return self.routines.call_named(wanted, arguments)
 
     # ---- prepare --------------------------------------------------------------------------------
-    def prepare(self, sql: str, nparams: int = 0) -> Prepared:
+    def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
         """Read and describe a statement; it is not executed. Errors of names, syntax and types come from
         here."""
         self.start_statement()
-        self.reader.check_newlines(sql)
-        return self._preparing.prepare(sql)
+        self.sql_reader.check_newlines(sql)
+        return self._preparer.prepare(sql)
 
-    def _current(self, prepared: Prepared, params: Sequence[object]) -> Prepared:
+    def _replan_if_stale(self, prepared: PreparedPlan, params: Sequence[object]) -> PreparedPlan:
         """The statement as it must be run now: planned again when the schema has changed since."""
         if len(params) != len(prepared.parameters):
             raise SqlError(-254)
-        if isinstance(prepared.plan, StatementPlan):
+        if isinstance(prepared.plan, UtilityPlan):
             self.start_statement()
-            if not isinstance(prepared.plan.statement, Control):
+            if not isinstance(prepared.plan.statement, ControlStatement):
                 self.transaction.begin_implicitly()
-                self._preparing.look()
+                self._preparer.refresh_schema()
             return prepared
         self.transaction.begin_implicitly()
         self.start_statement()
-        if self._preparing.holds(prepared):
+        if self._preparer.is_last_prepared(prepared):
             return prepared
         current = self.prepare(prepared.sql, len(prepared.parameters))
         # Rows would not be what the client was told.
@@ -353,46 +361,46 @@ class EngineSession:
         return current
 
     # ---- run ------------------------------------------------------------------------------------
-    def query(self, prepared: Prepared, params: Sequence[object]) -> QueryResult:
+    def query(self, prepared: PreparedPlan, params: Sequence[object]) -> QueryResult:
         """Run a statement that returns rows."""
         if not prepared.returns_rows:
             raise SqlError(-363)
-        prepared = self._current(prepared, params)
+        prepared = self._replan_if_stale(prepared, params)
         plan = prepared.plan
         if isinstance(plan, CallPlan):
             return self.transaction.write(lambda: self.routines.query(plan, params))
         assert isinstance(plan, SelectPlan)
-        return self._queries.run(prepared, plan, params)
+        return self._query_executor.run(prepared, plan, params)
 
-    def open_for_update(self, prepared: Prepared, params: Sequence[object]) -> UpdateRows:
+    def open_for_update(self, prepared: PreparedPlan, params: Sequence[object]) -> UpdateCursorRows:
         """Open a cursor on a SELECT ... FOR UPDATE: -398 without a transaction. Who gives it a name puts it into
         `cursors`, which knows it as long as somebody holds on to it."""
-        prepared = self._current(prepared, params)
+        prepared = self._replan_if_stale(prepared, params)
         plan = prepared.plan
         assert isinstance(plan, SelectPlan)
         self.isolation.require_transaction()
-        return UpdateRows(
+        return UpdateCursorRows(
             self.environment,
             self.transaction,
             self.isolation,
-            self.runner,
+            self.executor,
             plan,
-            self.runner.bind(plan.needs, params),
+            self.executor.bind(plan.needs, params),
         )
 
-    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
+    def execute(self, prepared: PreparedPlan, params: Sequence[object]) -> StatementOutcome:
         """Run a statement that returns no rows."""
-        return self.run(self._current(prepared, params).plan, params)
+        return self.run_plan(self._replan_if_stale(prepared, params).plan, params)
 
-    def run(self, plan: Plan, params: Sequence[object]) -> Outcome:
+    def run_plan(self, plan: Plan, params: Sequence[object]) -> StatementOutcome:
         """Run a plan without rows as it stands: of a statement, or of one inside a routine."""
         if isinstance(plan, CallPlan):
             outcome = self.transaction.write(lambda: self.routines.execute(plan, params))
         elif isinstance(plan, InsertPlan):
             try:
-                outcome = self._inserts.run(plan, params)
+                outcome = self._insert_executor.run(plan, params)
             except SqlError:
-                self._refused.refused(plan.info)
+                self._unreferenced_objects.note_rejected_row(plan.info)
                 raise
         elif isinstance(plan, ModifyPlan):
             outcome = self._modifier.run(plan, params)
@@ -400,22 +408,24 @@ class EngineSession:
             if plan.into is None:
                 raise SqlError(-260)
             outcome = self._select_into(plan, params)
-        elif isinstance(plan.statement, Control):
-            outcome = self._controls.run(plan.statement)
+        elif isinstance(plan.statement, ControlStatement):
+            outcome = self._session_statements.run(plan.statement)
         elif isinstance(plan.statement, (Routine, DropRoutine)):
             routine = plan.statement
-            self.current.require()
-            outcome = Outcome(rows=self.transaction.write(lambda: self.routines.define(routine)))
+            self.current_database.require()
+            outcome = StatementOutcome(
+                rows=self.transaction.write(lambda: self.routines.define_routine(routine))
+            )
         else:
             statement = plan.statement
-            self.current.require()
-            outcome = Outcome(self.transaction.write(lambda: self._define(statement)))
+            self.current_database.require()
+            outcome = StatementOutcome(self.transaction.write(lambda: self._run_ddl(statement)))
         self.values.sqlerrd2 = outcome.rows
         return outcome
 
     def execute_many(
-        self, prepared: Prepared, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
-    ) -> list[Outcome | SqlError]:
+        self, prepared: PreparedPlan, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
+    ) -> list[StatementOutcome | SqlError]:
         """Run a statement once per row of parameters; one outcome or error each, in order.
 
         INSERT ... VALUES is taken as one batch with the effects that single executions would have. With
@@ -423,25 +433,27 @@ class EngineSession:
         """
         if not rows:
             return []
-        prepared = self._current(prepared, rows[0])
+        prepared = self._replan_if_stale(prepared, rows[0])
         plan = prepared.plan
         if (
             isinstance(plan, InsertPlan)
             and plan.values is not None
-            and not plan.by_row
+            and not plan.evaluates_per_row
             and not plan.info.fired_by("I")
             and all(len(r) == len(rows[0]) for r in rows)
         ):
             inside = self.transaction.active
             try:
-                found = self.transaction.write(lambda: self._inserts.values(plan, rows, stop_at_error))
+                found = self.transaction.write(
+                    lambda: self._insert_executor.insert_values(plan, rows, stop_at_error)
+                )
                 if any(isinstance(each, SqlError) for each in found):
-                    self._refused.refused(plan.info)
+                    self._unreferenced_objects.note_rejected_row(plan.info)
                 return found
             except SqlError as problem:
-                if len(rows) == 1 or self._is_final(problem, inside):
+                if len(rows) == 1 or self._is_not_retryable(problem, inside):
                     raise
-        results: list[Outcome | SqlError] = []
+        results: list[StatementOutcome | SqlError] = []
         for row in rows:
             try:
                 results.append(self.execute(prepared, row))
@@ -451,52 +463,56 @@ class EngineSession:
                     break
         return results
 
-    def execute_batch(self, prepared: Prepared, batch: Any, *, stop_at_error: bool = False) -> BatchOutcome:
+    def execute_batch(
+        self, prepared: PreparedPlan, batch: Any, *, stop_at_error: bool = False
+    ) -> BatchOutcome:
         """`execute_many` for an INSERT and a record batch of rows, one column per parameter."""
-        current = self._current(prepared, batch.columns)
+        current = self._replan_if_stale(prepared, batch.columns)
         plan = current.plan
         inside = self.transaction.active
         if batch.num_rows == 1 and isinstance(plan, InsertPlan) and plan.row is not None:
             row = python_rows(batch, prepared.parameters)[0]
-            return BatchOutcome.gathered([self._outcome_of(plan, row)])
-        if takes_batches(plan) and current.parameters == prepared.parameters:
+            return BatchOutcome.from_outcomes([self._run_catching(plan, row)])
+        if accepts_batches(plan) and current.parameters == prepared.parameters:
             try:
-                outcome = self.transaction.write(lambda: self._inserts.batch(plan, batch, stop_at_error))
+                outcome = self.transaction.write(
+                    lambda: self._insert_executor.insert_batch(plan, batch, stop_at_error)
+                )
                 if outcome.inserted:
                     self.values.sqlerrd2 = 1
                 if outcome.errors:
-                    self._refused.refused(plan.info)
+                    self._unreferenced_objects.note_rejected_row(plan.info)
                 return outcome
             except SqlError as problem:
-                if self._is_final(problem, inside):
+                if self._is_not_retryable(problem, inside):
                     raise
         rows = python_rows(batch, prepared.parameters)
-        return BatchOutcome.gathered(self.execute_many(prepared, rows, stop_at_error=stop_at_error))
+        return BatchOutcome.from_outcomes(self.execute_many(prepared, rows, stop_at_error=stop_at_error))
 
-    def _outcome_of(self, plan: Plan, params: Sequence[object]) -> Outcome | SqlError:
+    def _run_catching(self, plan: Plan, params: Sequence[object]) -> StatementOutcome | SqlError:
         try:
-            return self.run(plan, params)
+            return self.run_plan(plan, params)
         except SqlError as problem:
             return problem.with_traceback(None)  # an outcome: the frames would keep what keeps it
 
-    def _is_final(self, problem: SqlError, inside: bool) -> bool:
+    def _is_not_retryable(self, problem: SqlError, inside: bool) -> bool:
         """Whether a batch that failed as a whole must not be tried row by row: it was interrupted, or the
         transaction that it belongs to is lost."""
         return problem.sqlcode == -213 or self.transaction.active != inside
 
-    def _define(self, statement: Any) -> int:
-        permits.require(self._bench, statement)
-        self.isolation.lock_names(ddl.names_of(self._bench, statement))
-        self.isolation.lock_catalogued(ddl.catalogued(self._bench, statement))
-        return ddl.run(self._bench, statement)
+    def _run_ddl(self, statement: Any) -> int:
+        permits.check_privileges(self._ddl_context, statement)
+        self.isolation.lock_names(ddl.affected_names(self._ddl_context, statement))
+        self.isolation.lock_catalog_names(ddl.catalog_names(self._ddl_context, statement))
+        return ddl.run(self._ddl_context, statement)
 
-    def _select_into(self, plan: SelectPlan, params: Sequence[object]) -> Outcome:
+    def _select_into(self, plan: SelectPlan, params: Sequence[object]) -> StatementOutcome:
         assert plan.into is not None
         name, temporary = plan.into
-        values = self.runner.bind(plan.needs, params)
+        values = self.executor.bind(plan.needs, params)
         self.isolation.before_query(plan, values)
-        make = partial(create_from_select, self._bench, name, plan, temporary, values)
-        return Outcome(rows=self.transaction.write(make))
+        make = partial(create_from_select, self._ddl_context, name, plan, temporary, values)
+        return StatementOutcome(rows=self.transaction.write(make))
 
     # ---- end ------------------------------------------------------------------------------------
     def start_statement(self) -> None:
@@ -504,22 +520,22 @@ class EngineSession:
         self.values.now = dt.datetime.now()
         if self.interrupted.is_set():
             self.interrupted.clear()
-        self.transaction.take_up()
+        self.transaction.resume()
 
     def interrupt(self) -> None:
         """Make the running statement fail with -213; nothing happens when none is running."""
         self._interruption.request()
 
-    def client_left(self) -> None:
+    def client_disconnected(self) -> None:
         """Nobody is there for whom to wait: statements that need another session's locks, and reads of changes that are
         not there yet, fail with -213."""
-        self.owner.left.set()
-        self.owner.locks.wake()
-        self.capture.wake()
+        self.lock_owner.client_disconnected.set()
+        self.lock_owner.locks.wake()
+        self.capture_routines.wake()
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """Its database has gone from DuckDB: what it has open there ends. While it is at nothing."""
-        self.transaction.let_go()
+        self.transaction.detach()
 
     def close(self) -> None:
         """End the session: an open transaction is rolled back, temporary tables go."""
@@ -528,16 +544,16 @@ class EngineSession:
         self.closed = True
         self._interruption.wakes()
         try:
-            self._duck.drop()
+            self._duck.close_open_rows()
             if self.transaction.active:
                 self.transaction.rollback()
             with contextlib.suppress(
                 SqlError, duckdb.Error
             ):  # the database may have gone; then the objects have, too
-                self._refused.give_back()
+                self._unreferenced_objects.delete_unreferenced()
         finally:
-            self.capture.close()
-            self.owner.release(committed=False)
+            self.capture_routines.close()
+            self.lock_owner.release(committed=False)
             self.engine.sessions.discard(self)
             self._duck.close()
 
@@ -551,6 +567,6 @@ def open_session(
 ) -> EngineSession:
     """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT). `client` is whom its
     statements can ask for files, `interruption` what stops them from outside."""
-    return engine.adopt(
+    return engine.add_session(
         EngineSession(engine, user, environment, engine.new_session_id(), client, interruption)
     )

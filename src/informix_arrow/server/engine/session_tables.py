@@ -18,9 +18,9 @@ from ..schema.catalog import (
     load_table,
 )
 from .current_database import CurrentDatabase
-from .reading import TextReader
-from .schema_changes import SchemaChanges
-from .transaction import Transaction
+from .reading import SqlReader
+from .schema_changes import SessionSchema
+from .transaction import SessionTransaction
 
 
 class SessionTables:
@@ -28,20 +28,20 @@ class SessionTables:
 
     def __init__(
         self,
-        transaction: Transaction,
+        transaction: SessionTransaction,
         database: CurrentDatabase,
-        schema: SchemaChanges,
-        reader: TextReader,
+        schema: SessionSchema,
+        reader: SqlReader,
         changes: ChangeLog,
     ) -> None:
         self._transaction = transaction
         self._database = database
         self._schema = schema
-        self._reader = reader
-        self._changes = changes
-        self._kept: dict[tuple[str, str], TableInfo | None] = {}
-        self._names: dict[str, frozenset[str] | None] = {}  # of databases; None: one was asked for
-        self._stamp = -1  # of the schema when they were kept
+        self._sql_reader = reader
+        self._change_log = changes
+        self._tables: dict[tuple[str, str], TableInfo | None] = {}
+        self._listed_names: dict[str, frozenset[str] | None] = {}  # of databases; None: one was asked for
+        self._catalog_stamp = -1  # of the schema when they were kept
 
     def find(self, database: str | None, name: str) -> TableInfo | None:
         """A table or view; temporary ones come first. -329 for an unknown database."""
@@ -52,23 +52,27 @@ class SessionTables:
             database = self._database.require()
         else:
             self._database.databases.get(database)
-        self._forget_old()
-        names = self._names.get(database)
+        self._invalidate_if_stale()
+        names = self._listed_names.get(database)
         if names is not None and name not in names:
             return None
         key = (database, name)
-        if key not in self._kept:
+        if key not in self._tables:
             try:
                 info = load_table(self._transaction.con, database, name)
             except duckdb.Error as e:
-                raise self._transaction.failed(e) from e
+                raise self._transaction.recover_from_error(e) from e
             # by what holds now, however old the transaction's snapshot is
-            if info is not None and info.kind == "T" and self._changes.is_full(info.database, info.tabid):
-                info = replace(info, full_rows=True)
-            self._kept[key] = info
-        return self._kept[key]
+            if (
+                info is not None
+                and info.kind == "T"
+                and self._change_log.is_fully_logged(info.database, info.tabid)
+            ):
+                info = replace(info, is_fully_logged=True)
+            self._tables[key] = info
+        return self._tables[key]
 
-    def taken(self, name: str) -> bool:
+    def is_name_taken(self, name: str) -> bool:
         """Whether a temporary table or anything that systables lists has a name: also a synonym for what has gone,
         which `find` does not find.
 
@@ -77,34 +81,34 @@ class SessionTables:
         if name in self._schema.temp_tables:
             return True
         database = self._database.require()
-        self._forget_old()
-        names = self._names.get(database)
+        self._invalidate_if_stale()
+        names = self._listed_names.get(database)
         if names is None:
-            con, again = self._transaction.con, database in self._names
+            con, again = self._transaction.con, database in self._listed_names
             try:
                 if not again:
-                    self._names[database] = None
-                    return stored_names.is_listed(con, database, name)
-                names = stored_names.listed(con, database)
+                    self._listed_names[database] = None
+                    return stored_names.has_name(con, database, name)
+                names = stored_names.all_names(con, database)
             except duckdb.Error as e:
-                raise self._transaction.failed(e) from e
-            self._names[database] = names
+                raise self._transaction.recover_from_error(e) from e
+            self._listed_names[database] = names
         return name in names
 
-    def _forget_old(self) -> None:
-        self._schema.look()
-        if self._stamp != self._schema.stored:
-            self._stamp = self._schema.stored
-            self._kept.clear()
-            self._names.clear()
+    def _invalidate_if_stale(self) -> None:
+        self._schema.refresh()
+        if self._catalog_stamp != self._schema.catalog_stamp:
+            self._catalog_stamp = self._schema.catalog_stamp
+            self._tables.clear()
+            self._listed_names.clear()
 
-    def sequence(self, database: str | None, name: str) -> SequenceInfo | None:
+    def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
         """A sequence by its name."""
         database = database or self._database.require()
         self._database.databases.get(database)
         return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
 
-    def constraints(self, names: Sequence[str]) -> dict[str, str]:
+    def find_constraints(self, names: Sequence[str]) -> dict[str, str]:
         """The kinds of constraints of the open database, by those of the names that are there: P, U, C or R."""
         if not names:
             return {}
@@ -113,23 +117,23 @@ class SessionTables:
             lambda: stored_names.constraints(self._transaction.con, database, names)
         )
 
-    def view_target(self, info: TableInfo) -> views.Target:
+    def view_target(self, info: TableInfo) -> views.ViewTarget:
         """The table that changes of a view go to; -274 for a view that is not of one table's rows."""
-        return views.target(self._reader.parse(views.query_text(info)), info, self.find)
+        return views.view_target(self._sql_reader.parse(views.view_query(info)), info, self.find)
 
-    def behind(self, info: TableInfo) -> list[TableInfo]:
+    def base_tables(self, info: TableInfo) -> list[TableInfo]:
         """A table, or those that a view reads."""
         if info.kind != "V":
             return [info]
-        query = self._reader.parse(views.query_text(info))
+        query = self._sql_reader.parse(views.view_query(info))
         found = []
         for node in query.find_all(exp.Table):
             inner = self.find(node.catalog or info.database, node.name)
             if inner is not None and inner.name != info.name:
-                found += self.behind(inner)
+                found += self.base_tables(inner)
         return found
 
-    def numbered(self, database: str, tabid: int) -> TableInfo | None:
+    def find_by_number(self, database: str, tabid: int) -> TableInfo | None:
         """The permanent table that has this number, whatever it is called by now."""
         name = stored_names.name_of(self._transaction.con, database, tabid)
         return self.find(database, name) if name is not None else None

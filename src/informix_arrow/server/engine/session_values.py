@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 
 from ..planning.functions.type_words import TYPE_NAMES
-from ..planning.sequences import CURRENT, DRAWN
+from ..planning.sequences import CURRVAL_PREFIX, NEXTVAL_PREFIX
 from ..schema.catalog import ColumnInfo
-from ..types.names import text
+from ..types.names import quote_string
 from ..types.result_types import storage_type
-from .environment import Environment
+from .environment import SessionEnvironment
 
 
 class SessionValues:
@@ -25,11 +25,11 @@ class SessionValues:
         Values that are made for one run of a statement, by their names.
     """
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: SessionEnvironment) -> None:
         self._environment = environment
         self.now = dt.datetime(1970, 1, 1)
         self.sqlerrd1 = self.sqlerrd2 = self.serial8 = self.bigserial = 0
-        self.made: dict[str, object] = {}
+        self.statement_values: dict[str, object] = {}
 
     def value(self, name: str) -> object:
         """One of them; None for what is known only while the statement runs."""
@@ -39,9 +39,9 @@ class SessionValues:
             return int(self.now.timestamp())
         if name == "sessionid":
             return self._environment.session_id
-        if name in self.made:
-            return self.made[name]
-        if name in ("row", TYPE_NAMES) or name.startswith(("file", DRAWN, CURRENT)):
+        if name in self.statement_values:
+            return self.statement_values[name]
+        if name in ("row", TYPE_NAMES) or name.startswith(("file", NEXTVAL_PREFIX, CURRVAL_PREFIX)):
             return None  # while a statement is described
         return getattr(self, name)
 
@@ -55,11 +55,11 @@ class SessionValues:
             "L": literal, "N": None, "T": self.now.date(), "C": self.now, "U": environment.user,
             "S": environment.server_name,
         }  # fmt: skip
-        return environment.converter(column.type).one(sources[kind])
+        return environment.converter(column.type).convert(sources[kind])
 
     def default_sql(self, column: ColumnInfo) -> str:
         """SQL of a column's default for rows that exist already."""
         value = self.default(column)
         if value is None:
             return f"CAST(NULL AS {storage_type(column.type)})"
-        return f"CAST({text(str(value))} AS {storage_type(column.type)})"
+        return f"CAST({quote_string(str(value))} AS {storage_type(column.type)})"

@@ -13,7 +13,7 @@ _CANNOT_WRITE = -271
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpillRange:
     """Where in the file something is."""
 
     offset: int
@@ -27,7 +27,7 @@ class SpillFile:
 
     def __init__(self, directory: str | None, what: str = "rows of a query") -> None:
         self._directory = directory
-        self._what = what
+        self._description = what
         self._file: IO[bytes] | None = None
         self._end = 0
 
@@ -36,34 +36,34 @@ class SpillFile:
         """Whether there is a file."""
         return self._file is not None
 
-    def write(self, piece: bytes | memoryview) -> Place:
+    def write(self, piece: bytes | memoryview) -> SpillRange:
         """Keep one more; SqlError -271 when there is no room."""
         try:
             return self._write(memoryview(piece))
         except OSError as problem:
             raise SqlError(
-                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"{self._what} cannot be put aside: {problem}"
+                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"{self._description} cannot be put aside: {problem}"
             ) from problem
 
-    def _write(self, data: memoryview) -> Place:
+    def _write(self, data: memoryview) -> SpillRange:
         if self._file is None:
             if self._directory is not None:
                 os.makedirs(self._directory, exist_ok=True)
             self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - closed by `close`
-        place, done = Place(self._end, len(data)), 0
+        place, done = SpillRange(self._end, len(data)), 0
         while done < len(data):
             done += os.pwrite(self._file.fileno(), data[done:], place.offset + done)
         self._end += len(data)
         return place
 
-    def read(self, place: Place) -> bytes:
+    def read(self, place: SpillRange) -> bytes:
         """What was written at a place."""
         assert self._file is not None
         pieces, offset, left = [], place.offset, place.size
         while left:
             pieces.append(os.pread(self._file.fileno(), left, offset))
             if not pieces[-1]:
-                raise SqlError(-410, detail=f"the temporary file with {self._what} is too short")
+                raise SqlError(-410, detail=f"the temporary file with {self._description} is too short")
             offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
         return b"".join(pieces)
 

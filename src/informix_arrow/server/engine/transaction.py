@@ -27,50 +27,50 @@ from ..errors import (
 from ..schema.catalog import TableInfo
 from ..schema.databases import Databases
 from .current_database import CurrentDatabase
-from .deferring import Deferred
+from .deferring import DeferredConstraints
 from .duck_transaction import DuckTransaction
-from .journal import Differs, Journal, Recorder, Savepoint
+from .journal import Journal, ReplayMismatch, Savepoint, WriteRecorder
 from .lock_owner import LockOwner
-from .locks import Table
-from .open_rows import OpenRows
-from .row_changes import RowChanges
-from .schema_changes import SchemaChanges
+from .locks import TableKey
+from .open_rows import OpenResult
+from .row_changes import RowChangeLogger
+from .schema_changes import SessionSchema
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_REPLAYED_FOR_READING = 100_000
+_MAX_REPLAY_ROWS = 100_000
 """Rows that a transaction may have loaded when a query begins it again on a fresh snapshot; with more, its queries
 go on seeing other sessions' work as it was before."""
 
-_PATIENCE = 20
+_MAX_ATTEMPTS = 20
 """Times that a statement is tried again when other sessions keep committing before it."""
 
-_GONE = "the database was invalidated because checkpointing failed, while the cursor was open"
+_INVALIDATED = "the database was invalidated because checkpointing failed, while the cursor was open"
 
-_PAUSE = 0.02
+_RETRY_SECONDS = 0.02
 """Seconds between tries when DuckDB sees a conflict that no lock explains."""
 
 
-class Stale(Exception):
+class StaleSnapshot(Exception):
     """Another session has committed since the statement's snapshot was taken: it must be run again."""
 
 
-_AGAIN = (Stale, Differs)
+_RETRYABLE = (StaleSnapshot, ReplayMismatch)
 """What a statement is run again after, on a fresh snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _StatementMark:
     """Where a statement inside `write` began."""
 
     writes: int
-    ended_inside: int
+    nested_end_count: int
     temp_tables: dict[str, TableInfo]
-    changes: int
+    change_mark: int
 
 
-class Transaction:
+class SessionTransaction:
     """One session's, one after the other. Used by one thread at a time.
 
     Attributes
@@ -94,24 +94,26 @@ class Transaction:
         duck: DuckTransaction,
         owner: LockOwner,
         database: CurrentDatabase,
-        schema: SchemaChanges,
-        changes: RowChanges,
+        schema: SessionSchema,
+        changes: RowChangeLogger,
     ) -> None:
         self._duck = duck
-        self._owner = owner
+        self._lock_owner = owner
         self._database = database
         self._schema = schema
-        self.writer = Recorder(lambda: duck.con, partial(_by_key, duck, database.databases), duck.temporary)
+        self.recorder = WriteRecorder(
+            lambda: duck.con, partial(_execute_by_key, duck, database.databases), duck.temporary
+        )
         self.active = False
         self.number = 0
-        self.ended_inside = 0
-        self.changes = changes
-        self.deferred = Deferred()
+        self.nested_end_count = 0
+        self.change_logger = changes
+        self.deferred_constraints = DeferredConstraints()
         self._journal = Journal()
-        self._begin_tables: dict[str, TableInfo] = {}
+        self._temp_tables_at_begin: dict[str, TableInfo] = {}
         self._writing = False  # `write` is on the stack
-        self._let_go = False  # DuckDB's transaction, between two statements
-        self._depth = 0  # of `nested`
+        self._detached = False  # DuckDB's transaction, between two statements
+        self._nesting_depth = 0  # of `run_nested`
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
@@ -119,18 +121,18 @@ class Transaction:
         return self._duck.con
 
     @property
-    def careful(self) -> bool:
+    def must_preserve_work(self) -> bool:
         """Whether more than the current statement would have to be done again if DuckDB aborted it: a transaction,
         or a routine's earlier statements."""
-        return self.active or self._depth > 0
+        return self.active or self._nesting_depth > 0
 
     @property
-    def ansi(self) -> bool:
+    def is_ansi(self) -> bool:
         """Whether the open database is ANSI's, where a text that is too long for its column is refused and not cut."""
         return self._database.name is not None and self._database.record.ansi
 
     @property
-    def untouched(self) -> bool:
+    def is_clean(self) -> bool:
         """Whether nothing has begun that others may not see yet, or that may see less than others do."""
         return not (self._duck.open or self._schema.uncommitted)
 
@@ -144,7 +146,7 @@ class Transaction:
         self.active = True
         self.number += 1
         self._journal = Journal()
-        self._begin_tables = dict(self._schema.temp_tables)
+        self._temp_tables_at_begin = dict(self._schema.temp_tables)
         self._schema.uncommitted = False
 
     def begin_implicitly(self) -> None:
@@ -152,20 +154,20 @@ class Transaction:
         if self._database.name is not None and not self.active and self._database.record.ansi:
             self.begin()
 
-    def settle(self, *, ending: bool) -> None:
-        """See `EngineSession.settle`."""
-        self._duck.settle(ending=ending)
+    def buffer_open_rows(self, *, ending: bool) -> None:
+        """See `EngineSession.buffer_open_rows`."""
+        self._duck.buffer_open_rows(ending=ending)
 
     def commit(self) -> None:
         """COMMIT WORK: -255 without a transaction, -256 in a database without logging. In an ANSI database there
         may be nothing to commit yet. -691 for a deferred foreign key that does not hold: all is rolled back."""
-        if self._nothing_to_end():
+        if self._is_commit_noop():
             return
-        self._duck.end_rows()  # first: where there is no room for rows, nothing has ended
-        self.take_up()
-        if self.deferred.skipped:
+        self._duck.finish_open_rows()  # first: where there is no room for rows, nothing has ended
+        self.resume()
+        if self.deferred_constraints.pending_checks:
             try:
-                self.write(self.deferred.check)
+                self.write(self.deferred_constraints.check)
             except SqlError:
                 self.rollback()
                 raise
@@ -173,41 +175,41 @@ class Transaction:
             try:
                 self._commit()
             except duckdb.Error as e:
-                self._lost()
+                self._transaction_lost()
                 raise from_duckdb(e) from e
             except SqlError:
-                self._lost()
+                self._transaction_lost()
                 raise
         else:
-            self.changes.commit_nothing()
+            self.change_logger.commit_empty()
         self._schema.publish()
-        self._ended(committed=True)
+        self._finish(committed=True)
 
     def _commit(self) -> None:
         """COMMIT in DuckDB. What it fails at after that has taken effect is not the client's business, but that of the
         next who works."""
         try:
-            self.changes.commit(self._duck.con, self._duck.commit)
+            self.change_logger.commit(self._duck.con, self._duck.commit)
         except duckdb.Error as e:
-            self._database.databases.note(e)
+            self._database.databases.note_invalidated(e)
             if not is_durable(e):
                 raise
 
     def rollback(self) -> None:
         """ROLLBACK WORK: errors as those of `commit`."""
-        if self._nothing_to_end():
+        if self._is_commit_noop():
             return
-        self._let_go = False
-        self._duck.end_rows()
+        self._detached = False
+        self._duck.finish_open_rows()
         self._duck.rollback()
-        self.changes.rollback()
+        self.change_logger.rollback()
         if self._schema.uncommitted:
-            self._schema.temp_tables = self._begin_tables
-            self._schema.forget()
+            self._schema.temp_tables = self._temp_tables_at_begin
+            self._schema.invalidate()
         self._schema.uncommitted = False
-        self._ended(committed=False)
+        self._finish(committed=False)
 
-    def _nothing_to_end(self) -> bool:
+    def _is_commit_noop(self) -> bool:
         if self.active:
             return False
         if self._database.name is not None:
@@ -217,21 +219,21 @@ class Transaction:
                 raise SqlError(-256)
         raise SqlError(-255)
 
-    def _lost(self) -> None:
+    def _transaction_lost(self) -> None:
         """Nothing of the transaction is left."""
         self._duck.rollback()
-        self.changes.rollback()
-        self._schema.temp_tables = self._begin_tables
-        self._schema.forget()
-        self._ended(committed=False)
+        self.change_logger.rollback()
+        self._schema.temp_tables = self._temp_tables_at_begin
+        self._schema.invalidate()
+        self._finish(committed=False)
 
-    def _ended(self, *, committed: bool) -> None:
-        self._let_go = False
+    def _finish(self, *, committed: bool) -> None:
+        self._detached = False
         self.active = False
-        self.deferred.clear()
+        self.deferred_constraints.clear()
         self._journal = Journal()
-        self.writer.forget_rows()
-        self._owner.release(committed=committed)
+        self.recorder.clear()
+        self._lock_owner.release(committed=committed)
 
     # ---- savepoints -------------------------------------------------------------------------------
     def savepoint(self, name: str, unique: bool = False) -> None:
@@ -244,7 +246,9 @@ class Transaction:
             if point.name == name and (point.unique or unique):
                 raise SqlError(-16399, 0, 0, name)
         tables = dict(self._schema.temp_tables)
-        points.append(Savepoint(name, len(self._journal.writes), unique, tables, self.changes.place()))
+        points.append(
+            Savepoint(name, len(self._journal.writes), unique, tables, self.change_logger.log_position())
+        )
 
     def _find_savepoint(self, name: str) -> int:
         if not self.active:
@@ -262,20 +266,20 @@ class Transaction:
     def rollback_to_savepoint(self, name: str = "") -> None:
         """Undo what came after the savepoint; the savepoint stays, and so do the locks."""
         index = self._find_savepoint(name)
-        self._duck.settle()  # first: where there is no room for rows, nothing is undone
-        self.take_up()
+        self._duck.buffer_open_rows()  # first: where there is no room for rows, nothing is undone
+        self.resume()
         point = self._journal.savepoints[index]
         del self._journal.savepoints[index + 1 :]
         if point.position < len(self._journal.writes):
             del self._journal.writes[point.position :]
-            self.changes.rolled_back_to(point.logged)
-            self._restart()
+            self.change_logger.rollback_to(point.log_position)
+            self._restart_and_replay()
         if self._schema.uncommitted:
             self._schema.temp_tables = dict(point.temp_tables)
-            self._schema.forget()
+            self._schema.invalidate()
 
     # ---- mending ------------------------------------------------------------------------------------
-    def _restart(self) -> None:
+    def _restart_and_replay(self) -> None:
         """A new DuckDB transaction with everything that the journal holds; the transaction is lost if that
         fails."""
         self._duck.rollback()
@@ -283,8 +287,8 @@ class Transaction:
             return
         try:
             self._replay()
-        except (duckdb.Error, Differs) as e:
-            self._lost()
+        except (duckdb.Error, ReplayMismatch) as e:
+            self._transaction_lost()
             raise SqlError(
                 -458, ISAM_LOCKED, 0, "", f"the transaction could not be kept after an error: {e}"
             ) from e
@@ -293,59 +297,59 @@ class Transaction:
         for attempt in itertools.count(1):
             self._duck.begin()
             try:
-                with self._duck.undisturbed():
-                    self._journal.replay(self.writer)
+                with self._duck.uninterruptible():
+                    self._journal.replay(self.recorder)
                 return
-            except Differs:
+            except ReplayMismatch:
                 self._duck.rollback()
-                if attempt == _PATIENCE:
+                if attempt == _MAX_ATTEMPTS:
                     raise
 
-    def failed(self, error: duckdb.Error) -> SqlError:
+    def recover_from_error(self, error: duckdb.Error) -> SqlError:
         """The SqlError for a DuckDB error outside `write`; mends the transaction that DuckDB has aborted."""
-        self._database.databases.note(error)
-        if self._duck.open and not self.writer.log:
-            self._restart()
+        self._database.databases.note_invalidated(error)
+        if self._duck.open and not self.recorder.statement_writes:
+            self._restart_and_replay()
         return from_duckdb(error)
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """End DuckDB's transaction, as its database has gone, between two statements. From another thread, while the
         session is at nothing."""
-        self._let_go = self._duck.open or self._let_go
-        self._duck.let_go(from_duckdb(duckdb.IOException(_GONE)))
+        self._detached = self._duck.open or self._detached
+        self._duck.detach(from_duckdb(duckdb.IOException(_INVALIDATED)))
 
-    def take_up(self) -> None:
+    def resume(self) -> None:
         """Begin again what was let go; -458 where that cannot be, and the transaction is lost."""
-        if self._let_go:
-            self._let_go = False
-            self._restart()
+        if self._detached:
+            self._detached = False
+            self._restart_and_replay()
 
     def restart_statement(self) -> None:
         """Begin again after DuckDB has aborted a statement's own transaction (never inside an explicit
         one)."""
         self._duck.rollback()
-        self.writer.log = []
-        self.changes.forget()
+        self.recorder.statement_writes = []
+        self.change_logger.discard()
         self._duck.begin()
 
     # ---- other sessions -----------------------------------------------------------------------------
-    def refresh(self, tables: Iterable[Table]) -> None:
+    def refresh_snapshot(self, tables: Iterable[TableKey]) -> None:
         """See what others have committed before this query. Stale inside `write`, which begins again."""
         if self._duck.is_stale(tables):
             if self._writing:
-                raise Stale
-            if self._journal.rows <= _REPLAYED_FOR_READING:
-                self._restart()
+                raise StaleSnapshot
+            if self._journal.rows <= _MAX_REPLAY_ROWS:
+                self._restart_and_replay()
 
-    def see_schema(self) -> None:
+    def refresh_schema(self) -> None:
         """See what others have committed to the schema, before a statement is planned."""
-        if self._duck.open and self._duck.has_old_schema and not self._writing:
-            self._restart()
+        if self._duck.open and self._duck.has_stale_schema and not self._writing:
+            self._restart_and_replay()
 
-    def require_fresh(self, tables: Iterable[Table]) -> None:
+    def require_fresh(self, tables: Iterable[TableKey]) -> None:
         """Stale when another session has changed one of the tables; inside `write`."""
         if self._duck.is_stale(tables):
-            raise Stale
+            raise StaleSnapshot
 
     # ---- running ------------------------------------------------------------------------------------
     def read(self, body: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
@@ -353,22 +357,22 @@ class Transaction:
         try:
             return body(*arguments, **named)
         except duckdb.Error as e:
-            raise self.failed(e) from e
+            raise self.recover_from_error(e) from e
         except MemoryError as e:  # Arrow's, over what DuckDB has made
-            raise self.failed(duckdb.OutOfMemoryException(str(e))) from e
+            raise self.recover_from_error(duckdb.OutOfMemoryException(str(e))) from e
 
-    def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenRows:
+    def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenResult:
         """Begin a query whose rows are made while they are read, as they are in this transaction now, whatever comes
         after."""
-        return self.read(self._duck.stream, query, parameters, batch_rows, self.failed)
+        return self.read(self._duck.stream, query, parameters, batch_rows, self.recover_from_error)
 
-    def rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
         """Run a query that will come again and has few rows; these."""
-        return self.read(self._duck.rows, sql, values)
+        return self.read(self._duck.fetch_rows, sql, values)
 
-    def first_rows(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
+    def fetch_first(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
         """Run a query that will come again; at most so many of its rows."""
-        return self.read(self._duck.first_rows, sql, values, most)
+        return self.read(self._duck.fetch_first, sql, values, most)
 
     def write(self, body: Callable[[], T], *, single: bool = False) -> T:
         """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.
@@ -382,8 +386,8 @@ class Transaction:
         """
         if self._writing:
             return body()
-        self._duck.free()  # before anything is written: a query that fails now costs what is not in the journal
-        owner = self._owner
+        self._duck.free_connection()  # before anything is written: a query that fails now costs what is not in the journal
+        owner = self._lock_owner
         committed = False
         try:
             for attempt in itertools.count(1):
@@ -391,28 +395,30 @@ class Transaction:
                     result = self._write_once(body, single)
                     committed = True
                     return result
-                except _AGAIN:
+                except _RETRYABLE:
                     if owner.interrupted.is_set():
                         raise SqlError(-213, ISAM_INTERRUPTED) from None
-                    if attempt > _PATIENCE:
-                        raise _too_busy() from None
+                    if attempt > _MAX_ATTEMPTS:
+                        raise _too_many_conflicts() from None
                 except SqlError as e:
                     if not is_conflict(e) or owner.interrupted.is_set():
                         raise
-                    if owner.wait >= 0 and attempt * _PAUSE > max(owner.wait, 3 * _PAUSE):
-                        isam = ISAM_LOCK_TIMEOUT if owner.wait else e.isamcode
+                    if owner.lock_timeout >= 0 and attempt * _RETRY_SECONDS > max(
+                        owner.lock_timeout, 3 * _RETRY_SECONDS
+                    ):
+                        isam = ISAM_LOCK_TIMEOUT if owner.lock_timeout else e.isamcode
                         raise SqlError(e.sqlcode, isam, 0, e.near, e.detail) from e
-                    if owner.interrupted.wait(_PAUSE):
+                    if owner.interrupted.wait(_RETRY_SECONDS):
                         raise SqlError(-213, ISAM_INTERRUPTED) from e
             raise AssertionError("unreachable")
         finally:
             if not self.active:
-                owner.release(committed=committed, keep=owner.kept)
+                owner.release(committed=committed, keep=owner.held_tables)
 
     def _write_once(self, body: Callable[[], T], single: bool) -> T:
         schema = self._schema
         tables, changed = dict(schema.temp_tables), schema.uncommitted
-        self.writer.log = []
+        self.recorder.statement_writes = []
         self._writing = True
         if not self.active:
             schema.uncommitted = changed = False
@@ -421,142 +427,149 @@ class Transaction:
                 self._duck.begin()
             result = body()
             if self.active:
-                self.changes.keep()
-                self._journal.writes += self.writer.log
+                self.change_logger.flush()
+                self._journal.writes += self.recorder.statement_writes
             elif self._duck.open:
                 self._commit()
                 schema.publish()
             return result
         except Exception as e:
             untouched = (
-                isinstance(e, SqlError) and not self.writer.log and not isinstance(e.__cause__, duckdb.Error)
+                isinstance(e, SqlError)
+                and not self.recorder.statement_writes
+                and not isinstance(e.__cause__, duckdb.Error)
             )
             schema.temp_tables = tables
             if schema.uncommitted != changed:
                 schema.uncommitted = changed
-                schema.forget()
+                schema.invalidate()
             if not self.active:
                 self._duck.rollback()
-                self.changes.rollback()
+                self.change_logger.rollback()
             elif not untouched:
-                self.writer.log = []
-                if isinstance(e, _AGAIN) or (isinstance(e, SqlError) and is_conflict(e)):
-                    self.changes.forget()  # it will be run again
+                self.recorder.statement_writes = []
+                if isinstance(e, _RETRYABLE) or (isinstance(e, SqlError) and is_conflict(e)):
+                    self.change_logger.discard()  # it will be run again
                 else:
-                    self.changes.failed()
-                self._restart()
+                    self.change_logger.statement_failed()
+                self._restart_and_replay()
             if isinstance(e, duckdb.Error):
-                self._database.databases.note(e)
+                self._database.databases.note_invalidated(e)
                 raise from_duckdb(e) from e
             raise
         finally:
             self._writing = False
-            self.writer.log = []
+            self.recorder.statement_writes = []
             if not self.active:
-                self.writer.forget_rows()
+                self.recorder.clear()
 
     # ---- a routine's statements, inside `write` -------------------------------------------------------
-    def nested(self, body: Callable[[], T]) -> T:
+    def run_nested(self, body: Callable[[], T]) -> T:
         """Run one statement of a routine: when it fails nothing of it stays, and what the routine did before does.
 
         It is run again where another session has committed after the snapshot that it was to see.
         """
         assert self._writing
-        self._depth += 1
+        self._nesting_depth += 1
         try:
-            return self._nested(body)
+            return self._run_nested(body)
         finally:
-            self._depth -= 1
+            self._nesting_depth -= 1
 
-    def _nested(self, body: Callable[[], T]) -> T:
-        mark = _Mark(
-            len(self.writer.log), self.ended_inside, dict(self._schema.temp_tables), self.changes.mark
+    def _run_nested(self, body: Callable[[], T]) -> T:
+        mark = _StatementMark(
+            len(self.recorder.statement_writes),
+            self.nested_end_count,
+            dict(self._schema.temp_tables),
+            self.change_logger.pending_count,
         )
-        for attempt in range(_PATIENCE):
+        for attempt in range(_MAX_ATTEMPTS):
             try:
                 return body()
-            except _AGAIN:
-                if self._owner.interrupted.is_set():
+            except _RETRYABLE:
+                if self._lock_owner.interrupted.is_set():
                     raise SqlError(-213, ISAM_INTERRUPTED) from None
-                if attempt + 1 == _PATIENCE:
-                    raise _too_busy() from None
-                self.changes.forget(self._before(mark, mark.changes))
+                if attempt + 1 == _MAX_ATTEMPTS:
+                    raise _too_many_conflicts() from None
+                self.change_logger.discard(self._count_before(mark, mark.change_mark))
                 self._rewind(mark)
             except SqlError as problem:
-                if self._touched(mark, problem):
-                    self.changes.undo(self._before(mark, mark.changes))
+                if self._must_rewind(mark, problem):
+                    self.change_logger.undo(self._count_before(mark, mark.change_mark))
                     self._rewind(mark)
                 raise
             except duckdb.Error as problem:
-                self.changes.undo(self._before(mark, mark.changes))
+                self.change_logger.undo(self._count_before(mark, mark.change_mark))
                 self._rewind(mark)
                 raise from_duckdb(problem) from problem
         raise AssertionError("unreachable")
 
-    def _before(self, mark: _Mark, count: int) -> int:
+    def _count_before(self, mark: _StatementMark, count: int) -> int:
         """How many of what is counted came before a mark: none when a transaction has ended since."""
-        return count if mark.ended_inside == self.ended_inside else 0
+        return count if mark.nested_end_count == self.nested_end_count else 0
 
-    def _touched(self, mark: _Mark, problem: SqlError) -> bool:
-        return len(self.writer.log) > self._before(mark, mark.writes) or isinstance(
+    def _must_rewind(self, mark: _StatementMark, problem: SqlError) -> bool:
+        return len(self.recorder.statement_writes) > self._count_before(mark, mark.writes) or isinstance(
             problem.__cause__, duckdb.Error
         )
 
-    def _rewind(self, mark: _Mark) -> None:
+    def _rewind(self, mark: _StatementMark) -> None:
         """Back to a mark, on a fresh snapshot: a new DuckDB transaction with everything before it."""
-        kept = self.writer.log[: self._before(mark, mark.writes)]
+        kept = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
         self._duck.rollback()
         self._duck.begin()
-        with self._duck.undisturbed():
-            self._journal.replay(self.writer)
-            self.writer.repeat_all(kept)
-        self.writer.log = kept
+        with self._duck.uninterruptible():
+            self._journal.replay(self.recorder)
+            self.recorder.replay(kept)
+        self.recorder.statement_writes = kept
         if self._schema.temp_tables != mark.temp_tables:
             self._schema.temp_tables = dict(mark.temp_tables)
-        self._schema.forget()
+        self._schema.invalidate()
 
-    def control(self, verb: str) -> None:
+    def run_control(self, verb: str) -> None:
         """BEGIN, COMMIT or ROLLBACK WORK inside a routine: what it did before is no longer a part of its statement."""
         if verb == "begin" and not self.active:
-            self._end_statement()
+            self._commit_routine_work()
         elif verb == "commit" and self.active:
-            self._journal.writes += self.writer.log
-            self.writer.log = []
+            self._journal.writes += self.recorder.statement_writes
+            self.recorder.statement_writes = []
         elif verb == "rollback" and self.active:
-            self.writer.log = []
+            self.recorder.statement_writes = []
         try:
             {"begin": self.begin, "commit": self.commit, "rollback": self.rollback}[verb]()
-            self.ended_inside += 1
-            self.writer.log = []
+            self.nested_end_count += 1
+            self.recorder.statement_writes = []
         finally:
             if not self._duck.open:
                 self._duck.begin()
 
-    def _end_statement(self) -> None:
+    def _commit_routine_work(self) -> None:
         """Commit what a routine has done so far outside a transaction."""
         if self._duck.open:
             try:
                 self._commit()
             except (duckdb.Error, SqlError):
                 self._duck.rollback()
-                self.changes.rollback()
+                self.change_logger.rollback()
                 raise
-        self.writer.log = []
+        self.recorder.statement_writes = []
         self._schema.publish()
-        self._owner.release(committed=True)
+        self._lock_owner.release(committed=True)
 
 
-def _by_key(duck: DuckTransaction, databases: Databases, sql: str, values: object) -> list[tuple[Any, ...]]:
+def _execute_by_key(
+    duck: DuckTransaction, databases: Databases, sql: str, values: object
+) -> list[tuple[Any, ...]]:
     """Run a write by key; how many rows it changed. Of one that took effect before DuckDB failed at something else
     (errors.is_durable) the answer is lost: it was the key's row."""
     try:
-        return duck.rows(sql, values)
+        return duck.fetch_rows(sql, values)
     except duckdb.Error as e:
-        databases.note(e)
+        databases.note_invalidated(e)
         if not is_durable(e):
             raise
         return [(1,)]
 
 
-def _too_busy() -> SqlError:
+def _too_many_conflicts() -> SqlError:
     return SqlError(-244, ISAM_LOCKED, 0, "", "other sessions keep changing its tables")

@@ -11,7 +11,7 @@ from ..grammar.ddl_types import UNRESOLVED
 from ..schema import stored_types
 from ..schema.catalog import declared_text, find_type
 from ..types.nested_types import (
-    DeclaredType,
+    UserDefinedType,
     declare,
     distinct,
     element_type,
@@ -21,9 +21,9 @@ from ..types.nested_types import (
     row_fields,
 )
 from .current_database import CurrentDatabase
-from .numbers import Numbers
-from .schema_changes import SchemaChanges
-from .transaction import Transaction
+from .numbers import ObjectNumbers
+from .schema_changes import SessionSchema
+from .transaction import SessionTransaction
 
 _ROW_EXISTS, _DISTINCT_EXISTS = -9991, -9996
 _ROW_IN_USE, _IN_USE = -9990, -9630
@@ -34,7 +34,11 @@ class UserTypes:
     """The types of a session's open database, as its transaction sees them."""
 
     def __init__(
-        self, transaction: Transaction, database: CurrentDatabase, schema: SchemaChanges, numbers: Numbers
+        self,
+        transaction: SessionTransaction,
+        database: CurrentDatabase,
+        schema: SessionSchema,
+        numbers: ObjectNumbers,
     ) -> None:
         self._transaction = transaction
         self._database = database
@@ -51,21 +55,21 @@ class UserTypes:
         if t.extended_id != UNRESOLVED:
             return t
         found = declare(t.extended_name, self.find)
-        if isinstance(found, DeclaredType) and is_nested(found) and not found.extended_id:
-            found = self._numbered(found)
+        if isinstance(found, UserDefinedType) and is_nested(found) and not found.extended_id:
+            found = self._with_number(found)
         return replace(found, flags=found.flags | (t.flags & FLAG_NOT_NULL))
 
-    def _numbered(self, t: DeclaredType) -> DeclaredType:
-        number = stored_types.number_of(self._transaction.writer, self._database.require(), t)
+    def _with_number(self, t: UserDefinedType) -> UserDefinedType:
+        number = stored_types.number_of(self._transaction.recorder, self._database.require(), t)
         if number is not None:
             return replace(t, extended_id=number)
         made = replace(t, extended_id=self._numbers.new_type_id(self._database.require()))
         self._store(made, " " if is_row(t) else "C", None, t.extended_name)
         return made
 
-    def _store(self, t: DeclaredType, mode: str, name: str | None, definition: str) -> None:
+    def _store(self, t: UserDefinedType, mode: str, name: str | None, definition: str) -> None:
         attributes = _attributes(t) if mode != "D" and is_nested(t) else []
-        writer, database = self._transaction.writer, self._database.require()
+        writer, database = self._transaction.recorder, self._database.require()
         stored_types.store(writer, database, t, mode, name, definition, attributes)
 
     # ---- DDL --------------------------------------------------------------------------------
@@ -79,7 +83,7 @@ class UserTypes:
         number = self._numbers.new_type_id(self._database.require())
         if statement.kind == "ROW":
             parts = declare(statement.definition, self.find)
-            assert isinstance(parts, DeclaredType)
+            assert isinstance(parts, UserDefinedType)
             made = named_row(statement.name, parts.definition, number)
             self._store(made, "R", statement.name, parts.definition)
         else:
@@ -88,7 +92,7 @@ class UserTypes:
                 raise SqlError(_MISSING, 0, 0, source.sql.lower(), "no DISTINCT type of a serial")
             made = distinct(statement.name, source, number)
             self._store(made, "D", statement.name, declared_text(source))
-        self._schema.change()
+        self._schema.mark_changed()
         return 0
 
     def drop(self, statement: DropType) -> int:
@@ -98,7 +102,7 @@ class UserTypes:
             if statement.if_exists:
                 return 0
             raise SqlError(_ROW_MISSING if statement.kind == "ROW" else _MISSING, 0, 0, statement.name)
-        writer, database = self._transaction.writer, self._database.require()
+        writer, database = self._transaction.recorder, self._database.require()
         temporary = any(
             c.type.extended_id == t.extended_id
             for info in self._schema.temp_tables.values()
@@ -107,7 +111,7 @@ class UserTypes:
         if temporary or stored_types.is_used(writer, database, t.extended_id):
             raise SqlError(_ROW_IN_USE if is_row(t) else _IN_USE, 0, 0, statement.name)
         stored_types.forget(writer, database, t.extended_id)
-        self._schema.change()
+        self._schema.mark_changed()
         return 0
 
 

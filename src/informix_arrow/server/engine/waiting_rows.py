@@ -6,16 +6,16 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .spill_file import Place, SpillFile
+from .spill_file import SpillFile, SpillRange
 from .spool import MEMORY
 
-_ROWS = 1024
+_CHUNK_ROWS = 1024
 """Rows in a piece. The first piece stays as it is: most loops have no more."""
 
 Row = tuple[Any, ...]
 
 
-class WaitingRows:
+class RowSpool:
     """All rows that `fetch` gives, in pieces of at most as many as it is asked for; they are taken once.
 
     Pieces are bytes from the second on, 8 MiB of them in memory and the others in a temporary file. Nobody but this
@@ -31,38 +31,38 @@ class WaitingRows:
 
     def __init__(self, fetch: Callable[[int], list[Row]], directory: str | None = None) -> None:
         self._file = SpillFile(directory)
-        self._first = fetch(_ROWS)
-        self._others: list[bytes | Place] = []
+        self._first_chunk = fetch(_CHUNK_ROWS)
+        self._remaining_chunks: list[bytes | SpillRange] = []
         held = 0
         try:
-            while len(self._first) == _ROWS and (rows := fetch(_ROWS)):
+            while len(self._first_chunk) == _CHUNK_ROWS and (rows := fetch(_CHUNK_ROWS)):
                 piece = pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)
                 if held + len(piece) <= MEMORY:
                     held += len(piece)
-                    self._others.append(piece)
+                    self._remaining_chunks.append(piece)
                 else:
-                    self._others.append(self._file.write(piece))
+                    self._remaining_chunks.append(self._file.write(piece))
         except BaseException:
             self.close()
             raise
 
-    def __enter__(self) -> WaitingRows:
+    def __enter__(self) -> RowSpool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def __iter__(self) -> Iterator[Row]:
-        rows, self._first = self._first, []
+        rows, self._first_chunk = self._first_chunk, []
         yield from rows
-        self._others.reverse()
-        while self._others:
-            piece = self._others.pop()
-            rows = pickle.loads(self._file.read(piece) if isinstance(piece, Place) else piece)
+        self._remaining_chunks.reverse()
+        while self._remaining_chunks:
+            piece = self._remaining_chunks.pop()
+            rows = pickle.loads(self._file.read(piece) if isinstance(piece, SpillRange) else piece)
             yield from rows
         self._file.close()
 
     def close(self) -> None:
         """Forget those that were not taken."""
-        self._first, self._others = [], []
+        self._first_chunk, self._remaining_chunks = [], []
         self._file.close()

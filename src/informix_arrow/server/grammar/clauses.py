@@ -19,7 +19,7 @@ _OPERANDS = frozenset({"this", "expression", "expressions"})
 
 _QUERY = frozenset({"with_", "order", "limit", "into"})
 
-READ: dict[type[exp.Expression], frozenset[str]] = {
+ALLOWED_CLAUSES: dict[type[exp.Expression], frozenset[str]] = {
     exp.Select: _QUERY
     | {"expressions", "distinct", "from_", "joins", "where", "connect", "group", "having", "locks"},
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _QUERY | {"this", "expression", "distinct"}),
@@ -74,19 +74,19 @@ _WORDS = {
 }  # fmt: skip
 
 
-def refuse_others(tree: exp.Expression, check_interrupt: Callable[[], None] = lambda: None) -> None:
+def reject_foreign_clauses(tree: exp.Expression, check_interrupt: Callable[[], None] = lambda: None) -> None:
     """-201 with a word in its detail at the first clause that is none of Informix's."""
     for node in tree.walk():
         check_interrupt()
-        said = next(_not_informix(node), "") or next(_only_outermost(node, tree), "")
+        said = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
         if said:
-            raise syntax_error(_place(node), f"not Informix: {said}")
+            raise syntax_error(_source_position(node), f"not Informix: {said}")
 
 
-def _not_informix(node: exp.Expression) -> Iterator[str]:
+def _foreign_clauses(node: exp.Expression) -> Iterator[str]:
     kind = type(node)
     if kind.__module__.startswith("sqlglot."):
-        read = READ.get(kind, _OPERANDS)
+        read = ALLOWED_CLAUSES.get(kind, _OPERANDS)
         for name, value in node.args.items():
             if name not in read and _is_set(kind, name, value):
                 yield f"{_WORDS.get(name, name.strip('_').replace('_', ' ').upper())} in {node.key.upper()}"
@@ -109,17 +109,17 @@ def _only_outermost(node: exp.Expression, tree: exp.Expression) -> Iterator[str]
             yield "INTO in a part of a query"
 
 
-_FALSE_SAYS_SOMETHING = frozenset({(exp.CTE, "materialized"), (exp.Lock, "wait"), (exp.Table, "indexed")})
+_MEANINGFUL_FALSE = frozenset({(exp.CTE, "materialized"), (exp.Lock, "wait"), (exp.Table, "indexed")})
 """Where sqlglot has False for words that were written: NOT MATERIALIZED, SKIP LOCKED, NOT INDEXED."""
 
 
 def _is_set(kind: type[exp.Expression], name: str, value: object) -> bool:
     if value is False:
-        return (kind, name) in _FALSE_SAYS_SOMETHING
+        return (kind, name) in _MEANINGFUL_FALSE
     return value is not None and value != [] and value != ""
 
 
-def _place(node: exp.Expression) -> int:
+def _source_position(node: exp.Expression) -> int:
     """The 1-based character where the node, or what is in it, stands."""
     starts = [int(n.meta["start"]) for n in node.walk() if "start" in n.meta]
     return min(starts, default=0) + 1

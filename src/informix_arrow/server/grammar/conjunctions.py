@@ -7,7 +7,7 @@ from sqlglot import exp
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
     """What is joined by AND in a WHERE; nothing for none."""
-    found: list[exp.Expression] = []
+    terms: list[exp.Expression] = []
     waiting = [] if where is None else [where]
     while waiting:  # no recursion: long chains are deep left trees
         node = waiting.pop()
@@ -15,13 +15,13 @@ def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
         if isinstance(inner, exp.And):
             waiting += [inner.expression, inner.this]
         else:
-            found.append(node)
-    return found
+            terms.append(node)
+    return terms
 
 
 def combine(parts: list[exp.Expression]) -> exp.Expression | None:
     """AND of all parts, None for none."""
-    whole: exp.Expression | None = None
+    combined: exp.Expression | None = None
     for part in parts:
-        whole = part if whole is None else exp.And(this=whole, expression=part)
-    return whole
+        combined = part if combined is None else exp.And(this=combined, expression=part)
+    return combined

@@ -18,7 +18,7 @@ class ColumnDef:
 
 @dataclass(slots=True)
 class ConstraintDef:
-    """P, U, C or R; `condition` is the text of a CHECK. `unchecked` is NOVALIDATE: rows that are there need not hold
+    """P, U, C or R; `condition` is the text of a CHECK. `no_validate` is NOVALIDATE: rows that are there need not hold
     it."""
 
     kind: str
@@ -28,13 +28,13 @@ class ConstraintDef:
     parent: str = ""
     parent_columns: list[str] = field(default_factory=list)
     cascade: bool = False
-    unchecked: bool = False
+    no_validate: bool = False
 
 
 @dataclass(slots=True)
-class Storage:
+class StorageOptions:
     """Storage clauses, which are kept for the catalogue: sizes in KB, `lock` R(ow), P(age) or T(able), `strategy` of
-    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression), `parts` the
+    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression), `key_columns` the
     number that each of these has beside those of tables."""
 
     extent: int = 16
@@ -53,12 +53,12 @@ class CreateTable:
     constraints: list[ConstraintDef]
     if_not_exists: bool = False
     query: str = ""
-    storage: Storage = field(default_factory=Storage)
+    storage: StorageOptions = field(default_factory=StorageOptions)
     owner: str = ""  # "" = who makes it
 
 
 @dataclass(slots=True)
-class Drop:
+class DropObject:
     kind: str  # TABLE, VIEW, INDEX, SYNONYM, SEQUENCE
     name: str
     if_exists: bool = False
@@ -70,7 +70,7 @@ class CreateIndex:
     name: str
     table: str
     unique: bool
-    parts: list[tuple[str, bool]]
+    key_columns: list[tuple[str, bool]]
     if_not_exists: bool = False
 
 
@@ -124,7 +124,7 @@ class DropConstraint:
 
 @dataclass(slots=True)
 class ChangeStorage:
-    """The storage clauses of ALTER TABLE: those fields of `Storage` that change."""
+    """The storage clauses of ALTER TABLE: those fields of `StorageOptions` that change."""
 
     fields: dict[str, Any]
 
@@ -163,7 +163,7 @@ class CreateSynonym:
 
 
 @dataclass(slots=True)
-class Sequence:
+class DefineSequence:
     """CREATE SEQUENCE (`new`) and ALTER SEQUENCE; None where nothing is said."""
 
     name: str
@@ -181,7 +181,7 @@ class Sequence:
 
 
 @dataclass(slots=True)
-class Rename:
+class RenameObject:
     kind: str
     name: str
     new: str
@@ -189,7 +189,7 @@ class Rename:
 
 
 @dataclass(slots=True)
-class Truncate:
+class TruncateTable:
     name: str
 
 
@@ -233,7 +233,7 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class DefineRole:
     """CREATE ROLE, or DROP ROLE (`drop`); `if_needed` is IF NOT EXISTS, or IF EXISTS."""
 
     name: str

@@ -24,18 +24,18 @@ from .ddl_nodes import (
     CreateTable,
     CreateType,
     CreateView,
+    DefineSequence,
     DropColumn,
     DropConstraint,
     ModifyColumn,
-    Sequence,
-    Storage,
+    StorageOptions,
 )
-from .ddl_types import TypeReader
+from .ddl_types import TypeParser
 
 T = TypeVar("T")
 
 
-class DdlParser(TypeReader):
+class DdlParser(TypeParser):
     """Reads one statement."""
 
     def constraint_name(self) -> str:
@@ -50,7 +50,7 @@ class DdlParser(TypeReader):
         """One column definition; its column-level constraints go to `constraints`."""
         name = self.identifier()
         t, first = self.column_type()
-        self.space()
+        self.storage_space()
         column = ColumnDef(name, not_null(t) if t.code in SERIALS else t, None, first)
         while True:
             if self.accept("DEFAULT"):
@@ -75,7 +75,7 @@ class DdlParser(TypeReader):
 
     def references(self, columns: list[str]) -> ConstraintDef:
         parent = self.object_name()
-        parent_columns = self.names() if self.word == "(" else []
+        parent_columns = self.identifier_list() if self.word == "(" else []
         cascade = self.accept("ON", "DELETE", "CASCADE")
         name = self.constraint_name()
         unchecked = self.accept("NOVALIDATE")
@@ -83,18 +83,18 @@ class DdlParser(TypeReader):
 
     def table_constraint(self) -> ConstraintDef | None:
         if self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
-            columns = self.names()
+            columns = self.identifier_list()
             return ConstraintDef("P", columns, self.constraint_name())
         if self.word in ("UNIQUE", "DISTINCT") and self.peek() == "(":
-            self.at += 1
-            columns = self.names()
+            self.index += 1
+            columns = self.identifier_list()
             return ConstraintDef("U", columns, self.constraint_name())
         if self.word == "CHECK" and self.peek() == "(":
-            self.at += 1
+            self.index += 1
             text = self.parenthesised()
             return ConstraintDef("C", [], self.constraint_name(), text)
         if self.accept("FOREIGN", "KEY") or self.accept("FOREIGN KEY"):
-            columns = self.names()
+            columns = self.identifier_list()
             self.expect("REFERENCES")
             return self.references(columns)
         return None
@@ -102,10 +102,10 @@ class DdlParser(TypeReader):
     # ---- statements ---------------------------------------------------------------------------
     def create_table(self, temporary: bool) -> CreateTable:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.owned_name()
+        owner, name = self.qualified_name()
         table = CreateTable(name, temporary, [], [], exists, owner=owner)
         if self.accept("AS"):
-            table.query = self.parenthesised() if self.word == "(" else self.rest()
+            table.query = self.parenthesised() if self.word == "(" else self.remaining_text()
             table.storage = self.storage()
             return table
         self.expect("(")
@@ -120,13 +120,13 @@ class DdlParser(TypeReader):
         self.expect(")")
         table.storage = self.storage()
         if not table.columns:
-            raise self.fail()
+            raise self.syntax_error()
         return table
 
-    def storage(self) -> Storage:
+    def storage(self) -> StorageOptions:
         """Storage clauses mean nothing here but for the catalogue; what is no storage clause is a syntax error."""
-        found = Storage()
-        while not self.done:
+        found = StorageOptions()
+        while not self.at_end:
             if self.accept("WITH"):
                 if not (
                     self.accept("NO", "LOG")
@@ -134,29 +134,29 @@ class DdlParser(TypeReader):
                     or self.accept("CRCOLS")
                     or self.accept("AUDIT")
                 ):
-                    raise self.fail()
+                    raise self.syntax_error()
             elif self.accept("PUT"):
-                self._put()
+                self._lob_storage()
             elif self.accept("LOCK", "MODE"):
                 found.lock = self._lock_mode()
             elif self.accept("STATCHANGE"):
                 if not self.accept("AUTO"):
-                    self.number()
+                    self.integer()
             elif self.accept("STATLEVEL"):
                 if not (self.accept("TABLE") or self.accept("FRAGMENT") or self.accept("AUTO")):
-                    raise self.fail()
-            elif not self._placed(found):
-                raise self.fail()
+                    raise self.syntax_error()
+            elif not self._storage_clause(found):
+                raise self.syntax_error()
         return found
 
-    def _placed(self, found: Storage) -> bool:
+    def _storage_clause(self, found: StorageOptions) -> bool:
         """One of the clauses that say where a table or an index is stored; False when none stands here."""
         if self.accept("IN"):
             found.fragments = [(self.identifier(), "")]
         elif self.accept("EXTENT", "SIZE"):
-            found.extent = self.number()
+            found.extent = self.integer()
         elif self.accept("NEXT", "SIZE"):
-            found.next = self.number()
+            found.next = self.integer()
         elif self.accept("FRAGMENT", "BY") or self.accept("PARTITION", "BY") or self.accept("PARTITION BY"):
             self._fragments(found)
         else:
@@ -168,13 +168,13 @@ class DdlParser(TypeReader):
         paren = self.accept("(")
         word = self.word
         if word not in ("ROW", "PAGE", "TABLE"):
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         if paren:
             self.expect(")")
         return word[0]
 
-    def _fragments(self, found: Storage) -> None:
+    def _fragments(self, found: StorageOptions) -> None:
         """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, `ROUND ROBIN PARTITION p IN a, ..`, or expressions with the
         dbspace of each. Other strategies are accepted and forgotten, with all that stands behind them."""
         if self.accept("ROUND", "ROBIN"):
@@ -190,32 +190,32 @@ class DdlParser(TypeReader):
                 if not self.accept(","):
                     return
         if not self.accept("EXPRESSION"):
-            self.at = len(self.tokens)
+            self.index = len(self.tokens)
             return
         found.strategy, found.fragments = "E", []
         while True:
             if self.accept("PARTITION"):
                 self.identifier()
             start = self.token.start
-            while not self.done and self.word != "IN":
+            while not self.at_end and self.word != "IN":
                 if self.word == "(":
                     self.parenthesised()
                 else:
-                    self.at += 1
+                    self.index += 1
             expression = self.sql[start : self.token.start].strip()
             self.expect("IN")
             found.fragments.append((self.identifier(), expression))
             if not self.accept(","):
                 return
 
-    def _put(self) -> None:
+    def _lob_storage(self) -> None:
         """`PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, several of them, and `PUT IN sbspace1`."""
         while True:
             if self.word != "IN":
                 self.identifier()
             self.expect("IN")
             if self.word == "(":
-                self.names()
+                self.identifier_list()
             else:
                 self.identifier()
             if self.word == "(":
@@ -246,25 +246,27 @@ class DdlParser(TypeReader):
 
     def _index_options(self) -> None:
         """How an index is stored and used, to the end: nothing here depends on it."""
-        while not self.done:
+        while not self.at_end:
             if self.accept("USING"):
                 self.identifier()
             elif self.accept("FILLFACTOR"):
-                self.number()
+                self.integer()
             elif self.accept("HASH", "ON"):
-                self.names()
+                self.identifier_list()
                 self.expect("WITH")
-                self.number()
+                self.integer()
                 self.expect("BUCKETS")
             elif self.word in ("DISABLED", "FILTERING"):
                 raise not_supported(f"{self.word} indexes", -201, self.token.start + 1)
-            elif not (self.accept("ENABLED") or self.accept("ONLINE") or self._placed(Storage())):
-                raise self.fail()
+            elif not (
+                self.accept("ENABLED") or self.accept("ONLINE") or self._storage_clause(StorageOptions())
+            ):
+                raise self.syntax_error()
 
     def create_view(self) -> CreateView:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.owned_name()
-        columns = self.names() if self.word == "(" else []
+        owner, name = self.qualified_name()
+        columns = self.identifier_list() if self.word == "(" else []
         self.expect("AS")
         checked = len(self.tokens) > 3 and [t.text.upper() for t in self.tokens[-3:]] == [
             "WITH",
@@ -273,31 +275,31 @@ class DdlParser(TypeReader):
         ]
         if checked:
             del self.tokens[-3:]
-        return CreateView(name, columns, self.rest(), exists, checked, owner)
+        return CreateView(name, columns, self.remaining_text(), exists, checked, owner)
 
     def create_synonym(self, private: bool) -> CreateSynonym:
         exists = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
         self.expect("FOR")
-        database, table = self.table_of_any()
-        self.finish()
+        database, table = self.table_in_any_database()
+        self.expect_end()
         return CreateSynonym(name, database, table, private, exists)
 
-    def sequence(self, new: bool) -> Sequence:
+    def sequence(self, new: bool) -> DefineSequence:
         """Behind CREATE SEQUENCE and ALTER SEQUENCE."""
         exists = new and self.accept("IF", "NOT", "EXISTS")
-        made = Sequence(self.object_name(), new, if_not_exists=exists)
-        while not self.done:
+        made = DefineSequence(self.object_name(), new, if_not_exists=exists)
+        while not self.at_end:
             if self.accept("INCREMENT"):
                 self.accept("BY")
-                made.increment = self.signed()
+                made.increment = self.signed_integer()
             elif self.accept("START" if new else "RESTART"):
                 self.accept("WITH")
-                made.start = self.signed()
+                made.start = self.signed_integer()
             elif self.accept("MINVALUE"):
-                made.low = self.signed()
+                made.low = self.signed_integer()
             elif self.accept("MAXVALUE"):
-                made.high = self.signed()
+                made.high = self.signed_integer()
             elif self.accept("NOMINVALUE"):
                 made.no_low = True
             elif self.accept("NOMAXVALUE"):
@@ -307,13 +309,13 @@ class DdlParser(TypeReader):
             elif self.accept("NOCYCLE"):
                 made.cycle = False
             elif self.accept("CACHE"):
-                made.cache = self.number()
+                made.cache = self.integer()
             elif self.accept("NOCACHE"):
                 made.cache = 0
             elif self.accept("ORDER") or self.accept("NOORDER"):
-                made.order = self.tokens[self.at - 1].text.upper() == "ORDER"
+                made.order = self.tokens[self.index - 1].text.upper() == "ORDER"
             else:
-                raise self.fail()
+                raise self.syntax_error()
         return made
 
     def create_type(self, kind: str) -> CreateType:
@@ -322,12 +324,12 @@ class DdlParser(TypeReader):
         name = self.object_name()
         if kind == "DISTINCT":
             self.expect("AS")
-            definition = self.rest()
+            definition = self.remaining_text()
         else:
             definition = f"ROW({self.parenthesised()})"
             if self.accept("UNDER"):
                 raise not_supported("inheritance of ROW types", -201, self.token.start + 1)
-            self.finish()
+            self.expect_end()
         return CreateType(kind, name, definition, exists)
 
     def alter_table(self) -> AlterTable:
@@ -336,7 +338,7 @@ class DdlParser(TypeReader):
             alter.actions += self._alter_actions()
             if not self.accept(","):
                 break
-        self.finish()
+        self.expect_end()
         return alter
 
     def _alter_actions(self) -> list[AlterAction]:
@@ -345,7 +347,7 @@ class DdlParser(TypeReader):
             paren = self.accept("(")
             constraint = self.table_constraint()
             if constraint is None:
-                raise self.fail()
+                raise self.syntax_error()
             if paren:
                 self.expect(")")
             return [AddConstraint(constraint)]
@@ -354,12 +356,12 @@ class DdlParser(TypeReader):
         if self.accept("DROP", "CONSTRAINT"):
             return [DropConstraint(name) for name in self._one_or_several(self.object_name)]
         if self.accept("DROP"):
-            names = self.names() if self.word == "(" else [self.identifier()]
+            names = self.identifier_list() if self.word == "(" else [self.identifier()]
             return [DropColumn(name) for name in names]
         if self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
-            return [ChangeStorage({"next": self.number()})]
+            return [ChangeStorage({"next": self.integer()})]
         if self.accept("MODIFY", "EXTENT", "SIZE"):
-            return [ChangeStorage({"extent": self.number()})]
+            return [ChangeStorage({"extent": self.integer()})]
         if self.accept("MODIFY"):
             return self._one_or_several(self._modify_column)
         if self.accept("LOCK", "MODE"):
@@ -367,10 +369,10 @@ class DdlParser(TypeReader):
         if self.accept("TYPE"):
             self.expect("(")
             if not (self.accept("RAW") or self.accept("STANDARD")):
-                raise self.fail()
+                raise self.syntax_error()
             self.expect(")")
             return [ChangeStorage({})]
-        raise self.fail()
+        raise self.syntax_error()
 
     def _add_column(self) -> AddColumn:
         constraints: list[ConstraintDef] = []
@@ -391,6 +393,6 @@ class DdlParser(TypeReader):
             self.expect(")")
         return found
 
-    def finish(self) -> None:
-        if not self.done:
-            raise self.fail()
+    def expect_end(self) -> None:
+        if not self.at_end:
+            raise self.syntax_error()

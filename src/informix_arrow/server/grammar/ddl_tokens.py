@@ -14,7 +14,7 @@ _DIGITS = 32
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
-class Tokens:
+class TokenStream:
     """The tokens of one statement without a closing semicolon, and a place among them."""
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
@@ -27,13 +27,13 @@ class Tokens:
             raise SqlError(-202, 0, 1, "", str(e)) from None
         while self.tokens and self.tokens[-1].token_type == TokenType.SEMICOLON:
             self.tokens.pop()
-        self.at = 0
+        self.index = 0
         self.databases: set[str] = set()
 
     # ---- tokens -----------------------------------------------------------------------------
     @property
     def token(self) -> Token:
-        return self.tokens[self.at] if self.at < len(self.tokens) else _END
+        return self.tokens[self.index] if self.index < len(self.tokens) else _END
 
     @property
     def word(self) -> str:
@@ -41,60 +41,60 @@ class Tokens:
         return "" if token.token_type == TokenType.STRING else token.text.upper()
 
     def peek(self, ahead: int = 1) -> str:
-        position = self.at + ahead
+        position = self.index + ahead
         return self.tokens[position].text.upper() if position < len(self.tokens) else ""
 
     @property
-    def done(self) -> bool:
-        return self.at >= len(self.tokens)
+    def at_end(self) -> bool:
+        return self.index >= len(self.tokens)
 
-    def fail(self) -> SqlError:
-        return syntax_error(self.token.start + 1 if not self.done else len(self.sql))
+    def syntax_error(self) -> SqlError:
+        return syntax_error(self.token.start + 1 if not self.at_end else len(self.sql))
 
     def accept(self, *words: str) -> bool:
         """Consume a sequence of words if it stands here. A multi-word token ("ORDER BY") counts as its
         words."""
-        at = self.at
+        at = self.index
         for word in words:
             if at >= len(self.tokens) or self.tokens[at].text.upper() != word:
                 return False
             if self.tokens[at].token_type == TokenType.STRING:
                 return False
             at += 1
-        self.at = at
+        self.index = at
         return True
 
     def expect(self, *words: str) -> None:
         if not self.accept(*words):
-            raise self.fail()
+            raise self.syntax_error()
 
     def identifier(self) -> str:
         token = self.token
-        if self.done or token.token_type == TokenType.STRING:
-            raise self.fail()
+        if self.at_end or token.token_type == TokenType.STRING:
+            raise self.syntax_error()
         if token.token_type == TokenType.IDENTIFIER and token.text:
-            self.at += 1
+            self.index += 1
             return str(token.text)
         if not (token.text[:1].isalpha() or token.text[:1] == "_"):
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         return str(token.text).lower()
 
     def object_name(self) -> str:
         """`[db[@server]:][owner.]name`, db being the open one; the owner says nothing in a database without ANSI."""
-        return self.owned_name()[1]
+        return self.qualified_name()[1]
 
-    def owned_name(self) -> tuple[str, str]:
+    def qualified_name(self) -> tuple[str, str]:
         """The same: owner, "" where none is named, and name."""
-        self.own_database()
+        self.skip_database()
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
             owner = self.token.text
-            self.at += 2
+            self.index += 2
             return owner, self.identifier()
         name = self.identifier()
         return (name, self.identifier()) if self.accept(".") else ("", name)
 
-    def own_database(self) -> None:
+    def skip_database(self) -> None:
         """`db:` and `db@server:` before a name, if one is there. Who runs the statement sees to it that it is the open
         one: `databases` has their names."""
         if self.peek() == ":" or (self.peek() == "@" and self.peek(3) == ":"):
@@ -103,7 +103,7 @@ class Tokens:
                 self.identifier()
             self.expect(":")
 
-    def table_of_any(self) -> tuple[str | None, str]:
+    def table_in_any_database(self) -> tuple[str | None, str]:
         """`[db[@server]:][owner.]name`: database (None for the current one) and name."""
         database = None
         if self.peek() in (":", "@"):
@@ -113,19 +113,19 @@ class Tokens:
             self.expect(":")
         return database, self.object_name()
 
-    def signed(self) -> int:
-        return -self.number() if self.accept("-") else self.number()
+    def signed_integer(self) -> int:
+        return -self.integer() if self.accept("-") else self.integer()
 
-    def number(self) -> int:
+    def integer(self) -> int:
         if self.token.token_type != TokenType.NUMBER:
-            raise self.fail()
+            raise self.syntax_error()
         text = self.token.text
         if len(text) > _DIGITS or not text.isdecimal():
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         return int(text)
 
-    def names(self) -> list[str]:
+    def identifier_list(self) -> list[str]:
         self.expect("(")
         found = [self.identifier()]
         while self.accept(","):
@@ -133,12 +133,12 @@ class Tokens:
         self.expect(")")
         return found
 
-    def rest(self) -> str:
+    def remaining_text(self) -> str:
         """The text from here to the end."""
-        if self.done:
-            raise self.fail()
+        if self.at_end:
+            raise self.syntax_error()
         text = self.sql[self.token.start : self.tokens[-1].end + 1]
-        self.at = len(self.tokens)
+        self.index = len(self.tokens)
         return text
 
     def parenthesised(self) -> str:
@@ -146,14 +146,14 @@ class Tokens:
         self.expect("(")
         start = self.token.start
         depth = 1
-        while not self.done:
+        while not self.at_end:
             if self.token.token_type == TokenType.L_PAREN:
                 depth += 1
             elif self.token.token_type == TokenType.R_PAREN:
                 depth -= 1
                 if not depth:
                     text = self.sql[start : self.token.start]
-                    self.at += 1
+                    self.index += 1
                     return text
-            self.at += 1
-        raise self.fail()
+            self.index += 1
+        raise self.syntax_error()

@@ -8,7 +8,7 @@ from ...wire.qualifiers import Qualifier
 from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError
 from ..types import intervals
-from .ddl_tokens import Tokens
+from .ddl_tokens import TokenStream
 from .dialect_parser import FIELDS, SIMPLE_TYPES
 
 UNRESOLVED = -1
@@ -20,7 +20,7 @@ def unresolved(text: str) -> ColumnType:
     return ColumnType(TypeCode.UDTVAR.value, 0, 0, UNRESOLVED, "", text)
 
 
-class TypeReader(Tokens):
+class TypeParser(TokenStream):
     """Reads what stands behind a column's name."""
 
     def column_type(self) -> tuple[ColumnType, int]:
@@ -28,15 +28,15 @@ class TypeReader(Tokens):
         start = self.token
         word = self.word
         if (
-            self.done
+            self.at_end
             or self.token.token_type in (TokenType.STRING, TokenType.NUMBER)
             or not word[:1].isalpha()
         ):
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         if word in ("SET", "MULTISET", "LIST", "ROW"):
             self.parenthesised()
-            return unresolved(self._since(start.start)), 1
+            return unresolved(self._text_since(start.start)), 1
         first = 1
         if word == "DOUBLE":
             self.expect("PRECISION")
@@ -55,18 +55,18 @@ class TypeReader(Tokens):
             ), 1
         if self.word == "(":
             if word in ("SERIAL", "SERIAL8", "BIGSERIAL"):
-                self.at += 1
-                first = self.number()
+                self.index += 1
+                first = self.integer()
                 self.expect(")")
             else:
                 self.parenthesised()
         try:
-            return ColumnType.parse_sql(self._since(start.start)), first
+            return ColumnType.parse_sql(self._text_since(start.start)), first
         except ValueError as e:
             raise SqlError(-201, 0, start.start + 1, word.lower(), str(e)) from None
 
-    def _since(self, start: int) -> str:
-        return str(self.sql[start : self.tokens[self.at - 1].end + 1])
+    def _text_since(self, start: int) -> str:
+        return str(self.sql[start : self.tokens[self.index - 1].end + 1])
 
     def qualifier(self) -> None:
         """Step over `YEAR(4) TO FRACTION(3)`."""
@@ -76,13 +76,13 @@ class TypeReader(Tokens):
 
     def _field(self) -> None:
         if self.word not in FIELDS:
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         if self.accept("("):
-            self.number()
+            self.integer()
             self.expect(")")
 
-    def space(self) -> None:
+    def storage_space(self) -> None:
         """`IN blobspace1`, `IN TABLE` behind BYTE and TEXT: storage means nothing here."""
         if self.accept("IN") and not self.accept("TABLE"):
             self.identifier()
@@ -91,7 +91,7 @@ class TypeReader(Tokens):
         """The value after DEFAULT of a column of type `t`, as catalogue kind and text."""
         word, token = self.word, self.token
         if token.token_type == TokenType.STRING:
-            self.at += 1
+            self.index += 1
             return "L", str(token.text)
         if word in (
             "NULL",
@@ -103,7 +103,7 @@ class TypeReader(Tokens):
             "DBSERVERNAME",
             "SITENAME",
         ):
-            self.at += 1
+            self.index += 1
             if word in ("CURRENT", "SYSDATE") and self.word in FIELDS:
                 self.qualifier()
             letters = {
@@ -116,28 +116,28 @@ class TypeReader(Tokens):
             }
             return letters.get(word, "S"), ""
         if word in ("DATETIME", "INTERVAL"):
-            self.at += 1
+            self.index += 1
             text = self.parenthesised().strip()
             start = self.token.start
             self.qualifier()
             if word == "INTERVAL" and intervals.is_interval(t):
-                text = _under(text, self._since(start), intervals.qualifier_of(t))
+                text = _interval_text(text, self._text_since(start), intervals.qualifier_of(t))
             return "L", text
         sign = "-" if self.accept("-") else ""
         if not sign:
             self.accept("+")
         if self.token.token_type != TokenType.NUMBER:
-            raise self.fail()
+            raise self.syntax_error()
         text = sign + str(self.token.text)
-        self.at += 1
+        self.index += 1
         return "L", text
 
 
-def _under(text: str, declared: str, qualifier: Qualifier) -> str:
+def _interval_text(text: str, declared: str, qualifier: Qualifier) -> str:
     """An INTERVAL literal's text under the column's qualifier."""
     try:
         source = Qualifier.parse(declared, interval=True)
     except ValueError as e:
         raise SqlError(-201, 0, 1, "", str(e)) from None
-    units = intervals.fit(intervals.parse(text, source), source, qualifier)
+    units = intervals.convert_units(intervals.parse(text, source), source, qualifier)
     return intervals.format_units(units, qualifier)

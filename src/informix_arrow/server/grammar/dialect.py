@@ -31,8 +31,8 @@ from .dialect_nodes import (
     Units,
 )
 from .dialect_parser import InformixParser
-from .lexical import blank_comments, bound_words
-from .standard import standard
+from .lexical import blank_comments, check_word_count
+from .standard import to_standard_nodes
 
 _NO_KEYWORDS = frozenset(
     {"GLOB", "DIV", "CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "ISNULL", "NOTNULL", "|>"}
@@ -65,13 +65,13 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
 
     def tokenize(self, sql: str) -> list[Token]:
         sql = blank_comments(sql)
-        bound_words(sql)
-        found: list[Token] = super().tokenize(sql)
-        for i, token in enumerate(found):
+        check_word_count(sql)
+        tokens_read: list[Token] = super().tokenize(sql)
+        for i, token in enumerate(tokens_read):
             # UNIQUE is an old word for DISTINCT in a projection and inside an aggregate
             if token.token_type == TokenType.UNIQUE and i > 0:
-                before = found[i - 1].token_type
-                after = found[i + 1].token_type if i + 1 < len(found) else None
+                before = tokens_read[i - 1].token_type
+                after = tokens_read[i + 1].token_type if i + 1 < len(tokens_read) else None
                 if before == TokenType.SELECT or (
                     before in (TokenType.L_PAREN, TokenType.NUMBER, TokenType.PLACEHOLDER)
                     and after != TokenType.L_PAREN
@@ -79,7 +79,7 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
                     token.token_type = TokenType.DISTINCT
             elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
                 raise SqlError(-204, 0, token.start + 1, "", f"no digits in the exponent of {token.text}")
-        return found
+        return tokens_read
 
 
 class InformixDelimitedTokenizer(InformixTokenizer):
@@ -228,7 +228,7 @@ class StandardParser(InformixParser):
     """Reads Informix, and says it in the nodes that all dialects know."""
 
     def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expression | None]:
-        return [None if tree is None else standard(tree) for tree in super().parse(raw_tokens, sql)]
+        return [None if tree is None else to_standard_nodes(tree) for tree in super().parse(raw_tokens, sql)]
 
 
 class InformixExact(Dialect):  # type: ignore[misc]

@@ -260,10 +260,10 @@ class InformixParser(StrictParser):
     def _parse_connect_with_prior(self) -> exp.Expression | None:
         connecting, self._connecting = self._connecting, True
         try:
-            found: exp.Expression | None = self._parse_disjunction()
+            condition: exp.Expression | None = self._parse_disjunction()
         finally:
             self._connecting = connecting
-        return found
+        return condition
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> Any:
         starts = self._curr and self._curr.text.upper() == "START" and self._next
@@ -337,8 +337,8 @@ class InformixParser(StrictParser):
         self, this: exp.Expression | None = None, top: bool = False, skip_limit_token: bool = False
     ) -> exp.Expression | None:
         if not top:
-            found: exp.Expression | None = super()._parse_limit(this, top, skip_limit_token)
-            return found
+            limit_node: exp.Expression | None = super()._parse_limit(this, top, skip_limit_token)
+            return limit_node
         skip, first, self._skip, self._first = self._skip, self._first, None, None
         if skip is None and first is None:
             return None
@@ -402,10 +402,10 @@ class InformixParser(StrictParser):
                 return None
             self._advance()
             return exp.Identifier(this=token.text, quoted=True).update_positions(token)
-        found: exp.Identifier | None = self._parse_id_var(any_token=False)
-        if found is not None and not found.name:
+        identifier: exp.Identifier | None = self._parse_id_var(any_token=False)
+        if identifier is not None and not identifier.name:
             self.raise_error("Expected a name", token)
-        return found
+        return identifier
 
     def _parse_table(self, *args: Any, **kwargs: Any) -> Any:
         if self._curr and self._curr.token_type == TokenType.OUTER:
@@ -487,8 +487,8 @@ class InformixParser(StrictParser):
             if name is None or declared is None:
                 self.raise_error("Expected a name and a type")
             return LocalVariable(this=name, to=declared)
-        found: exp.Expression | None = super()._parse_lambda(alias=alias)
-        return found
+        argument: exp.Expression | None = super()._parse_lambda(alias=alias)
+        return argument
 
     def _derived(self, query: exp.Expression) -> exp.Expression:
         subquery = exp.Subquery(this=query)
@@ -503,10 +503,10 @@ class InformixParser(StrictParser):
             table = self._parse_table(joins=False)
             deleted = exp.Delete(this=table, where=self._parse_where())
             return deleted
-        found: exp.Delete = super()._parse_delete()
-        if found.args.get("using") or found.args.get("tables"):
+        delete: exp.Delete = super()._parse_delete()
+        if delete.args.get("using") or delete.args.get("tables"):
             self.raise_error("Expected WHERE")
-        return found
+        return delete
 
 
 def _placeholder(token: Token) -> exp.Placeholder:

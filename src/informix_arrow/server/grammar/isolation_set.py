@@ -12,7 +12,7 @@ _LEVELS: dict[tuple[str, ...], str] = {
     ("CURSOR", "STABILITY"): "cursor stability",
     ("REPEATABLE", "READ"): "repeatable read",
 }
-_RETAINING = (("DIRTY", "READ"), ("COMMITTED", "READ"), ("CURSOR", "STABILITY"))
+_RETAINABLE_LEVELS = (("DIRTY", "READ"), ("COMMITTED", "READ"), ("CURSOR", "STABILITY"))
 _ANSI_LEVELS: dict[tuple[str, ...], str] = {
     ("READ", "UNCOMMITTED"): "dirty read",
     ("READ", "COMMITTED"): "committed read",
@@ -21,7 +21,7 @@ _ANSI_LEVELS: dict[tuple[str, ...], str] = {
 }
 
 
-def set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
+def parse_set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
     """`ISOLATION [TO] level [WITH WARNING] [LAST COMMITTED] [RETAIN UPDATE LOCKS]`: the level and "retain"."""
     p.accept("TO")
     level = _one_of(p, _LEVELS)
@@ -30,11 +30,11 @@ def set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
     elif level == "committed read" and p.accept("LAST", "COMMITTED"):
         level = "last committed"
     retain = p.accept("RETAIN", "UPDATE", "LOCKS")
-    p.finish()
+    p.expect_end()
     return level, ("retain",) if retain else ()
 
 
-def set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
+def parse_set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
     """`TRANSACTION {ISOLATION LEVEL level | READ ONLY | READ WRITE}, ...`: the level, "" for none, and "read only"."""
     level, options = "", set()
     while True:
@@ -43,30 +43,30 @@ def set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
         elif p.accept("READ", "ONLY"):
             options.add("read only")
         elif not p.accept("READ", "WRITE"):
-            raise p.fail()
+            raise p.syntax_error()
         if not p.accept(","):
             break
-    p.finish()
+    p.expect_end()
     return level, tuple(options)
 
 
-def set_retained(p: DdlParser) -> tuple[str, ...]:
+def parse_retain_update_locks(p: DdlParser) -> tuple[str, ...]:
     """`ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'`, `'COMMITTED READ'`, `'CURSOR STABILITY'`, `'ALL'` or `'NONE'`: the
     levels at which update locks are retained."""
     if p.token.token_type != TokenType.STRING:
-        raise p.fail()
+        raise p.syntax_error()
     wanted = tuple(p.token.text.upper().split())
-    if wanted not in (("ALL",), ("NONE",)) and wanted not in _RETAINING:
-        raise p.fail()
-    p.at += 1
-    p.finish()
+    if wanted not in (("ALL",), ("NONE",)) and wanted not in _RETAINABLE_LEVELS:
+        raise p.syntax_error()
+    p.index += 1
+    p.expect_end()
     if wanted == ("NONE",):
         return ()
-    return tuple(_LEVELS[words] for words in _RETAINING if wanted in (("ALL",), words))
+    return tuple(_LEVELS[words] for words in _RETAINABLE_LEVELS if wanted in (("ALL",), words))
 
 
 def _one_of(p: DdlParser, levels: dict[tuple[str, ...], str]) -> str:
     for words, level in levels.items():
         if p.accept(*words):
             return level
-    raise p.fail()
+    raise p.syntax_error()

@@ -13,7 +13,7 @@ from ..errors import SqlError
 
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 _WORD = re.compile(r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)?|\w+|[^\s\w]""")
-MOST_WORDS = 1 << 18
+MAX_WORDS = 1 << 18
 """Words, literals and signs in one statement. Each takes up to 5 kB while it is read and planned, of which DuckDB's
 memory_limit knows nothing."""
 _COLLECTION = re.compile(r"\b(?:SET|MULTISET|LIST)\s*$", re.IGNORECASE)
@@ -63,16 +63,16 @@ def blank_comments(sql: str) -> str:
     return "".join(out)
 
 
-def bound_words(sql: str) -> None:
+def check_word_count(sql: str) -> None:
     """-208 for a statement, without its comments, that would take too much memory to be read."""
-    if len(sql) > MOST_WORDS:
+    if len(sql) > MAX_WORDS:
         for number, word in enumerate(_WORD.finditer(sql)):
-            if number == MOST_WORDS:
-                detail = f"a statement of more than {MOST_WORDS} words, literals and signs"
+            if number == MAX_WORDS:
+                detail = f"a statement of more than {MAX_WORDS} words, literals and signs"
                 raise SqlError(-208, 0, word.start() + 1, "", detail)
 
 
-def quoted_newline(sql: str, delimident: bool) -> int:
+def find_quoted_newline(sql: str, delimident: bool) -> int:
     """Where the first quoted string begins that goes over the end of its line, from 0; -1 for none."""
     for quoted in _QUOTED.finditer(blank_comments(sql)):
         if "\n" in quoted[0] and not (delimident and quoted[0][0] == '"'):

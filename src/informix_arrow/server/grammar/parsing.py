@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from ..errors import SqlError, syntax_error
-from .clauses import refuse_others
+from .clauses import reject_foreign_clauses
 from .dialect import InformixExact, InformixExactDelimited
 
 
@@ -35,7 +35,7 @@ def parse(
         tree = tree.this
     if not isinstance(tree, (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge)):
         raise syntax_error(1)
-    refuse_others(tree, check_interrupt)
+    reject_foreign_clauses(tree, check_interrupt)
     places = []
     for node in tree.walk():
         check_interrupt()

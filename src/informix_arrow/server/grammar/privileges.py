@@ -11,56 +11,56 @@ from .ddl_parser import DdlParser
 
 DATABASE = frozenset({"CONNECT", "RESOURCE", "DBA"})
 TABLE = ("SELECT", "UPDATE", "INSERT", "DELETE", "INDEX", "ALTER", "REFERENCES", "UNDER")
-_OF_COLUMNS = frozenset({"SELECT", "UPDATE", "REFERENCES"})
+_COLUMN_PRIVILEGES = frozenset({"SELECT", "UPDATE", "REFERENCES"})
 _ROUTINES = frozenset({"FUNCTION", "PROCEDURE", "ROUTINE"})
-_OTHERS = frozenset({"SETSESSIONAUTH", "SECURITY", "EXEMPTION", "DBSECADM", "ACCESS", "FRAGMENT"})
+_UNSUPPORTED = frozenset({"SETSESSIONAUTH", "SECURITY", "EXEMPTION", "DBSECADM", "ACCESS", "FRAGMENT"})
 
 Privilege = tuple[str, tuple[str, ...] | None]
 
 
-def read_grant(p: DdlParser, *, revoke: bool) -> Grant | None:
+def parse_grant(p: DdlParser, *, revoke: bool) -> Grant | None:
     """What stands behind GRANT or REVOKE; None for USAGE of types and languages, which everybody has here."""
-    if p.word in _OTHERS:
+    if p.word in _UNSUPPORTED:
         raise not_supported(f"{'REVOKE' if revoke else 'GRANT'} {p.word}", -201, p.token.start + 1)
     if p.word == "USAGE":
         return None
     if p.word in DATABASE and p.peek() in ("TO", "FROM"):
         word = p.word
-        p.at += 1
-        return _rest(p, revoke, "database", ((word, None),))
+        p.index += 1
+        return _parse_grant_options(p, revoke, "database", ((word, None),))
     if p.accept("EXECUTE", "ON"):
         return _routine(p, revoke)
     if p.word in TABLE or p.word == "ALL":
         privileges = _privileges(p)
         p.expect("ON")
-        return _rest(p, revoke, "table", privileges, name=p.object_name())
+        return _parse_grant_options(p, revoke, "table", privileges, name=p.object_name())
     default = p.accept("DEFAULT", "ROLE")
     roles = [_user(p)] if not (default and revoke and p.word == "FROM") else []
     while p.accept(","):
         roles.append(_user(p))
-    return _rest(p, revoke, "role", tuple((role, None) for role in roles), default=default)
+    return _parse_grant_options(p, revoke, "role", tuple((role, None) for role in roles), default=default)
 
 
 def _privileges(p: DdlParser) -> tuple[Privilege, ...]:
     if p.accept("ALL"):
         p.accept("PRIVILEGES")
         return tuple((word, None) for word in TABLE if word != "UNDER")
-    found: list[Privilege] = []
+    privileges: list[Privilege] = []
     while True:
         word = p.word
         if word not in TABLE:
-            raise p.fail()
-        p.at += 1
-        columns = tuple(p.names()) if p.word == "(" and word in _OF_COLUMNS else None
-        found.append((word, columns))
+            raise p.syntax_error()
+        p.index += 1
+        columns = tuple(p.identifier_list()) if p.word == "(" and word in _COLUMN_PRIVILEGES else None
+        privileges.append((word, columns))
         if not p.accept(","):
-            return tuple(found)
+            return tuple(privileges)
 
 
 def _routine(p: DdlParser, revoke: bool) -> Grant:
     specific = p.accept("SPECIFIC")
     if p.word in _ROUTINES:
-        p.at += 1
+        p.index += 1
     name = p.object_name()
     types: list[ColumnType] | None = None
     if p.accept("("):
@@ -70,10 +70,12 @@ def _routine(p: DdlParser, revoke: bool) -> Grant:
                 p.expect(",")
             types.append(p.column_type()[0])
     given = None if types is None else tuple(types)
-    return _rest(p, revoke, "routine", (("EXECUTE", None),), name=name, types=given, specific=specific)
+    return _parse_grant_options(
+        p, revoke, "routine", (("EXECUTE", None),), name=name, types=given, specific=specific
+    )
 
 
-def _rest(
+def _parse_grant_options(
     p: DdlParser,
     revoke: bool,
     kind: str,
@@ -94,13 +96,13 @@ def _rest(
         option = p.accept("RESTRICT")
         if not option:
             p.accept("CASCADE")
-    p.finish()
+    p.expect_end()
     return Grant(revoke, kind, privileges, tuple(grantees), name, option, grantor, types, specific, default)
 
 
 def _user(p: DdlParser) -> str:
     """The name of a user or a role: `ann`, `'ann'`, or `"ann"`."""
-    if not p.done and p.token.token_type == TokenType.STRING:
-        p.at += 1
-        return str(p.tokens[p.at - 1].text).strip()
+    if not p.at_end and p.token.token_type == TokenType.STRING:
+        p.index += 1
+        return str(p.tokens[p.index - 1].text).strip()
     return p.identifier()

@@ -7,7 +7,7 @@ from sqlglot.tokens import TokenType
 from .dialect import InformixTokenizer
 
 
-def with_database(sql: str, old: str, new: str) -> str:
+def rename_database(sql: str, old: str, new: str) -> str:
     """A statement with ``new:`` where it has ``old:`` or ``old@server:`` before the name of an object; its literals and
     comments are as they were."""
     tokens = InformixTokenizer().tokenize(sql)

@@ -13,7 +13,7 @@ from . import dialect_nodes as d
 from .conjunctions import combine, conjuncts
 
 _TYPE = exp.DataType.Type
-_PLAIN = frozenset(
+_SAME_FUNCTIONS = frozenset(
     {
         "abs", "acos", "asin", "atan", "atan2", "ceil", "coalesce", "concat", "cos", "day", "exp", "floor", "greatest",
         "initcap", "least", "length", "ln", "lower", "lpad", "ltrim", "mod", "month", "nullif", "power", "quarter",
@@ -23,7 +23,7 @@ _PLAIN = frozenset(
 """Functions that mean elsewhere what they mean here."""
 
 
-def standard(tree: exp.Expression) -> exp.Expression:
+def to_standard_nodes(tree: exp.Expression) -> exp.Expression:
     """A tree without nodes of Informix's own. UnsupportedError for what has no equivalent."""
     tree = tree.transform(_node)
     for select in list(tree.find_all(exp.Select)):
@@ -41,7 +41,7 @@ def _cast(this: exp.Expression, kind: Any) -> exp.Expression:
     return exp.Cast(this=this, to=exp.DataType(this=kind, nested=False))
 
 
-def _of_qualifier(moment: exp.Expression, text: str, *, cut: bool) -> exp.Expression:
+def _extend(moment: exp.Expression, text: str, *, cut: bool) -> exp.Expression:
     """A moment with the fields of a qualifier: a DATE, TIME or TIMESTAMP, `cut` to the last field."""
     qualifier = Qualifier.parse(text)
     first, last = text.split()[0], text.split()[-1].partition("(")[0]
@@ -72,15 +72,15 @@ def _node(node: exp.Expression) -> exp.Expression:
     if isinstance(node, d.Today):
         return exp.CurrentDate()
     if isinstance(node, d.CurrentDatetime):
-        return _of_qualifier(exp.CurrentTimestamp(), str(node.args["qualifier"]), cut=True)
+        return _extend(exp.CurrentTimestamp(), str(node.args["qualifier"]), cut=True)
     if isinstance(node, d.DatetimeLiteral):
-        return _of_qualifier(exp.Literal.string(str(node.this)), str(node.args["qualifier"]), cut=False)
+        return _extend(exp.Literal.string(str(node.this)), str(node.args["qualifier"]), cut=False)
     if isinstance(node, d.IntervalLiteral):
         return _interval(node)
     if isinstance(node, d.Units):
         return exp.Interval(this=node.this, unit=exp.var(str(node.args["unit"]).partition("(")[0]))
     if isinstance(node, d.Extend):
-        return _of_qualifier(node.this, str(node.args.get("qualifier") or "YEAR TO FRACTION(3)"), cut=True)
+        return _extend(node.this, str(node.args.get("qualifier") or "YEAR TO FRACTION(3)"), cut=True)
     if isinstance(node, exp.Glob) and isinstance(node.expression, exp.Literal):
         node.set("expression", exp.Literal.string(str(node.expression.this).replace("[^", "[!")))
         return node
@@ -126,9 +126,9 @@ def _function(node: exp.Anonymous) -> exp.Expression:
         return (exp.StddevPop if name == "stdev" else exp.VariancePop)(this=args[0])
     if name in ("pow", "logn", "len"):
         name = {"pow": "power", "logn": "ln", "len": "length"}[name]
-    if name in _PLAIN and name.upper() in parser.Parser.FUNCTIONS:
-        found: exp.Expression = exp.func(name, *args)
-        return found
+    if name in _SAME_FUNCTIONS and name.upper() in parser.Parser.FUNCTIONS:
+        call: exp.Expression = exp.func(name, *args)
+        return call
     return node
 
 
@@ -157,15 +157,15 @@ def _outer(select: exp.Select) -> None:
             raise UnsupportedError("OUTER of several tables has no equivalent without the catalogue")
         table = group.expressions[0]
         name = table.alias_or_name.lower()
-        mine: list[exp.Expression] = []
+        join_conditions: list[exp.Expression] = []
         rest: list[exp.Expression] = []
         for part in conjuncts(condition):
             named = any(column.table.lower() == name for column in part.find_all(exp.Column))
-            (mine if named else rest).append(part.copy())
+            (join_conditions if named else rest).append(part.copy())
         condition = combine(rest)
         join.set("this", table)
         join.set("side", "LEFT")
         join.set("kind", None)
-        join.set("on", combine(mine) or exp.true())
+        join.set("on", combine(join_conditions) or exp.true())
     if where is not None:
         select.set("where", exp.Where(this=condition) if condition is not None else None)

@@ -11,43 +11,43 @@ from .ddl_parser import DdlParser
 _ROUTINES = ("PROCEDURE", "FUNCTION", "ROUTINE")
 
 
-def read_statistics(p: DdlParser) -> UpdateStatistics:
+def parse_statistics(p: DdlParser) -> UpdateStatistics:
     """What stands behind UPDATE STATISTICS; -201 for a word that is none of its."""
     mode = p.word if p.word in ("LOW", "MEDIUM", "HIGH") else ""
-    p.at += bool(mode)
+    p.index += bool(mode)
     found = UpdateStatistics()
     if p.accept("FOR"):
         if not p.accept("TABLE"):
             if mode:  # the modes are those of tables
-                raise p.fail()
+                raise p.syntax_error()
             return _routine(p)
         if not _at_options(p):
             found = _table(p)
     _options(p, mode)
-    p.finish()
+    p.expect_end()
     return found
 
 
 def _at_options(p: DdlParser) -> bool:
-    return p.done or p.word in ("DROP", "RESOLUTION", "SAMPLING", "DISTRIBUTIONS", "FORCE", "AUTO")
+    return p.at_end or p.word in ("DROP", "RESOLUTION", "SAMPLING", "DISTRIBUTIONS", "FORCE", "AUTO")
 
 
 def _table(p: DdlParser) -> UpdateStatistics:
     only = p.word == "ONLY" and p.peek() == "("
     if only:
-        p.at += 2
+        p.index += 2
     name = p.object_name()
     if only:
         p.expect(")")
-    return UpdateStatistics(name, tuple(p.names()) if p.word == "(" else ())
+    return UpdateStatistics(name, tuple(p.identifier_list()) if p.word == "(" else ())
 
 
 def _routine(p: DdlParser) -> UpdateStatistics:
     specific = p.accept("SPECIFIC")
     if p.word not in _ROUTINES:
-        raise p.fail()
-    p.at += 1
-    if p.done and not specific:
+        raise p.syntax_error()
+    p.index += 1
+    if p.at_end and not specific:
         return UpdateStatistics()
     name = p.object_name()
     types: list[ColumnType] | None = None
@@ -57,7 +57,7 @@ def _routine(p: DdlParser) -> UpdateStatistics:
             if types:
                 p.expect(",")
             types.append(p.column_type()[0])
-    p.finish()
+    p.expect_end()
     return UpdateStatistics(routine=name, types=None if types is None else tuple(types), specific=specific)
 
 
@@ -83,5 +83,5 @@ def _options(p: DdlParser, mode: str) -> None:
 def _number(p: DdlParser) -> None:
     p.accept(".")  # before .95 it is a token of its own
     if p.token.token_type != TokenType.NUMBER:
-        raise p.fail()
-    p.at += 1
+        raise p.syntax_error()
+    p.index += 1

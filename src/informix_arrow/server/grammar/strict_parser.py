@@ -37,26 +37,26 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         comma = self._curr and self._curr.token_type == TokenType.COMMA
-        found: exp.Join | None = super()._parse_join(*args, **kwargs)
-        if comma and found is None:
+        join: exp.Join | None = super()._parse_join(*args, **kwargs)
+        if comma and join is None:
             self.raise_error("Expected a table after the comma")
-        return found
+        return join
 
     def parse_set_operation(self, *args: Any, **kwargs: Any) -> exp.SetOperation | None:
         after = self._next is not None and self._next.token_type == TokenType.DISTINCT
         if self._curr and self._curr.token_type in self.SET_OPERATIONS and after:
             self._advance()
             self._refuse_word("DISTINCT", "UNIQUE")
-        found: exp.SetOperation | None = super().parse_set_operation(*args, **kwargs)
-        return found
+        set_operation: exp.SetOperation | None = super().parse_set_operation(*args, **kwargs)
+        return set_operation
 
     def _parse_group(self, *args: Any, **kwargs: Any) -> exp.Group | None:
         after = self._next is not None and self._next.token_type == TokenType.DISTINCT
         if self._curr and self._curr.token_type == TokenType.GROUP_BY and after:
             self._advance()
             self._refuse_word("DISTINCT", "UNIQUE")
-        found: exp.Group | None = super()._parse_group(*args, **kwargs)
-        return found
+        group: exp.Group | None = super()._parse_group(*args, **kwargs)
+        return group
 
     def _parse_is(self, this: Any) -> Any:
         """IS [NOT] NULL, and nothing else."""
@@ -94,13 +94,13 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
 
     def _parse_merge(self) -> exp.Merge:
         self._require_token(TokenType.INTO, "INTO")
-        found: exp.Merge = super()._parse_merge()
-        return found
+        merge: exp.Merge = super()._parse_merge()
+        return merge
 
     def _parse_when_matched(self) -> exp.Whens:
         at = self._index
-        found: exp.Whens = super()._parse_when_matched()
+        whens: exp.Whens = super()._parse_when_matched()
         words = [token.text.upper() for token in self._tokens[at : self._index]]
         if any(words[i : i + 3] == ["MATCHED", "BY", "TARGET"] for i in range(len(words))):
             self.raise_error("not Informix: BY TARGET in MERGE")
-        return found
+        return whens

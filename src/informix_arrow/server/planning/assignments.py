@@ -10,16 +10,16 @@ from sqlglot import exp
 from ..errors import SqlError
 
 
-def constant(node: exp.Expression) -> tuple[object] | None:
+def literal_value(node: exp.Expression) -> tuple[object] | None:
     """The Python value of a literal, in a tuple; None when the node is no literal."""
     if isinstance(node, exp.Paren):
-        return constant(node.this)
+        return literal_value(node.this)
     if isinstance(node, exp.Null):
         return (None,)
     if isinstance(node, exp.Boolean):
         return (bool(node.this),)
     if isinstance(node, exp.Neg):
-        inner = constant(node.this)
+        inner = literal_value(node.this)
         if inner is not None and isinstance(inner[0], (int, float, Decimal)):
             number = inner[0]
             # minus rounds a Decimal to the digits of the context
@@ -35,7 +35,7 @@ def constant(node: exp.Expression) -> tuple[object] | None:
     return None
 
 
-def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
+def single_assignments(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
     """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
     found = []
     for node in expressions:
@@ -46,7 +46,7 @@ def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, e
             lefts = left.expressions if isinstance(left, exp.Tuple) else [left.this]
             rights = right.expressions if isinstance(right, exp.Tuple) else [right]
             if len(rights) == 1 and len(lefts) > 1:
-                rights = _columns_of(rights[0])
+                rights = _split_subquery(rights[0])
             if len(lefts) != len(rights):
                 raise SqlError(-236)
             found += list(zip(lefts, rights, strict=True))
@@ -57,15 +57,15 @@ def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, e
     return found
 
 
-def _columns_of(node: exp.Expression) -> list[exp.Expression]:
+def _split_subquery(node: exp.Expression) -> list[exp.Expression]:
     """`(SELECT x, y ...)` as one subquery for each of its columns."""
     while isinstance(node, (exp.Paren, exp.Subquery)):
         node = node.this
     if not isinstance(node, exp.Select):
         raise SqlError(-236)
-    found: list[exp.Expression] = []
+    subqueries: list[exp.Expression] = []
     for item in node.expressions:
         one = node.copy()
         one.set("expressions", [item.copy()])
-        found.append(exp.Subquery(this=one))
-    return found
+        subqueries.append(exp.Subquery(this=one))
+    return subqueries

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ..types.names import quote
+from ..types.names import quote_identifier
 from ..types.result_types import is_character
-from .scope import Ex, Output, Scope, whole_number
+from .scope import OutputColumn, Scope, TypedExpression, integer_literal
 from .translator import Translator
 from .values.casting import Values
 
@@ -19,20 +19,20 @@ _SHORT = 200
 """Characters of an expression that may stand several times in the text for DuckDB."""
 
 
-def has_blanks(values: Values, ex: Ex) -> bool:
+def has_trailing_blanks(values: Values, ex: TypedExpression) -> bool:
     """Whether there may be blanks behind a value that decide nothing."""
     is_text = ex.type is not None and is_character(ex.type) and ex.literal is None and ex.param < 0
     return is_text and values.trimmed(ex) != ex.sql
 
 
-def without_blanks(sql: str) -> str:
+def trim_blanks_sql(sql: str) -> str:
     """A text without the blanks behind it: most have none, and DuckDB sees that in a quarter of the time that RTRIM
     takes."""
     trimmed = f"rtrim({sql}, ' ')"
     return f"(CASE WHEN suffix({sql}, ' ') THEN {trimmed} ELSE {sql} END)" if len(sql) <= _SHORT else trimmed
 
 
-def text_groups(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str]:
+def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str]:
     """By their places in GROUP BY, the keys that are texts, without the blanks behind them. In what is translated with
     the scope after that, a value of the group stands for each.
 
@@ -47,31 +47,31 @@ def text_groups(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str
     keys: dict[int, str] = {}
     groups: dict[str, str] = {}
     for place, key in enumerate(group.expressions):
-        meant = _meant(node, key)
+        meant = _resolve_group_key(node, key)
         if meant is None:
             continue
         ex = tr.expr(meant, scope)
-        if has_blanks(tr.values, ex):
-            keys[place] = without_blanks(ex.sql)
+        if has_trailing_blanks(tr.values, ex):
+            keys[place] = trim_blanks_sql(ex.sql)
             groups[ex.sql] = f"min({ex.sql})"
     scope.groups = groups
     return keys
 
 
-def _meant(node: exp.Select, key: exp.Expression) -> exp.Expression | None:
+def _resolve_group_key(node: exp.Select, key: exp.Expression) -> exp.Expression | None:
     """The expression that a key of GROUP BY is; None where it is the position of none, or one behind a star."""
     if not isinstance(key, exp.Literal) or key.is_string:
         return key
-    position = whole_number(key) or 0
+    position = integer_literal(key) or 0
     items = node.expressions[:position]
     if not 1 <= position <= len(node.expressions) or any(item.is_star for item in items):
         return None
     return items[-1].this if isinstance(items[-1], exp.Alias) else items[-1]
 
 
-def distinct_rows(sql: str, outputs: Sequence[Output], *, top: bool) -> str:
+def distinct_rows(sql: str, outputs: Sequence[OutputColumn], *, top: bool) -> str:
     """The rows of a query, each once; its columns are called as those of other queries are (queries.py)."""
-    names = [f"c{i}" if top else quote(output.name) for i, output in enumerate(outputs)]
+    names = [f"c{i}" if top else quote_identifier(output.name) for i, output in enumerate(outputs)]
     items = [
         f"{f'min(k{i})' if _is_text(output) else f'k{i}'} AS {name}"
         for i, (output, name) in enumerate(zip(outputs, names, strict=True))
@@ -81,7 +81,9 @@ def distinct_rows(sql: str, outputs: Sequence[Output], *, top: bool) -> str:
     return f"SELECT {', '.join(items)} FROM ({sql}) AS _ifx_d({columns}) GROUP BY {keys}"
 
 
-def distinct_set(word: str, left: str, right: str, outputs: Sequence[Output], *, top: bool) -> str:
+def distinct_set_operation(
+    word: str, left: str, right: str, outputs: Sequence[OutputColumn], *, top: bool
+) -> str:
     """`left UNION right`, or with EXCEPT or INTERSECT."""
     if word == "UNION":
         return distinct_rows(f"({left}) UNION ALL ({right})", outputs, top=top)
@@ -96,7 +98,7 @@ def distinct_set(word: str, left: str, right: str, outputs: Sequence[Output], *,
 
 
 def ordered_rows(
-    sql: str, outputs: Sequence[Output], places: Sequence[str], *, top: bool
+    sql: str, outputs: Sequence[OutputColumn], places: Sequence[str], *, top: bool
 ) -> tuple[str, list[str]]:
     """A query that is ordered by its own columns, at these places from 1, and the keys to order it by: of texts that
     another key follows, what is before their blanks."""
@@ -104,14 +106,16 @@ def ordered_rows(
     if not any(_is_text(outputs[column]) for column in columns[:-1]):
         return sql, list(places)
     names = ", ".join(f"k{i}" for i in range(len(outputs)))
-    items = ", ".join(f"k{i} AS {f'c{i}' if top else quote(output.name)}" for i, output in enumerate(outputs))
+    items = ", ".join(
+        f"k{i} AS {f'c{i}' if top else quote_identifier(output.name)}" for i, output in enumerate(outputs)
+    )
     keys = [_key(f"k{column}", outputs[column]) for column in columns[:-1]] + [f"k{columns[-1]}"]
     return f"SELECT {items} FROM ({sql}) AS _ifx_o({names})", keys
 
 
-def _is_text(output: Output) -> bool:
+def _is_text(output: OutputColumn) -> bool:
     return output.type is not None and is_character(output.type)
 
 
-def _key(sql: str, output: Output) -> str:
-    return without_blanks(sql) if _is_text(output) else sql
+def _key(sql: str, output: OutputColumn) -> str:
+    return trim_blanks_sql(sql) if _is_text(output) else sql

@@ -14,20 +14,20 @@ from sqlglot import exp
 from ...wire.types import ColumnType
 from ..errors import SqlError, not_supported
 from ..grammar import dialect_nodes as d
-from ..types.names import quote
+from ..types.names import quote_identifier
 from ..types.result_types import storage_type
-from .scope import EXPRESSION, Ex, Scope, Source, offset_of
+from .scope import EXPRESSION, FromSource, Scope, TypedExpression, source_offset
 from .translator import Translator
 
-_CIRCLE = "error('IFX-26079')"
+_CYCLE_ERROR = "error('IFX-26079')"
 
-_ROWS, _TREE, _PRIOR, _BELOW = '"_ifx_rows"', '"_ifx_tree"', '"_ifx_prior"', '"_ifx_below"'
+_ROWS, _TREE, _PRIOR, _CHILD = '"_ifx_rows"', '"_ifx_tree"', '"_ifx_prior"', '"_ifx_below"'
 _ROW, _PATH, _LEVEL = '"_ifx_row"', '"_ifx_path"', '"_ifx_level"'
-_LEAF, _IN_CIRCLE = "connect_by_isleaf", "connect_by_iscycle"
+_LEAF, _IS_CYCLE = "connect_by_isleaf", "connect_by_iscycle"
 _NUMBER = ColumnType.integer()
 
 
-def unfold(
+def recursive_query(
     tr: Translator, node: exp.Select, rows_sql: str, siblings: str, inner: Scope, scope: Scope
 ) -> tuple[str, str, str]:
     """The tree of a hierarchical query.
@@ -51,27 +51,31 @@ def unfold(
     table = inner.sources[0]
     clause = node.args["connect"]
     condition, start = clause.args["connect"], clause.args.get("start")
-    prior = Source(_PRIOR.strip('"'), table.outputs, None, table.read)
+    prior = FromSource(_PRIOR.strip('"'), table.outputs, None, table.read_columns)
     at_start = _scope(table, scope, "1")
     at_step = _scope(table, Scope([prior], parent=scope), f"({_PRIOR}.{_LEVEL} + 1)")
-    joined = tr.filter(_of_prior(condition.copy(), table), at_step)
-    duck = table.duck
-    names = [f"{duck}.{quote(output.name)}" for output in table.outputs]
+    joined = tr.filter(_qualify_prior(condition.copy(), table), at_step)
+    duck = table.quoted_alias
+    names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
     columns: dict[exp.Expression, str] = {}  # what was asked before has its column
-    for asked in list(_asked(node)):
+    for asked in list(_ancestor_references(node)):
         name = columns.get(asked, "")
         if name:
             asked.replace(exp.column(name))
             continue
         name = columns[asked.copy()] = f"_ifx_asked_{len(columns)}"
-        seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote(name)}")
+        seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
         kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
-        first.append(f"CAST({seed.sql} AS {kind}) AS {quote(name)}")
-        then.append(f"CAST({step} AS {kind}) AS {quote(name)}")
+        first.append(f"CAST({seed.sql} AS {kind}) AS {quote_identifier(name)}")
+        then.append(f"CAST({step} AS {kind}) AS {quote_identifier(name)}")
         asked.replace(exp.column(name))
-        scope.variables[name] = Ex(
-            f"{duck}.{quote(name)}", seed.type, EXPRESSION, packed=seed.packed, source=seed.type
+        scope.variables[name] = TypedExpression(
+            f"{duck}.{quote_identifier(name)}",
+            seed.type,
+            EXPRESSION,
+            is_packed_decimal=seed.is_packed_decimal,
+            source=seed.type,
         )
     related = joined
     again = f"list_contains({_PRIOR}.{_PATH}, {duck}.{_ROW})"
@@ -79,7 +83,7 @@ def unfold(
     if clause.args.get("nocycle"):
         joined += f" AND NOT {again}"
     elif condition.find(exp.Prior) or "level" not in {c.name for c in condition.find_all(exp.Column)}:
-        path = f"CASE WHEN {again} THEN {_CIRCLE} ELSE {path} END"
+        path = f"CASE WHEN {again} THEN {_CYCLE_ERROR} ELSE {path} END"
     numbered = f"SELECT {', '.join(names)}, row_number() OVER ({siblings}) AS {_ROW} FROM {rows_sql}"
     filtered = f" WHERE {tr.filter(start, at_start)}" if start is not None else ""
     seeds = f"SELECT {', '.join(first)}, 1 AS {_LEVEL}, [{duck}.{_ROW}] AS {_PATH} FROM {_ROWS} AS {duck}{filtered}"
@@ -87,30 +91,34 @@ def unfold(
         f"SELECT {', '.join(then)}, {_PRIOR}.{_LEVEL} + 1, {path} "
         f"FROM {_TREE} AS {_PRIOR} JOIN {_ROWS} AS {duck} ON {joined}"
     )
-    scope.variables["level"] = Ex(f"{duck}.{_LEVEL}", _NUMBER, "level")
+    scope.variables["level"] = TypedExpression(f"{duck}.{_LEVEL}", _NUMBER, "level")
     told = {
-        _LEAF: f"NOT EXISTS (SELECT 1 FROM {_TREE} AS {_BELOW} WHERE {_BELOW}.{_PATH}[:-2] = {_PRIOR}.{_PATH})",
-        _IN_CIRCLE: f"EXISTS (SELECT 1 FROM {_ROWS} AS {duck} WHERE {related} AND {again})",
+        _LEAF: f"NOT EXISTS (SELECT 1 FROM {_TREE} AS {_CHILD} WHERE {_CHILD}.{_PATH}[:-2] = {_PRIOR}.{_PATH})",
+        _IS_CYCLE: f"EXISTS (SELECT 1 FROM {_ROWS} AS {duck} WHERE {related} AND {again})",
     }
     wanted = {column.name for column in node.find_all(exp.Column)} & set(told)
-    if _IN_CIRCLE in wanted and not clause.args.get("nocycle"):
-        raise SqlError(-201, 0, offset_of(node) or 1, _IN_CIRCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
+    if _IS_CYCLE in wanted and not clause.args.get("nocycle"):
+        raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
     tree = f"{_TREE} AS {duck}"
     if wanted:
-        items = "".join(f", CAST({told[name]} AS INTEGER) AS {quote(name)}" for name in sorted(wanted))
+        items = "".join(
+            f", CAST({told[name]} AS INTEGER) AS {quote_identifier(name)}" for name in sorted(wanted)
+        )
         tree = f"(SELECT {_PRIOR}.*{items} FROM {_TREE} AS {_PRIOR}) AS {duck}"
-        scope.variables |= {name: Ex(f"{duck}.{quote(name)}", _NUMBER, name) for name in wanted}
-    scope.sources.append(Source(table.alias, table.outputs, None, table.read))
+        scope.variables |= {
+            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in wanted
+        }
+    scope.sources.append(FromSource(table.alias, table.outputs, None, table.read_columns))
     ctes = f"{_ROWS} AS MATERIALIZED ({numbered}), {_TREE} AS ({seeds} UNION ALL {steps})"
     return ctes, tree, f"{duck}.{_PATH}"
 
 
-def _scope(table: Source, around: Scope, level: str) -> Scope:
-    source = Source(table.alias, table.outputs, None, table.read)
-    return Scope([source], parent=around, variables={"level": Ex(level, _NUMBER, "level")})
+def _scope(table: FromSource, around: Scope, level: str) -> Scope:
+    source = FromSource(table.alias, table.outputs, None, table.read_columns)
+    return Scope([source], parent=around, variables={"level": TypedExpression(level, _NUMBER, "level")})
 
 
-def _asked(node: exp.Select) -> Iterator[exp.Expression]:
+def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
     """What a query asks of rows further up: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH. Not in its
     hierarchical clause, whose PRIOR is read there, nor in other queries inside it."""
     clause = node.args["connect"]
@@ -122,24 +130,24 @@ def _asked(node: exp.Select) -> Iterator[exp.Expression]:
 
 
 def _values(
-    tr: Translator, asked: exp.Expression, table: Source, at_start: Scope, at_step: Scope, before: str
-) -> tuple[Ex, str]:
+    tr: Translator, asked: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
+) -> tuple[TypedExpression, str]:
     """What is asked in a root, and in a row below another one, which has `before`."""
     if isinstance(asked, d.ConnectByRoot):
         return tr.values.settle(tr.expr(asked.this, at_start)), before
     if isinstance(asked, exp.Prior):
-        found = tr.values.settle(tr.expr(_of_prior(asked.copy(), table), at_step))
-        nothing = Ex("NULL", found.type, found.name, packed=found.packed)
+        found = tr.values.settle(tr.expr(_qualify_prior(asked.copy(), table), at_step))
+        nothing = TypedExpression("NULL", found.type, found.name, is_packed_decimal=found.is_packed_decimal)
         return nothing, found.sql
     if len(asked.expressions) != 2:
-        raise SqlError(-201, 0, offset_of(asked) or 1)
+        raise SqlError(-201, 0, source_offset(asked) or 1)
     value, separator = asked.expressions
     link = exp.DPipe(this=separator.copy(), expression=value.copy())
     seed, step = tr.expr(link, at_start), tr.expr(link.copy(), at_step)
-    return Ex(seed.sql, ColumnType.lvarchar(32739), EXPRESSION), f"{before} || {step.sql}"
+    return TypedExpression(seed.sql, ColumnType.lvarchar(32739), EXPRESSION), f"{before} || {step.sql}"
 
 
-def _of_prior(condition: exp.Expression, table: Source) -> exp.Expression:
+def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expression:
     """A condition whose PRIOR operands name the row above."""
 
     def renamed(node: exp.Expression) -> exp.Expression:
@@ -178,7 +186,7 @@ def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
     return keys
 
 
-def in_order(node: exp.Select) -> bool:
+def is_tree_ordered(node: exp.Select) -> bool:
     """Whether the rows of a hierarchical query come as the tree has them: nothing else orders or gathers them."""
     if any(node.args.get(name) for name in ("order", "group", "having", "distinct")):
         return False

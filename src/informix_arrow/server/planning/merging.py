@@ -7,27 +7,27 @@ from sqlglot import exp
 from ...wire.describe import Column
 from ..errors import SqlError, no_column, not_supported
 from ..schema.catalog import TableInfo
-from ..types.names import quote
+from ..types.names import quote_identifier
 from ..types.result_types import is_character
-from .assignments import pairs
+from .assignments import single_assignments
 from .inserting import LONG_TEXT, NAMED_TWICE
-from .keyed import touched
+from .keyed import matching_keys_query
 from .modifying import SharedFields, first_cut, new_values, row_image, shared_fields
-from .nodes.client_files import READERS
+from .nodes.client_files import LOADERS
 from .plans import ROUTINE_CALL, InsertPlan, MergeChange, MergePlan, SelectPlan
 from .scope import Scope
-from .translation import Translation
+from .translation import StatementTranslator
 
 
-def merge(work: Translation, tree: exp.Merge) -> MergePlan:
+def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
     """The plan of a MERGE. Its rows are looked for once, with their new values, and then written by their identities:
     its rows and keys are locked, not its table, and a replay does not look again."""
-    info = work.target(tree.this)
+    info = work.target_table(tree.this)
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
-    if any(isinstance(n, exp.Anonymous) and n.name.lower() in READERS for n in tree.walk()):
+    if any(isinstance(n, exp.Anonymous) and n.name.lower() in LOADERS for n in tree.walk()):
         raise not_supported("filetoblob and filetoclob in MERGE")
-    source = work.queries.source(tree.args["using"], scope)
+    source = work.queries.translate_source(tree.args["using"], scope)
     on = work.queries.expressions.condition(tree.args["on"], scope)
     source_scope = Scope(scope.sources[1:])
     matched: tuple[tuple[Column, ...], list[str]] | None = None
@@ -37,8 +37,8 @@ def merge(work: Translation, tree: exp.Merge) -> MergePlan:
         if (inserted if isinstance(then, exp.Insert) else matched) is not None:
             raise SqlError(-201, 0, 1)  # each at most once
         if isinstance(then, exp.Insert):
-            work.require(info, "i")
-            there = f"SELECT 1 FROM {info.duck} AS {quote(alias)} WHERE {on}"
+            work.require_privilege(info, "i")
+            there = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
             inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
         else:
             matched = _matched(work, then, info, scope)
@@ -59,28 +59,28 @@ def merge(work: Translation, tree: exp.Merge) -> MergePlan:
 
 
 def _matched(
-    work: Translation, then: exp.Expression, info: TableInfo, scope: Scope
+    work: StatementTranslator, then: exp.Expression, info: TableInfo, scope: Scope
 ) -> tuple[tuple[Column, ...], list[str]]:
     """The columns that WHEN MATCHED sets, and their new values; none where it deletes the rows."""
     columns: list[Column] = []
     values: list[str] = []
     if not isinstance(then, exp.Update):
-        work.require(info, "d")
+        work.require_privilege(info, "d")
         return (), values
-    for left, right in pairs(then.expressions):
+    for left, right in single_assignments(then.expressions):
         column = info.column(left.name)
         if column is None:
             raise no_column(left.name)
         if column.is_serial:
             raise SqlError(-232, 0, 0, column.name)
-        values.append(work.assigned(right, scope, column))
+        values.append(work.assigned_value(right, scope, column))
         columns.append(Column(column.name, column.type))
-    work.require(info, "u", [column.name for column in columns])
+    work.require_privilege(info, "u", [column.name for column in columns])
     return tuple(columns), values
 
 
 def _change(
-    work: Translation,
+    work: StatementTranslator,
     common: SharedFields,
     alias: str,
     columns: tuple[Column, ...],
@@ -91,13 +91,13 @@ def _change(
     DELETE."""
     info = common["info"]
     fields: SharedFields = {**common, "columns": columns}
-    row_ids = touched(info, alias, joined)
+    row_ids = matching_keys_query(info, alias, joined)
     if not values:
         image = row_image(info, alias, (), info.fired_by("D"))
         return MergeChange(
             **fields,
             alias=alias,
-            head=f"DELETE FROM {info.duck} AS {quote(alias)}",
+            head=f"DELETE FROM {info.duck_name} AS {quote_identifier(alias)}",
             values_query=image + joined if image else "",
             row_ids=row_ids,
         )
@@ -115,7 +115,7 @@ def _change(
 
 
 def _rows(
-    work: Translation, then: exp.Insert, info: TableInfo, scope: Scope, source: str
+    work: StatementTranslator, then: exp.Insert, info: TableInfo, scope: Scope, source: str
 ) -> tuple[tuple[str, ...], SelectPlan]:
     """The columns that a MERGE inserts, and the query for their values in storage form."""
     named = then.this.expressions if then.this is not None else []
@@ -133,7 +133,7 @@ def _rows(
             raise no_column(name)
         if any(column.name == other.name for other in columns):
             raise SqlError(NAMED_TWICE, 0, 0, name)
-        with work.noting_cuts(column):
+        with work.collecting_truncations(column):
             ex = work.queries.expressions.expr(item, scope)
             text = ex.type is not None and is_character(ex.type) and is_character(column.type)
             wanted = LONG_TEXT if text else column.type  # it is cut, and told about, where the rows go in
@@ -141,5 +141,5 @@ def _rows(
         columns.append(Column(column.name, wanted))
     sql = f"SELECT {', '.join(values)} FROM {source}"
     stored = tuple(column.type is not LONG_TEXT for column in columns)
-    plan = SelectPlan(sql, tuple(columns), work.ctx.needs(), packed=stored)
+    plan = SelectPlan(sql, tuple(columns), work.ctx.bind_requirements(), packed_decimals=stored)
     return tuple(names), plan

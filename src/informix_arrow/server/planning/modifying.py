@@ -14,40 +14,40 @@ from ..errors import SqlError, no_column, not_supported
 from ..grammar.dialect_nodes import CurrentOf
 from ..schema.catalog import TableInfo
 from ..schema.trigger_tables import TriggerInfo
-from ..types.names import quote, text
-from .assignments import pairs
-from .keyed import single, touched, values_made, wanted_key
+from ..types.names import quote_identifier, quote_string
+from .assignments import single_assignments
+from .keyed import bound_key_condition, matching_keys_query, new_values_query, primary_key_values
 from .plans import (
     ROUTINE_CALL,
     WARN_CUT,
+    BindRequirements,
     CursorModify,
-    Cut,
     KeyedModify,
     ModifyPlan,
-    Needs,
     RowwiseModify,
     SetModify,
+    TruncationCause,
     ViewModify,
 )
-from .scope import Scope, offset_of
-from .translation import Translation
+from .scope import Scope, source_offset
+from .translation import StatementTranslator
 
 _WHOLE_NUMBER = re.compile(r"(?<== )CAST\((\$p\d+) AS (?:SMALLINT|INTEGER|BIGINT)\)\Z")
 """A parameter as the new value of a column of whole numbers. It is bound as a number that the column can hold, and
 DuckDB takes a tenth of such an UPDATE to see that the cast changes nothing."""
 
 
-def update(work: Translation, tree: exp.Update) -> ModifyPlan:
+def update(work: StatementTranslator, tree: exp.Update) -> ModifyPlan:
     """The plan of an UPDATE."""
-    info = work.changed(tree, tree.this)
+    info = work.changed_table(tree, tree.this)
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
     columns, values = _assignments(work, tree, info, scope)
-    work.require(info, "u", [column.name for column in columns])
+    work.require_privilege(info, "u", [column.name for column in columns])
     if info.kind == "V":
         return _view_modify(work, tree, info, alias, scope, columns, values)
-    where = single(info, alias) if cursor(tree) else work.where(tree, scope)
-    if work.checks:
+    where = bound_key_condition(info, alias) if cursor(tree) else work.where(tree, scope)
+    if work.view_checks:
         where = _where_in_view(work, tree, info, alias, where)
     if work.ctx.files:
         return _rowwise_update(work, tree, info, alias, columns, values, where)
@@ -55,19 +55,19 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
 
 
 def _assignments(
-    work: Translation, tree: exp.Update, info: TableInfo, scope: Scope
+    work: StatementTranslator, tree: exp.Update, info: TableInfo, scope: Scope
 ) -> tuple[tuple[Column, ...], list[str]]:
     """The columns that an UPDATE sets, and their new values in DuckDB's SQL."""
     _name_all(tree, info)
     columns: list[Column] = []
     values: list[str] = []
-    for left, right in pairs(tree.expressions):
+    for left, right in single_assignments(tree.expressions):
         column = info.column(left.name)
         if column is None:
-            raise no_column(left.name, offset_of(left))
+            raise no_column(left.name, source_offset(left))
         if column.is_serial and info.kind == "T":
             raise SqlError(-232, 0, 0, column.name)
-        values.append(work.assigned(right, scope, column))
+        values.append(work.assigned_value(right, scope, column))
         columns.append(Column(column.name, column.type))
     return tuple(columns), values
 
@@ -82,11 +82,11 @@ def _name_all(tree: exp.Update, info: TableInfo) -> None:
 
 def _set_clause(info: TableInfo, alias: str, sets: Iterable[str]) -> str:
     """An UPDATE up to its WHERE."""
-    return f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}"
+    return f"UPDATE {info.duck_name} AS {quote_identifier(alias)} SET {', '.join(sets)}"
 
 
 def _update_of_rows(
-    work: Translation,
+    work: StatementTranslator,
     tree: exp.Update,
     info: TableInfo,
     alias: str,
@@ -95,18 +95,20 @@ def _update_of_rows(
     where: str,
 ) -> CursorModify | SetModify:
     """The plan of an UPDATE of a table's rows."""
-    sets = [f"{quote(column.name)} = {value}" for column, value in zip(columns, values, strict=True)]
+    sets = [
+        f"{quote_identifier(column.name)} = {value}" for column, value in zip(columns, values, strict=True)
+    ]
     head = _set_clause(info, alias, sets)
     changed = {column.name for column in columns}
     changes_keys = any(not changed.isdisjoint(key.columns) for key in info.keys)
-    reads_others = any(not changed.isdisjoint(f.columns) for f in info.foreigns) or _has_subquery(tree)
+    reads_others = any(not changed.isdisjoint(f.columns) for f in info.foreign_keys) or _has_subquery(tree)
     image = row_image(info, alias, values, info.fired_by("U", changed))
     query = image
     if not image and (changes_keys or reads_others):
         query = new_values(info, alias, values, changed)
     probe = ""
     if ROUTINE_CALL in head + where:
-        probe = f"SELECT {', '.join(values)} FROM {info.duck} AS {quote(alias)}{where}"
+        probe = f"SELECT {', '.join(values)} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
     fields: RowsFields = {
         **shared_fields(work, info, columns),
         "alias": alias,
@@ -124,7 +126,7 @@ def _update_of_rows(
 
 
 def _modify_rows(
-    work: Translation,
+    work: StatementTranslator,
     tree: exp.Expression,
     fields: RowsFields,
     where: str,
@@ -139,9 +141,16 @@ def _modify_rows(
     sql = fields["head"] + where
     if cursor(tree):
         return CursorModify(**fields, cursor=cursor(tree), sql=sql, probe=probe)
-    row_ids = touched(info, alias, where)
-    more = work.view or reads_rows or others_changed or probe or fields["changes_keys"] or fields["cut_query"]
-    key = wanted_key(tree, info, alias) if info.plain and not more else ()
+    row_ids = matching_keys_query(info, alias, where)
+    more = (
+        work.changed_view
+        or reads_rows
+        or others_changed
+        or probe
+        or fields["changes_keys"]
+        or fields["cut_query"]
+    )
+    key = primary_key_values(tree, info, alias) if info.has_simple_updates and not more else ()
     if key:
         return KeyedModify(**fields, sql=sql, row_ids=row_ids, key=key)
     # few keys of a temporary table are changed at once, and an error says which
@@ -150,7 +159,7 @@ def _modify_rows(
 
 
 def _rowwise_update(
-    work: Translation,
+    work: StatementTranslator,
     tree: exp.Update,
     info: TableInfo,
     alias: str,
@@ -160,42 +169,50 @@ def _rowwise_update(
 ) -> RowwiseModify:
     """The plan of an UPDATE that makes large objects of files of the client."""
     head = _set_clause(
-        info, alias, [f"{quote(c.name)} = {value}" for c, value in zip(columns, values, strict=True)]
+        info,
+        alias,
+        [f"{quote_identifier(c.name)} = {value}" for c, value in zip(columns, values, strict=True)],
     )
     if any(trigger.each_row for trigger in info.fired_by("U", [column.name for column in columns])):
         raise not_supported("filetoblob and filetoclob in an UPDATE that fires triggers FOR EACH ROW")
     if cursor(tree) or ROUTINE_CALL in head + where:
         raise not_supported("filetoblob and filetoclob with WHERE CURRENT OF or with user routines")
-    rowid = f"{quote(alias)}.rowid"
-    sql = f"{head} WHERE {rowid} = CAST({work.ctx.value('row')} AS BIGINT)"
-    row_ids = f"SELECT {rowid} FROM {info.duck} AS {quote(alias)}{where}"
+    rowid = f"{quote_identifier(alias)}.rowid"
+    sql = f"{head} WHERE {rowid} = CAST({work.ctx.session_value('row')} AS BIGINT)"
+    row_ids = f"SELECT {rowid} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
     return RowwiseModify(**shared_fields(work, info, columns), row_ids=row_ids, sql=sql)
 
 
-def _where_in_view(work: Translation, tree: exp.Update, info: TableInfo, alias: str, where: str) -> str:
+def _where_in_view(
+    work: StatementTranslator, tree: exp.Update, info: TableInfo, alias: str, where: str
+) -> str:
     """The WHERE of an UPDATE that fails with -385 at a row that would leave the view."""
-    assigned = {left.name: right for left, right in pairs(tree.expressions)}
-    stays = " AND ".join(work.in_view(info, assigned, alias))
+    assigned = {left.name: right for left, right in single_assignments(tree.expressions)}
+    stays = " AND ".join(work.view_check_conditions(info, assigned, alias))
     wanted = where.removeprefix(" WHERE ") or "TRUE"
-    leaves = f"error({text(f'IFX-385 of informix.{work.view}')})"
+    leaves = f"error({quote_string(f'IFX-385 of informix.{work.changed_view}')})"
     return f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
 
 
-def delete(work: Translation, tree: exp.Delete) -> ModifyPlan:
+def delete(work: StatementTranslator, tree: exp.Delete) -> ModifyPlan:
     """The plan of a DELETE."""
-    info = work.changed(tree, tree.this)
-    work.require(info, "d")
+    info = work.changed_table(tree, tree.this)
+    work.require_privilege(info, "d")
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
     if info.kind == "V":
         return _view_modify(work, tree, info, alias, scope, (), ())
-    where = single(info, alias) if cursor(tree) else work.where(tree, scope)
+    where = bound_key_condition(info, alias) if cursor(tree) else work.where(tree, scope)
     image = row_image(info, alias, (), info.fired_by("D"))
-    probe = f"SELECT count(*) FROM {info.duck} AS {quote(alias)}{where}" if ROUTINE_CALL in where else ""
+    probe = (
+        f"SELECT count(*) FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+        if ROUTINE_CALL in where
+        else ""
+    )
     fields: RowsFields = {
         **shared_fields(work, info, ()),
         "alias": alias,
-        "head": f"DELETE FROM {info.duck} AS {quote(alias)}",
+        "head": f"DELETE FROM {info.duck_name} AS {quote_identifier(alias)}",
         "values_query": image,
         "changes_keys": False,
         "cut_query": "",
@@ -207,7 +224,7 @@ def delete(work: Translation, tree: exp.Delete) -> ModifyPlan:
 
 
 def _view_modify(
-    work: Translation,
+    work: StatementTranslator,
     tree: exp.Expression,
     info: TableInfo,
     alias: str,
@@ -220,44 +237,49 @@ def _view_modify(
         raise not_supported("WHERE CURRENT OF, filetoblob and filetoclob with INSTEAD OF triggers")
     where = work.where(tree, scope)
     items = [f"{value} AS m{i}" for i, value in enumerate(values)]
-    items += [f"{quote(alias)}.{quote(c.name)} AS {quote(f'_{c.name}')}" for c in info.columns]
-    query = f"SELECT {', '.join(items)} FROM {info.duck} AS {quote(alias)}{where}"
+    items += [
+        f"{quote_identifier(alias)}.{quote_identifier(c.name)} AS {quote_identifier(f'_{c.name}')}"
+        for c in info.columns
+    ]
+    query = f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
     return ViewModify(**shared_fields(work, info, columns), rows_query=query)
 
 
 def row_image(info: TableInfo, alias: str, values: Sequence[str], fired: Iterable[TriggerInfo]) -> str:
     """The query for the new values and all columns of rows, without a WHERE; "" where the rows are not logged, and no
     trigger that is fired has actions FOR EACH ROW."""
-    if not info.full_rows and not any(trigger.each_row for trigger in fired):
+    if not info.is_fully_logged and not any(trigger.each_row for trigger in fired):
         return ""
-    return values_made(info, alias, values, [column.name for column in info.columns])
+    return new_values_query(info, alias, values, [column.name for column in info.columns])
 
 
 def new_values(info: TableInfo, alias: str, values: Sequence[str], changed: set[str]) -> str:
-    """The query for the new values of the columns `changed`, and what else their keys and foreign keys consist of;
+    """The query for the new values of the columns `changed_table`, and what else their keys and foreign keys consist of;
     without a WHERE."""
-    parts = [unique.columns for unique in info.keys] + [foreign.columns for foreign in info.foreigns]
+    parts = [unique.columns for unique in info.keys] + [foreign.columns for foreign in info.foreign_keys]
     kept = {name for names in parts if not changed.isdisjoint(names) for name in names}
-    return values_made(info, alias, values, sorted(kept - changed))
+    return new_values_query(info, alias, values, sorted(kept - changed))
 
 
-def first_cut(work: Translation, info: TableInfo, alias: str, rows: str) -> str:
+def first_cut(work: StatementTranslator, info: TableInfo, alias: str, rows: str) -> str:
     """The query for the first column whose text will be cut, "" where none can be. `rows` chooses the rows: what stands
     behind FROM, up to the WHERE or AND before the next condition."""
-    cuts = work.cut_columns()
+    cuts = work.truncated_column_sql()
     if not cuts:
         return ""
-    return f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{rows} {cuts} IS NOT NULL LIMIT 1"
+    return (
+        f"SELECT {cuts} FROM {info.duck_name} AS {quote_identifier(alias)}{rows} {cuts} IS NOT NULL LIMIT 1"
+    )
 
 
 class SharedFields(TypedDict):
     """The fields that all plans of changes have, as keyword arguments."""
 
     info: TableInfo
-    needs: Needs
+    needs: BindRequirements
     columns: tuple[Column, ...]
     warnings: int
-    cuts: tuple[Cut, ...]
+    cuts: tuple[TruncationCause, ...]
     tables: tuple[TableInfo, ...]
     read: tuple[TableInfo, ...]
 
@@ -272,16 +294,16 @@ class RowsFields(SharedFields):
     cut_query: str
 
 
-def shared_fields(work: Translation, info: TableInfo, columns: tuple[Column, ...]) -> SharedFields:
+def shared_fields(work: StatementTranslator, info: TableInfo, columns: tuple[Column, ...]) -> SharedFields:
     """What the translation of a statement has found out; when all of it is translated."""
     read = tuple(work.ctx.tables.values())
     return SharedFields(
         info=info,
-        needs=work.ctx.needs(),
+        needs=work.ctx.bind_requirements(),
         columns=columns,
-        warnings=WARN_CUT if work.ctx.literal_cut else 0,
-        cuts=tuple(work.cuts),
-        tables=(info, *(table for table in read if table.duck != info.duck)),
+        warnings=WARN_CUT if work.ctx.literal_truncated else 0,
+        cuts=tuple(work.truncation_causes),
+        tables=(info, *(table for table in read if table.duck_name != info.duck_name)),
         read=read,
     )
 

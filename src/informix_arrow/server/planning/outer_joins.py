@@ -9,10 +9,10 @@ from sqlglot import exp
 from ..errors import SqlError
 from ..grammar import dialect_nodes as d
 from ..grammar.conjunctions import combine, conjuncts
-from .scope import Scope, Source
+from .scope import FromSource, Scope
 
 
-def names_of(node: exp.Expression, sources: Sequence[Source]) -> bool:
+def references_any(node: exp.Expression, sources: Sequence[FromSource]) -> bool:
     """Whether a condition names a column of one of the sources."""
     for column in node.find_all(exp.Column):
         table, name = column.table, column.name
@@ -22,7 +22,7 @@ def names_of(node: exp.Expression, sources: Sequence[Source]) -> bool:
     return False
 
 
-def classify(
+def split_where(
     where: exp.Expression | None, scope: Scope, first: int
 ) -> tuple[exp.Expression | None, exp.Expression | None]:
     """Split WHERE: conjuncts that name a source from number `first` on join it, the others stay."""
@@ -30,11 +30,11 @@ def classify(
     on: list[exp.Expression] = []
     rest: list[exp.Expression] = []
     for part in conjuncts(where):
-        (on if names_of(part, outer) else rest).append(part)
+        (on if references_any(part, outer) else rest).append(part)
     return combine(on), combine(rest)
 
 
-def two_sided(where: exp.Expression | None, outer: Sequence[d.OuterTables]) -> None:
+def reject_two_sided(where: exp.Expression | None, outer: Sequence[d.OuterTables]) -> None:
     """-393 for a conjunct that names tables of two OUTERs beside each other."""
     groups = [
         {str(table.alias_or_name) for table in group.expressions if not isinstance(table, d.OuterTables)}

@@ -6,20 +6,20 @@ from sqlglot import exp
 
 from ...wire.describe import StatementType
 from . import sequences
-from .context import Context
+from .context import TranslationContext
 from .inserting import insert
 from .merging import merge
 from .modifying import cursor, delete, update
 from .plans import InsertPlan, ModifyPlan, SelectPlan
 from .selecting import select
-from .translation import Describe, Translation
+from .translation import Describe, StatementTranslator
 
 
 class Planner:
     """Plans one statement."""
 
-    def __init__(self, ctx: Context, describe: Describe) -> None:
-        self._work = Translation(ctx, describe)
+    def __init__(self, ctx: TranslationContext, describe: Describe) -> None:
+        self._work = StatementTranslator(ctx, describe)
 
     def plan(self, tree: exp.Expression) -> tuple[int, SelectPlan | InsertPlan | ModifyPlan]:
         """Statement type and plan. -272 to -275 for what its user may not do."""
@@ -30,8 +30,8 @@ class Planner:
     def _plan(self, tree: exp.Expression) -> tuple[int, SelectPlan | InsertPlan | ModifyPlan]:
         count = sum(1 for _ in tree.find_all(exp.Placeholder))
         self._work.ctx.params = [None] * count
-        tree = self._work.through_views(tree)
-        sequences.note(self._work.ctx, tree)
+        tree = self._work.rewrite_view_change(tree)
+        sequences.collect_references(self._work.ctx, tree)
         if isinstance(tree, exp.Insert):
             return StatementType.INSERT, insert(self._work, tree)
         if isinstance(tree, exp.Update):

@@ -16,7 +16,7 @@ ROUTINE_CALL = "_ifx_routine("
 """What a text has in it that calls user routines (routines/sql_calls.py)."""
 
 
-Call = Literal["lotofile", "ifx_lo_open"]
+RowCall = Literal["lotofile", "ifx_lo_open"]
 """A call that the engine makes for each row of a result."""
 
 
@@ -30,22 +30,22 @@ class ClientFile:
 
 
 @dataclass(slots=True)
-class Needs:
-    """Parameters and session values of one text: `used` are the numbers of the `?` that stand in it,
-    `assigned` those that go into a column (converted and cut), `packed` those compared with a floating
+class BindRequirements:
+    """Parameters and session values of one text: `used_params` are the numbers of the `?` that stand in it,
+    `assigned_params` those that go into a column (converted and cut), `packed` those compared with a floating
     decimal's key, all others are compared or computed with. `files` are read before the run; their objects'
     locators are the session values file0, file1, ..."""
 
     params: list[ColumnType | None] = field(default_factory=list)
-    used: set[int] = field(default_factory=set)
-    assigned: set[int] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-    packed: set[int] = field(default_factory=set)
+    used_params: set[int] = field(default_factory=set)
+    assigned_params: set[int] = field(default_factory=set)
+    session_values: set[str] = field(default_factory=set)
+    packed_params: set[int] = field(default_factory=set)
     files: tuple[ClientFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TruncationCause:
     """Why a text may have no room in a `column` that it is given to: the `literal` has none; a parameter with one of
     these numbers may have none; it has none where one of `conditions` holds for a row."""
 
@@ -57,48 +57,48 @@ class Cut:
 
 @dataclass(slots=True)
 class SelectPlan:
-    """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `shown` is the text whose rows the
-    client gets, where `sql` gives values in storage form; empty when that is the same. `calls` names the call
+    """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `client_sql` is the text whose rows the
+    client gets, where `sql` gives values in storage form; empty when that is the same. `row_calls` names the call
     that makes a column's values row by row, if there is one.
 
-    `tables` are those that are read. `keyed` is `sql` with the identities of its rows as columns k0, k1, ...
+    `tables` are those that are read. `with_row_ids` is `sql` with the identities of its rows as columns k0, k1, ...
     (keyed.py), "" where it is no plain query of one table; `filtered` tells that it does not want all rows of that,
-    `for_update` that it locks those it gets, and `few` that it has one row, having no FROM, or
+    `for_update` that it locks those it gets, and `at_most_one_row` that it has one row, having no FROM, or
     that a key allows for one.
 
-    `fixed` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
+    `catalog_only` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
     as long as the databases are there. There is little to read, and much to plan.
     """
 
     sql: str
     columns: tuple[Column, ...]
-    needs: Needs
+    needs: BindRequirements
     into: tuple[str, bool] | None = None
-    packed: tuple[bool, ...] = ()
-    shown: str = ""
-    calls: tuple[Call | None, ...] = ()
+    packed_decimals: tuple[bool, ...] = ()
+    client_sql: str = ""
+    row_calls: tuple[RowCall | None, ...] = ()
     tables: tuple[TableInfo, ...] = ()
-    keyed: str = ""
+    with_row_ids: str = ""
     filtered: bool = False
     for_update: bool = False
-    few: bool = False
-    fixed: bool = False
+    at_most_one_row: bool = False
+    catalog_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlan:
+class SingleRowPlan:
     """INSERT of one row into a table of which DuckDB knows all rules.
 
     `columns` are all of the table with where their values come from: ("param", number), ("const", Python value) or
     ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, the query
-    that finds a row with one, and that for one with NULL in it. `checked` tells that there are CHECKs. `sql` inserts
+    that finds a row with one, and that for one with NULL in it. `has_checks` tells that there are CHECKs. `sql` inserts
     the values of all columns.
     """
 
     columns: tuple[tuple[ColumnInfo, str, object], ...]
     serials: tuple[tuple[int, ColumnInfo], ...]
     keys: tuple[tuple[str, tuple[int, ...], str, str], ...]
-    checked: bool
+    has_checks: bool
     sql: str
 
 
@@ -106,19 +106,19 @@ class RowPlan:
 class InsertPlan:
     """INSERT. `values` has one entry per target: ("param", number), ("const", Python value), ("expr", SQL) or
     ("stored", SQL of the value in the column's storage: the engine makes a const of it for each row, see
-    engine.py); None when the rows come from `select`. `row` is for one row that needs nothing else. `read` are the
+    engine.py); None when the rows come from `select`. `row` is for one row that needs nothing else. `read_tables` are the
     tables that expressions read."""
 
     info: TableInfo
     targets: tuple[str, ...]
     values: tuple[tuple[str, object], ...] | None
     select: SelectPlan | None
-    needs: Needs
-    row: RowPlan | None = None
-    read: tuple[TableInfo, ...] = ()
+    needs: BindRequirements
+    row: SingleRowPlan | None = None
+    read_tables: tuple[TableInfo, ...] = ()
 
     @property
-    def by_row(self) -> bool:
+    def evaluates_per_row(self) -> bool:
         """Rows cannot be taken together: some values are made one by one when the statement runs."""
         return self.values is not None and any(kind == "stored" for kind, _ in self.values)
 
@@ -141,10 +141,10 @@ class ModifyPlan:
     """
 
     info: TableInfo
-    needs: Needs
+    needs: BindRequirements
     columns: tuple[Column, ...] = ()
     warnings: int = 0
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[TruncationCause, ...] = ()
     tables: tuple[TableInfo, ...] = ()
     read: tuple[TableInfo, ...] = ()
 
@@ -262,7 +262,7 @@ class MergePlan(ModifyPlan):
 
 
 @dataclass(slots=True)
-class StatementPlan:
+class UtilityPlan:
     """Everything else, as ddl_parser and classify read it."""
 
     statement: object
@@ -273,7 +273,7 @@ class CallPlan:
     """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL of one routine; who makes such a plan adds what is called."""
 
     columns: tuple[Column, ...]
-    needs: Needs
+    needs: BindRequirements
 
 
-Plan = SelectPlan | InsertPlan | ModifyPlan | StatementPlan | CallPlan
+Plan = SelectPlan | InsertPlan | ModifyPlan | UtilityPlan | CallPlan

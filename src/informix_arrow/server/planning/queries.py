@@ -9,19 +9,34 @@ from sqlglot import exp
 from ...wire.types import ColumnType
 from ..errors import SqlError, no_table, not_supported
 from ..grammar import dialect_nodes as d
-from ..schema.catalog import TableInfo, attached
+from ..schema.catalog import TableInfo, duck_database
 from ..schema.system_views import system_table
-from ..types.names import quote
-from ..types.result_types import common, from_duck, has_own_storage, is_character, plain
-from .blanks import distinct_rows, distinct_set, has_blanks, ordered_rows, text_groups, without_blanks
-from .context import Context
+from ..types.names import quote_identifier
+from ..types.result_types import common_type, from_duck_type, has_own_storage, is_character, without_serial
+from .blanks import (
+    distinct_rows,
+    distinct_set_operation,
+    has_trailing_blanks,
+    ordered_rows,
+    text_group_keys,
+    trim_blanks_sql,
+)
+from .context import TranslationContext
 from .expressions import ExpressionTranslator
-from .hierarchies import in_order, sibling_keys, unfold
+from .hierarchies import is_tree_ordered, recursive_query, sibling_keys
 from .nodes import user_routines
-from .nodes.client_files import argument, call_of, outside
-from .outer_joins import classify, names_of, two_sided
-from .plans import Call
-from .scope import Ex, Output, Scope, Source, offset_of, table_outputs, whole_number
+from .nodes.client_files import misplaced_call, row_call, row_call_argument
+from .outer_joins import references_any, reject_two_sided, split_where
+from .plans import RowCall
+from .scope import (
+    FromSource,
+    OutputColumn,
+    Scope,
+    TypedExpression,
+    integer_literal,
+    source_offset,
+    table_outputs,
+)
 from .views import OF_VIEW
 
 _RECURSIVE = "recursive"
@@ -31,14 +46,14 @@ _RECURSIVE = "recursive"
 class QueryTranslator:
     """Translates the queries of one statement."""
 
-    def __init__(self, ctx: Context, expressions: ExpressionTranslator | None = None) -> None:
+    def __init__(self, ctx: TranslationContext, expressions: ExpressionTranslator | None = None) -> None:
         self.ctx = ctx
         self.expressions = expressions or ExpressionTranslator(ctx, _subquery)
 
     # ---- queries ----------------------------------------------------------------------------
     def query(
         self, node: exp.Expression, parent: Scope | None = None, *, top: bool = False
-    ) -> tuple[str, tuple[Output, ...]]:
+    ) -> tuple[str, tuple[OutputColumn, ...]]:
         """DuckDB text and result columns of a SELECT, UNION or parenthesised query.
 
         With `top` the columns are called c0, c1, ... because a result may repeat names.
@@ -48,7 +63,7 @@ class QueryTranslator:
         if isinstance(node, exp.SetOperation):
             return self._union(node, parent, top)
         if not isinstance(node, exp.Select):
-            raise SqlError(-201, 0, offset_of(node) or 1)
+            raise SqlError(-201, 0, source_offset(node) or 1)
         return self._select(node, parent, top)
 
     def _with(self, node: exp.Expression, scope: Scope) -> str:
@@ -68,24 +83,26 @@ class QueryTranslator:
                 _, outputs = self.query(cte.this.this, scope)
                 called = [c.name for c in columns] or [o.name for o in outputs]
                 scope.ctes[cte.alias] = tuple(
-                    Output(n, o.type, "", o.packed) for n, o in zip(called, outputs, strict=False)
+                    OutputColumn(n, o.type, "", o.is_packed_decimal)
+                    for n, o in zip(called, outputs, strict=False)
                 )
             sql, outputs = self.query(cte.this, scope)
             if columns and len(columns) != len(outputs):
                 raise SqlError(-236)
             if columns:
                 outputs = tuple(
-                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=False)
+                    OutputColumn(c.name, o.type, "", o.is_packed_decimal)
+                    for c, o in zip(columns, outputs, strict=False)
                 )
             name = cte.alias
             scope.ctes[name] = outputs
-            names = ", ".join(quote(o.name) for o in outputs)
-            parts.append(f"{quote(name)}({names}) AS ({sql})")
+            names = ", ".join(quote_identifier(o.name) for o in outputs)
+            parts.append(f"{quote_identifier(name)}({names}) AS ({sql})")
         return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(parts)} "
 
     def _union(
         self, node: exp.SetOperation, parent: Scope | None, top: bool
-    ) -> tuple[str, tuple[Output, ...]]:
+    ) -> tuple[str, tuple[OutputColumn, ...]]:
         scope = Scope(parent=parent)
         prefix = self._with(node, scope)
         left, first = self.query(node.this, scope, top=top)
@@ -93,8 +110,8 @@ class QueryTranslator:
         if len(first) != len(second):
             raise SqlError(-317)
         for output in (*first, *second):
-            if output.call:
-                raise outside(output.call)
+            if output.row_call:
+                raise misplaced_call(output.row_call)
         outputs = []
         for a, b in zip(first, second, strict=True):
             ta, tb = a.type, b.type
@@ -104,16 +121,18 @@ class QueryTranslator:
                 raise SqlError(-308)
             if ta is not None and tb is not None and has_own_storage(ta) != has_own_storage(tb):
                 raise SqlError(-308)
-            t = common(ta, tb)
-            packed = a.packed or b.packed
-            outputs.append(Output(a.name, plain(t) if t is not None and ta != tb else t, "", packed))
+            t = common_type(ta, tb)
+            packed = a.is_packed_decimal or b.is_packed_decimal
+            outputs.append(
+                OutputColumn(a.name, without_serial(t) if t is not None and ta != tb else t, "", packed)
+            )
         left, right = self._as_keys(left, first, outputs), self._as_keys(right, second, outputs)
         word = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}[type(node)]
         texts = [o.type is not None and is_character(o.type) for o in outputs]
         if not node.args.get("distinct"):
             sql = f"({left}) {word} ALL ({right})"
         elif any(texts) and not node.meta.get(_RECURSIVE):
-            sql = distinct_set(word, left, right, outputs, top=top)
+            sql = distinct_set_operation(word, left, right, outputs, top=top)
         else:
             sql = f"({left}) {word} ({right})"
         order = node.args.get("order")
@@ -125,27 +144,31 @@ class QueryTranslator:
         return prefix + sql, tuple(outputs)
 
     @staticmethod
-    def _as_keys(sql: str, side: tuple[Output, ...], outputs: list[Output]) -> str:
+    def _as_keys(sql: str, side: tuple[OutputColumn, ...], outputs: list[OutputColumn]) -> str:
         """One side of a UNION whose numbers become keys where the other side has floating decimals."""
-        if all(a.packed == b.packed for a, b in zip(side, outputs, strict=True)):
+        if all(a.is_packed_decimal == b.is_packed_decimal for a, b in zip(side, outputs, strict=True)):
             return sql
         items = [
-            f"_ifx_key(CAST(k{i} AS VARCHAR)) AS k{i}" if b.packed and not a.packed else f"k{i}"
+            f"_ifx_key(CAST(k{i} AS VARCHAR)) AS k{i}"
+            if b.is_packed_decimal and not a.is_packed_decimal
+            else f"k{i}"
             for i, (a, b) in enumerate(zip(side, outputs, strict=True))
         ]
         names = ", ".join(f"k{i}" for i in range(len(side)))
         return f"SELECT {', '.join(items)} FROM ({sql}) AS u({names})"
 
     @staticmethod
-    def _union_position(node: exp.Expression, outputs: list[Output]) -> str:
+    def _union_position(node: exp.Expression, outputs: list[OutputColumn]) -> str:
         if isinstance(node, exp.Literal):
             return _position(node, len(outputs))
         for position, output in enumerate(outputs, 1):
             if isinstance(node, exp.Column) and output.name == node.name:
                 return str(position)
-        raise SqlError(-217, 0, offset_of(node), node.name)
+        raise SqlError(-217, 0, source_offset(node), node.name)
 
-    def _select(self, node: exp.Select, parent: Scope | None, top: bool) -> tuple[str, tuple[Output, ...]]:
+    def _select(
+        self, node: exp.Select, parent: Scope | None, top: bool
+    ) -> tuple[str, tuple[OutputColumn, ...]]:
         scope = Scope(parent=parent)
         prefix = self._with(node, scope)
         where_parts: list[str] = []
@@ -159,10 +182,10 @@ class QueryTranslator:
         if where is not None:
             user_routines.declare_variables(self.expressions, where, scope)
             where_parts.append(self.expressions.filter(where, scope))
-        texts = text_groups(self.expressions, node, scope)
+        texts = text_group_keys(self.expressions, node, scope)
         items, outputs, exprs = self._projections(node, scope, top)
         distinct = node.args.get("distinct") is not None
-        padded = distinct and any(has_blanks(self.expressions.values, ex) for ex in exprs)
+        padded = distinct and any(has_trailing_blanks(self.expressions.values, ex) for ex in exprs)
         sql = "SELECT "
         if distinct and not padded:
             sql += "DISTINCT "
@@ -203,7 +226,7 @@ class QueryTranslator:
             if padded:
                 sql, keys = ordered_rows(sql, outputs, keys, top=top)
             sql += " ORDER BY " + ", ".join(map(self._order_item, order.expressions, keys))
-        elif path and in_order(node):
+        elif path and is_tree_ordered(node):
             sql += f" ORDER BY {path}"
         sql += self._limit(node, scope)
         return prefix + sql, outputs
@@ -216,7 +239,7 @@ class QueryTranslator:
         siblings = ", ".join(
             self._order_item(key, self.expressions.expr(key.this, inner).sql) for key in keys
         )
-        ctes, tree, path = unfold(
+        ctes, tree, path = recursive_query(
             self.expressions, node, rows_sql, f"ORDER BY {siblings}" if siblings else "", inner, scope
         )
         before = prefix.removeprefix("WITH ").removeprefix("RECURSIVE ").rstrip()
@@ -224,13 +247,15 @@ class QueryTranslator:
 
     def _projections(
         self, node: exp.Select, scope: Scope, top: bool
-    ) -> tuple[list[str], tuple[Output, ...], list[Ex]]:
-        exprs: list[tuple[str, Ex]] = []
-        calls: dict[int, Call] = {}
+    ) -> tuple[list[str], tuple[OutputColumn, ...], list[TypedExpression]]:
+        exprs: list[tuple[str, TypedExpression]] = []
+        calls: dict[int, RowCall] = {}
         for item in node.expressions:
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star) and any(star.args.values()):
-                raise SqlError(-201, 0, offset_of(item) or 1, "", "neither EXCLUDE nor REPLACE is Informix's")
+                raise SqlError(
+                    -201, 0, source_offset(item) or 1, "", "neither EXCLUDE nor REPLACE is Informix's"
+                )
             if isinstance(item, exp.Star):
                 exprs += self._star(scope, "")
             elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
@@ -238,16 +263,16 @@ class QueryTranslator:
             else:
                 alias = item.alias if isinstance(item, exp.Alias) else ""
                 inner = item.this if isinstance(item, exp.Alias) else item
-                calling = call_of(inner)
+                calling = row_call(inner)
                 if calling is not None:
                     if not top:
-                        raise outside(calling.name.lower(), inner)
-                    calls[len(exprs)], ex = argument(self.expressions, calling, scope)
+                        raise misplaced_call(calling.name.lower(), inner)
+                    calls[len(exprs)], ex = row_call_argument(self.expressions, calling, scope)
                     exprs.append((alias or ex.name, ex))
                     continue
                 ex = self.expressions.values.settle(self.expressions.expr(inner, scope))
                 if ex.param >= 0:
-                    raise SqlError(-201, 0, offset_of(inner) or 1)
+                    raise SqlError(-201, 0, source_offset(inner) or 1)
                 exprs.append((alias or ex.name, ex))
         if not exprs:
             raise SqlError(-201, 0, 1)
@@ -257,21 +282,30 @@ class QueryTranslator:
             sql = ex.sql
             if ex.type is None and sql == "NULL":
                 sql = "CAST(NULL AS INTEGER)"
-                ex = Ex(sql, ColumnType.integer(), ex.name)
-            items.append(f"{sql} AS {f'c{i}' if top else quote(name)}")
-            outputs.append(Output(name, ex.type, sql, ex.packed, calls.get(i)))
+                ex = TypedExpression(sql, ColumnType.integer(), ex.name)
+            items.append(f"{sql} AS {f'c{i}' if top else quote_identifier(name)}")
+            outputs.append(OutputColumn(name, ex.type, sql, ex.is_packed_decimal, calls.get(i)))
         return items, tuple(outputs), [ex for _, ex in exprs]
 
     @staticmethod
-    def _star(scope: Scope, alias: str) -> list[tuple[str, Ex]]:
+    def _star(scope: Scope, alias: str) -> list[tuple[str, TypedExpression]]:
         sources = [s for s in scope.sources if not alias or s.alias == alias]
         if not sources:
             raise SqlError(-522, 0, 0, alias) if alias else SqlError(-201, 0, 1)
         for source in sources:
-            if source.read is not None:
-                source.read.update(o.name for o in source.outputs)
+            if source.read_columns is not None:
+                source.read_columns.update(o.name for o in source.outputs)
         return [
-            (o.name, Ex(f"{s.duck}.{quote(o.name)}", o.type, o.name, packed=o.packed, source=o.type))
+            (
+                o.name,
+                TypedExpression(
+                    f"{s.quoted_alias}.{quote_identifier(o.name)}",
+                    o.type,
+                    o.name,
+                    is_packed_decimal=o.is_packed_decimal,
+                    source=o.type,
+                ),
+            )
             for s in sources
             for o in s.outputs
         ]
@@ -280,21 +314,25 @@ class QueryTranslator:
         self,
         node: exp.Expression,
         scope: Scope,
-        outputs: tuple[Output, ...],
-        exprs: list[Ex],
+        outputs: tuple[OutputColumn, ...],
+        exprs: list[TypedExpression],
         *,
         blanks: bool,
     ) -> str:
         """A position, a name of the result, or an expression over the sources. Without `blanks`, those behind a text
         decide nothing: the next key does."""
         position, ex = self._order_value(node, scope, outputs, exprs)
-        if not blanks and has_blanks(self.expressions.values, ex):
-            return without_blanks(ex.sql)
+        if not blanks and has_trailing_blanks(self.expressions.values, ex):
+            return trim_blanks_sql(ex.sql)
         return position or ex.sql
 
     def _order_value(
-        self, node: exp.Expression, scope: Scope, outputs: tuple[Output, ...], exprs: list[Ex]
-    ) -> tuple[str, Ex]:
+        self,
+        node: exp.Expression,
+        scope: Scope,
+        outputs: tuple[OutputColumn, ...],
+        exprs: list[TypedExpression],
+    ) -> tuple[str, TypedExpression]:
         """What an item of ORDER BY is, and its position in the result, "" for none."""
         if isinstance(node, exp.Literal) and not node.is_string:
             place = _position(node, len(outputs))
@@ -322,15 +360,15 @@ class QueryTranslator:
         if limit is None:
             return ""
         amount, skip = limit.args.get("expression"), limit.args.get("offset")
-        sql = f" LIMIT {self._amount(amount, scope)}" if amount is not None else ""
+        sql = f" LIMIT {self._limit_value(amount, scope)}" if amount is not None else ""
         if skip is not None:
-            sql += f" OFFSET {self._amount(skip, scope)}"
+            sql += f" OFFSET {self._limit_value(skip, scope)}"
         return sql
 
-    def _amount(self, node: exp.Expression, scope: Scope) -> str:
+    def _limit_value(self, node: exp.Expression, scope: Scope) -> str:
         ex = self.ctx.hint(self.expressions.expr(node, scope), ColumnType.integer())
-        if ex.param < 0 and (not ex.number or whole_number(node) is None):
-            raise SqlError(-201, 0, offset_of(node) or 1)
+        if ex.param < 0 and (not ex.is_number_literal or integer_literal(node) is None):
+            raise SqlError(-201, 0, source_offset(node) or 1)
         return ex.sql
 
     # ---- FROM -------------------------------------------------------------------------------
@@ -350,7 +388,7 @@ class QueryTranslator:
             if isinstance(table, d.OuterTables):
                 outer.append(table)
                 continue
-            text_ = self.source(table, scope)
+            text_ = self.translate_source(table, scope)
             if join is None:
                 sql = text_
                 continue
@@ -367,12 +405,12 @@ class QueryTranslator:
             raise SqlError(-201, 0, 1)
         return sql, where
 
-    def _joined(self, first: exp.Expression, node: exp.Expression, scope: Scope) -> str:
+    def _parenthesized_join(self, first: exp.Expression, node: exp.Expression, scope: Scope) -> str:
         """`(a JOIN b ON ...)` in FROM."""
         inner = first.copy()
         joins = [*(inner.args.pop("joins", None) or ()), *(node.args.get("joins") or ())]
         if node.args.get("alias"):
-            raise SqlError(-201, 0, offset_of(first) or 1)
+            raise SqlError(-201, 0, source_offset(first) or 1)
         select = exp.Select(from_=exp.From(this=inner), joins=joins)
         sql, rest = self._from(select, scope)
         if rest is not None:
@@ -385,11 +423,11 @@ class QueryTranslator:
         outer: list[d.OuterTables],
         where: exp.Expression | None,
         scope: Scope,
-        around: Sequence[Source] = (),
+        around: Sequence[FromSource] = (),
     ) -> tuple[str, exp.Expression | None]:
         """`FROM a, OUTER b WHERE ...`: conditions that name b belong to the join. -395 without one, -393 for one of
         two OUTERs, -396 for one of a nested OUTER and a table outside of that around it."""
-        two_sided(where, outer)
+        reject_two_sided(where, outer)
         for group in outer:
             before = len(scope.sources)
             inner_sql = ""
@@ -398,26 +436,26 @@ class QueryTranslator:
                 if isinstance(member, d.OuterTables):
                     nested.append(member)
                 else:
-                    text_ = self.source(member, scope)
+                    text_ = self.translate_source(member, scope)
                     inner_sql = f"{inner_sql} CROSS JOIN {text_}" if inner_sql else text_
             if not inner_sql:
                 raise SqlError(-201, 0, 1)
             if nested:
                 inner_sql, where = self._outer(inner_sql, nested, where, scope, scope.sources[:before])
-            on, where = classify(where, scope, before)
-            if on is not None and names_of(on, around):
+            on, where = split_where(where, scope, before)
+            if on is not None and references_any(on, around):
                 raise SqlError(-396)
-            if on is None or not names_of(on, scope.sources[:before]):
+            if on is None or not references_any(on, scope.sources[:before]):
                 raise SqlError(-395)
             condition = self.expressions.filter(on, scope)
             joined = inner_sql if " JOIN " not in inner_sql else f"({inner_sql})"
             sql = f"{sql} LEFT JOIN {joined} ON {condition}"
         return sql, where
 
-    def source(self, node: exp.Expression, scope: Scope) -> str:
+    def translate_source(self, node: exp.Expression, scope: Scope) -> str:
         """One table, view, CTE or derived table; adds it to the scope."""
         if isinstance(node, (exp.Subquery, exp.Paren)) and isinstance(node.this, exp.Table):
-            return self._joined(node.this, node, scope)
+            return self._parenthesized_join(node.this, node, scope)
         lateral = isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery)
         if lateral:
             node.this.set("alias", node.args.get("alias"))
@@ -426,7 +464,7 @@ class QueryTranslator:
             around = Scope(parent=scope if lateral else scope.parent, ctes=scope.ctes)
             if isinstance(node.this, d.RoutineRows):
                 call = node.this.this
-                sql, outputs = user_routines.rows(
+                sql, outputs = user_routines.translate_rows(
                     self.expressions, call.name.lower(), call.expressions, around
                 )
             elif isinstance(node.this, (exp.Select, exp.SetOperation, exp.Subquery)):
@@ -439,60 +477,61 @@ class QueryTranslator:
                 if len(columns) != len(outputs):
                     raise SqlError(-236)
                 outputs = tuple(
-                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=True)
+                    OutputColumn(c.name, o.type, "", o.is_packed_decimal)
+                    for c, o in zip(columns, outputs, strict=True)
                 )
-            names = ", ".join(quote(o.name) for o in outputs)
-            scope.sources.append(Source(alias, outputs))
-            return f"{'LATERAL ' if lateral else ''}({sql}) AS {quote(alias)}({names})"
+            names = ", ".join(quote_identifier(o.name) for o in outputs)
+            scope.sources.append(FromSource(alias, outputs))
+            return f"{'LATERAL ' if lateral else ''}({sql}) AS {quote_identifier(alias)}({names})"
         if not isinstance(node, exp.Table):
             raise not_supported(f"{type(node).__name__} in FROM")
         name = node.name
         database = node.catalog or None
         alias = node.alias or name
         if node.args.get("alias") and node.args["alias"].args.get("columns"):
-            raise SqlError(-201, 0, offset_of(node) or 1)  # nor are arguments: FROM t (1)
+            raise SqlError(-201, 0, source_offset(node) or 1)  # nor are arguments: FROM t (1)
         if any(s.alias == alias for s in scope.sources):
             raise SqlError(-223, 0, 0, alias)
         if database is None and not node.args.get("db"):
             outputs_of_cte = scope.cte(name)
             if outputs_of_cte is not None:
-                scope.sources.append(Source(alias, outputs_of_cte))
-                return f"{quote(name)} AS {quote(alias)}"
-        info = self.table(node, database, name)
+                scope.sources.append(FromSource(alias, outputs_of_cte))
+                return f"{quote_identifier(name)} AS {quote_identifier(alias)}"
+        info = self.resolve_table(node, database, name)
         outputs = table_outputs(info)
-        source = Source(alias, outputs, info if info.kind == "T" else None)
+        source = FromSource(alias, outputs, info if info.kind == "T" else None)
         scope.sources.append(source)
         if not node.meta.get(OF_VIEW):
-            self.ctx.watch(info, source)
-        duck = info.duck
+            self.ctx.require_read_later(info, source)
+        duck = info.duck_name
         if info.kind == "S":
             duck = system_table(
-                info.name, attached(info.database), info.database, _columns_named(node.root())
+                info.name, duck_database(info.database), info.database, _referenced_columns(node.root())
             )
-        return f"{duck} AS {quote(alias)}"
+        return f"{duck} AS {quote_identifier(alias)}"
 
-    def table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
+    def resolve_table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
         """A table by name; -206 when it does not exist, -908 for one of another server."""
         server = str(node.meta.get(d.SERVER, ""))
         if server and server.lower() != self.ctx.server_name.lower():
             raise SqlError(-908, 0, 0, server)
         info = self.ctx.find_table(database, name)
         if info is None:
-            raise no_table(name, offset_of(node))
+            raise no_table(name, source_offset(node))
         return info
 
 
 def _position(node: exp.Literal, columns: int) -> str:
     """An item of ORDER BY or GROUP BY that is a number: -251 for one that no column has."""
     if node.is_string:
-        raise SqlError(-201, 0, offset_of(node) or 1)
-    position = whole_number(node)
+        raise SqlError(-201, 0, source_offset(node) or 1)
+    position = integer_literal(node)
     if position is None or not 1 <= position <= columns:
         raise SqlError(-251, 0, 0, str(node.this)[:20])
     return str(position)
 
 
-def _columns_named(tree: exp.Expression) -> set[str] | None:
+def _referenced_columns(tree: exp.Expression) -> set[str] | None:
     """The columns that a statement names anywhere; None where it has a star."""
     found = set()
     for node in tree.walk():
@@ -505,15 +544,15 @@ def _columns_named(tree: exp.Expression) -> set[str] | None:
 
 def _subquery(
     expressions: ExpressionTranslator, node: exp.Expression, scope: Scope
-) -> tuple[str, tuple[Output, ...]]:
+) -> tuple[str, tuple[OutputColumn, ...]]:
     return QueryTranslator(expressions.ctx, expressions).query(node, scope)
 
 
-def finish_types(outputs: tuple[Output, ...], duck_names: list[str]) -> list[ColumnType]:
+def finish_types(outputs: tuple[OutputColumn, ...], duck_names: list[str]) -> list[ColumnType]:
     """Types of all columns; DuckDB's own where our rules know none."""
     found = []
     for output, name in zip(outputs, duck_names, strict=True):
-        t = output.type or from_duck(name)
+        t = output.type or from_duck_type(name)
         if t is None:
             raise not_supported(f"a result column of type {name}", -9628)
         found.append(t)

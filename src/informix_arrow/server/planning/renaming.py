@@ -13,46 +13,46 @@ from sqlglot import exp
 from ..schema.catalog import TableInfo
 from .views import FindTable
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
+_UNQUOTED_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
-def reads(tree: exp.Expression, database: str, names: Collection[str]) -> bool:
+def reads_table(tree: exp.Expression, database: str, names: Collection[str]) -> bool:
     """Whether a query has a table of that database, by one of its `names`, in a FROM."""
-    return any(_is(node, database, names) for node in tree.find_all(exp.Table))
+    return any(_is_table(node, database, names) for node in tree.find_all(exp.Table))
 
 
-def with_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> str:
+def rename_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> str:
     """A query with the name that a table has now."""
-    named = [node for node in tree.find_all(exp.Table) if _is(node, table.database, {table.name})]
+    named = [node for node in tree.find_all(exp.Table) if _is_table(node, table.database, {table.name})]
     found = [node.this for node in named]
     if any(not node.alias for node in named):  # then its columns may be qualified by its name
         found += [c.args["table"] for c in tree.find_all(exp.Column) if c.table == table.name]
-    return _replaced(sql, [(node, _word(sql, node, new)) for node in found])
+    return _apply_edits(sql, [(node, _quoted_like(sql, node, new)) for node in found])
 
 
-def with_column(
+def rename_column(
     sql: str, tree: exp.Expression, database: str, names: Collection[str], old: str, new: str, find: FindTable
 ) -> str:
     """A query with the name that a column of a table has now, which has these `names`. What a query in FROM calls its
     own columns stays."""
     edits = []
     for column in tree.find_all(exp.Column):
-        if column.name == old and _belongs(column, database, names, find):
-            word = _word(sql, column.this, new)
+        if column.name == old and _is_column_of(column, database, names, find):
+            word = _quoted_like(sql, column.this, new)
             select = column.parent
             inner = isinstance(select, exp.Select) and select is not tree and column.arg_key == "expressions"
-            edits.append((column.this, f"{word} as {_word(sql, column.this, old)}" if inner else word))
-    return _replaced(sql, edits)
+            edits.append((column.this, f"{word} as {_quoted_like(sql, column.this, old)}" if inner else word))
+    return _apply_edits(sql, edits)
 
 
-def condition_with_column(condition: str, query: str, tree: exp.Expression, old: str, new: str) -> str:
+def rename_condition_column(condition: str, query: str, tree: exp.Expression, old: str, new: str) -> str:
     """The text of a CHECK, which ends the `query` that `tree` was read from."""
     nodes = [column.this for column in tree.find_all(exp.Column) if column.name == old]
     head = len(query) - len(condition)
-    return _replaced(query, [(node, _word(query, node, new)) for node in nodes])[head:]
+    return _apply_edits(query, [(node, _quoted_like(query, node, new)) for node in nodes])[head:]
 
 
-def _is(node: exp.Table, database: str, names: Collection[str]) -> bool:
+def _is_table(node: exp.Table, database: str, names: Collection[str]) -> bool:
     return node.name in names and (node.catalog or database) == database
 
 
@@ -66,14 +66,14 @@ def _sources(select: exp.Select) -> Iterator[exp.Expression]:
                     yield node
 
 
-def _belongs(column: exp.Column, database: str, names: Collection[str], find: FindTable) -> bool:
+def _is_column_of(column: exp.Column, database: str, names: Collection[str], find: FindTable) -> bool:
     """Whether a column is one of that table's: the nearest query around it decides in whose FROM it can be found."""
     select = column.parent_select
     while select is not None:
         for source in _sources(select) if isinstance(select, exp.Select) else ():
             if column.table and source.alias_or_name != column.table:
                 continue
-            if isinstance(source, exp.Table) and _is(source, database, names):
+            if isinstance(source, exp.Table) and _is_table(source, database, names):
                 return True
             if column.table or column.name in _columns(source, database, find):
                 return False
@@ -88,13 +88,13 @@ def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str
     return list(source.unnest().named_selects)
 
 
-def _word(sql: str, node: exp.Expression, name: str) -> str:
+def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
     """A name as an identifier, quoted where the old one was or it has to be."""
-    quoted = sql[node.meta["start"]] == '"' or not _PLAIN.fullmatch(name)
+    quoted = sql[node.meta["start"]] == '"' or not _UNQUOTED_IDENTIFIER.fullmatch(name)
     return '"' + name.replace('"', '""') + '"' if quoted else name
 
 
-def _replaced(sql: str, edits: list[tuple[exp.Expression, str]]) -> str:
+def _apply_edits(sql: str, edits: list[tuple[exp.Expression, str]]) -> str:
     places = {(node.meta["start"], node.meta["end"] + 1): text for node, text in edits}
     for (start, end), text in sorted(places.items(), reverse=True):
         sql = sql[:start] + text + sql[end:]

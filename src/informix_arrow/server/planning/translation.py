@@ -9,19 +9,19 @@ from sqlglot import exp
 
 from ..errors import SqlError, not_supported
 from ..schema.catalog import ColumnInfo, TableInfo
-from ..types.names import text
-from .assignments import pairs
-from .context import Context
-from .plans import Cut, Needs
+from ..types.names import quote_string
+from .assignments import single_assignments
+from .context import TranslationContext
+from .plans import BindRequirements, TruncationCause
 from .queries import QueryTranslator
-from .scope import Ex, Scope, Source, table_outputs
-from .views import event_of, through
+from .scope import FromSource, Scope, TypedExpression, table_outputs
+from .views import rewrite_through_views, trigger_event
 
-Describe = Callable[[str, Needs], list[str]]
+Describe = Callable[[str, BindRequirements], list[str]]
 """DuckDB's types of a query's columns."""
 
 
-class Translation:
+class StatementTranslator:
     """What selecting, inserting, modifying and merging share.
 
     Attributes
@@ -36,47 +36,49 @@ class Translation:
         How new values of columns may be cut.
     """
 
-    def __init__(self, ctx: Context, describe: Describe) -> None:
+    def __init__(self, ctx: TranslationContext, describe: Describe) -> None:
         self.ctx = ctx
         self.describe = describe
         self.queries = QueryTranslator(ctx)
-        self.view = ""
-        self.checks: list[exp.Expression] = []
-        self.cuts: list[Cut] = []
+        self.changed_view = ""
+        self.view_checks: list[exp.Expression] = []
+        self.truncation_causes: list[TruncationCause] = []
 
-    def through_views(self, tree: exp.Expression) -> exp.Expression:
+    def rewrite_view_change(self, tree: exp.Expression) -> exp.Expression:
         """A change of a view as one of its table."""
         if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)):
             return tree
         node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
         if not isinstance(node, exp.Table):
             return tree
-        info = self.queries.table(node, node.catalog or None, node.name)
-        if info.kind != "V" or info.fired_by(event_of(tree)):
+        info = self.queries.resolve_table(node, node.catalog or None, node.name)
+        if info.kind != "V" or info.fired_by(trigger_event(tree)):
             return tree
         self._require_on_view(tree, node, info)
-        self.view = info.name
-        tree, self.checks = through(tree, info, self.ctx.schema.view_target)
+        self.changed_view = info.name
+        tree, self.view_checks = rewrite_through_views(tree, info, self.ctx.schema.view_target)
         return tree
 
-    def changed(self, tree: exp.Expression, node: exp.Expression) -> TableInfo:
+    def changed_table(self, tree: exp.Expression, node: exp.Expression) -> TableInfo:
         """The table whose rows an INSERT, UPDATE or DELETE changes, or the view whose INSTEAD OF triggers do what is to
-        be done; otherwise as `target`."""
+        be done; otherwise as `target_table`."""
         if isinstance(node, exp.Table):
-            info = self.queries.table(node, node.catalog or None, node.name)
-            if info.kind == "V" and info.fired_by(event_of(tree)):
-                if self.checks:
+            info = self.queries.resolve_table(node, node.catalog or None, node.name)
+            if info.kind == "V" and info.fired_by(trigger_event(tree)):
+                if self.view_checks:
                     raise not_supported("WITH CHECK OPTION over a view with INSTEAD OF triggers")
                 return info
-        return self.target(node)
+        return self.target_table(node)
 
     def _require_on_view(self, tree: exp.Expression, node: exp.Table, info: TableInfo) -> None:
         """The privileges that a change of a view's rows takes; those on its table are the business of its owner."""
-        if self.ctx.rights is None:
+        if self.ctx.privileges is None:
             return
-        assigned = [left for left, _ in pairs(tree.expressions)] if isinstance(tree, exp.Update) else []
+        assigned = (
+            [left for left, _ in single_assignments(tree.expressions)] if isinstance(tree, exp.Update) else []
+        )
         letter = {exp.Insert: "i", exp.Update: "u"}.get(type(tree), "d")
-        self.ctx.rights.require(info, letter, {left.name for left in assigned})
+        self.ctx.privileges.require(info, letter, {left.name for left in assigned})
         read = {
             column.name
             for column in tree.find_all(exp.Column)
@@ -85,18 +87,20 @@ class Translation:
             and info.column(column.name) is not None
         }
         if read and letter != "i":
-            self.ctx.rights.require(info, "s", read)
+            self.ctx.privileges.require(info, "s", read)
 
-    def require(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
+    def require_privilege(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
         """-273 and its like for a change that the user may not make. Through a view it was asked for already."""
-        if self.ctx.rights is not None and not self.view:
-            self.ctx.rights.require(info, letter, columns)
+        if self.ctx.privileges is not None and not self.changed_view:
+            self.ctx.privileges.require(info, letter, columns)
 
-    def in_view(self, info: TableInfo, assigned: dict[str, exp.Expression], alias: str) -> list[str]:
+    def view_check_conditions(
+        self, info: TableInfo, assigned: dict[str, exp.Expression], alias: str
+    ) -> list[str]:
         """What rows must be to stay in the view through which they are changed, from their columns as they are and
         those that are assigned, in a statement that calls the table `alias`."""
         conditions = []
-        for check in self.checks:
+        for check in self.view_checks:
             changed = check.transform(
                 lambda node: (
                     exp.Paren(this=assigned[node.name].copy())
@@ -108,21 +112,21 @@ class Translation:
             conditions.append(self.queries.expressions.condition(changed, scope))
         return conditions
 
-    def target(self, node: exp.Expression) -> TableInfo:
+    def target_table(self, node: exp.Expression) -> TableInfo:
         """The table whose rows a statement changes; -206 for none, -274 for a view that is no plain one."""
         if not isinstance(node, exp.Table):
             raise SqlError(-201, 0, 1)
-        info = self.queries.table(node, node.catalog or None, node.name)
+        info = self.queries.resolve_table(node, node.catalog or None, node.name)
         if info.kind != "T":
             raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
-        self.ctx.tables.pop(info.duck, None)  # the tables that are found from here on are read
+        self.ctx.tables.pop(info.duck_name, None)  # the tables that are found from here on are read
         return info
 
     def scope(self, info: TableInfo, alias: str) -> Scope:
         """What names mean in a change of the table's rows."""
-        source = Source(alias or info.name, table_outputs(info), info)
-        if not self.view:
-            self.ctx.watch(info, source, always=False)
+        source = FromSource(alias or info.name, table_outputs(info), info)
+        if not self.changed_view:
+            self.ctx.require_read_later(info, source, always=False)
         return Scope([source])
 
     def where(self, tree: exp.Expression, scope: Scope) -> str:
@@ -132,27 +136,33 @@ class Translation:
             return ""
         return " WHERE " + self.queries.expressions.filter(where.this, scope)
 
-    def assigned(self, node: exp.Expression, scope: Scope, column: ColumnInfo) -> str:
+    def assigned_value(self, node: exp.Expression, scope: Scope, column: ColumnInfo) -> str:
         """An expression as a new value of a column."""
-        with self.noting_cuts(column):
-            ex: Ex = self.queries.expressions.expr(node, scope)
+        with self.collecting_truncations(column):
+            ex: TypedExpression = self.queries.expressions.expr(node, scope)
             return self.queries.expressions.values.assign(ex, column.type)
 
     @contextmanager
-    def noting_cuts(self, column: ColumnInfo) -> Iterator[None]:
+    def collecting_truncations(self, column: ColumnInfo) -> Iterator[None]:
         """Around the translation of a column's value: how it may be cut is noted in `cuts`."""
         ctx = self.ctx
-        literal, ctx.literal_cut = ctx.literal_cut, False
-        params, conditions = set(ctx.assigned), len(ctx.cuts)
+        literal, ctx.literal_truncated = ctx.literal_truncated, False
+        params, conditions = set(ctx.assigned_params), len(ctx.truncation_conditions)
         yield
-        new = frozenset(ctx.assigned - params)
-        self.cuts.append(Cut(column.name, ctx.literal_cut, new, tuple(ctx.cuts[conditions:])))
-        ctx.literal_cut = ctx.literal_cut or literal
+        new = frozenset(ctx.assigned_params - params)
+        self.truncation_causes.append(
+            TruncationCause(
+                column.name, ctx.literal_truncated, new, tuple(ctx.truncation_conditions[conditions:])
+            )
+        )
+        ctx.literal_truncated = ctx.literal_truncated or literal
 
-    def cut_columns(self) -> str:
+    def truncated_column_sql(self) -> str:
         """The name of the column whose text will be cut in a row, NULL for none, as DuckDB text; "" where none will be
         in any row."""
         cases = [
-            (text(cut.column), f"({' OR '.join(cut.conditions)})") for cut in self.cuts if cut.conditions
+            (quote_string(cut.column), f"({' OR '.join(cut.conditions)})")
+            for cut in self.truncation_causes
+            if cut.conditions
         ]
         return f"CASE {' '.join(f'WHEN {sql} THEN {name}' for name, sql in cases)} END" if cases else ""

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from .context import Context
-from .scope import Ex, Output, Scope
+from .context import TranslationContext
+from .scope import OutputColumn, Scope, TypedExpression
 from .values.casting import Values
 
 
@@ -23,10 +23,10 @@ class Translator(Protocol):
         Brings translated values to types.
     """
 
-    ctx: Context
+    ctx: TranslationContext
     values: Values
 
-    def expr(self, node: exp.Expression, scope: Scope) -> Ex:
+    def expr(self, node: exp.Expression, scope: Scope) -> TypedExpression:
         """An expression; SqlError -201 for what has no meaning here."""
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:
@@ -35,14 +35,14 @@ class Translator(Protocol):
     def filter(self, node: exp.Expression, scope: Scope) -> str:
         """The condition of a WHERE, HAVING or ON, where unknown is as good as false."""
 
-    def query(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
+    def query(self, node: exp.Expression, scope: Scope) -> tuple[str, OutputColumn]:
         """A subquery of one column."""
 
-    def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[Output, ...]]:
+    def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[OutputColumn, ...]]:
         """A subquery with all its columns."""
 
 
-Node = Callable[[Translator, exp.Expression, Scope], Ex]
+TranslateNode = Callable[[Translator, exp.Expression, Scope], TypedExpression]
 """Translates the nodes of one kind."""
 
-Nodes = dict[type[exp.Expression], Node]
+NodeTranslators = dict[type[exp.Expression], TranslateNode]

@@ -9,11 +9,11 @@ from sqlglot import exp
 from ...wire.types import ColumnType
 
 
-class Variable(exp.Placeholder):  # type: ignore[misc]
+class RoutineVariable(exp.Placeholder):  # type: ignore[misc]
     """A parameter whose type is known before the statement is; its value comes in that type's storage form."""
 
 
-def put_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: int = 0) -> list[str]:
+def substitute_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: int = 0) -> list[str]:
     """Replace the names of variables in a parsed statement, in place; the names in the order of their numbers, which
     begin with `first`.
 
@@ -25,9 +25,9 @@ def put_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: 
     for column in list(tree.find_all(exp.Column)):
         parts = [part.name for part in column.parts]
         name = ".".join(parts) if len(parts) > 1 else parts[0].lower()
-        if name not in types or _is_place(column):
+        if name not in types or _names_table_or_column(column):
             continue
-        variable = Variable()
+        variable = RoutineVariable()
         variable.meta["index"] = first + len(names)
         variable.meta["type"] = types[name]
         names.append(name)
@@ -35,7 +35,7 @@ def put_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: 
     return names
 
 
-def _is_place(column: exp.Expression) -> bool:
+def _names_table_or_column(column: exp.Expression) -> bool:
     parent = column.parent
     if isinstance(parent, (exp.Ordered, exp.Group)):
         return True

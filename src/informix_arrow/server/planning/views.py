@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ..errors import SqlError
-from ..schema.catalog import Check, TableInfo
+from ..schema.catalog import CheckConstraint, TableInfo
 
-_NOT_FOR_CHANGES = -274
-OUT_OF_VIEW = -385
+_NOT_UPDATABLE = -274
+VIEW_CHECK_FAILED = -385
 """A row would not be in the view WITH CHECK OPTION through which it was changed."""
 
 OF_VIEW = "of_view"
@@ -21,7 +21,7 @@ FindTable = Callable[[str | None, str], TableInfo | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ViewTarget:
     """What a view is of: a table or another view, the column there of each of its own that is one, what the others are,
     and its WHERE."""
 
@@ -31,19 +31,19 @@ class Target:
     where: exp.Expression | None
 
 
-def event_of(tree: exp.Expression) -> str:
+def trigger_event(tree: exp.Expression) -> str:
     """What triggers call an INSERT, UPDATE or DELETE."""
     return {exp.Insert: "I", exp.Update: "U"}.get(type(tree), "D")
 
 
-def query_text(view: TableInfo) -> str:
+def view_query(view: TableInfo) -> str:
     """The query of CREATE VIEW."""
     return view.viewtext.partition(") as ")[2]
 
 
-def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Target:
+def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> ViewTarget:
     """Where changes of a view's rows go; -274 for a view of anything but single rows of one table."""
-    refused = SqlError(_NOT_FOR_CHANGES, 0, 0, view.name)
+    refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
     parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
     if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
         raise refused
@@ -53,52 +53,52 @@ def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Targ
     table = find_table(source.catalog or view.database, source.name)
     if table is None or table.kind == "S":
         raise refused
-    made: list[str | exp.Expression] = []
+    column_sources: list[str | exp.Expression] = []
     for item in tree.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item
         if inner.is_star:
-            made += [column.name for column in table.columns]
+            column_sources += [column.name for column in table.columns]
         elif inner.find(exp.AggFunc):
             raise refused
         else:
-            made.append(inner.name if isinstance(inner, exp.Column) else _of_view(inner))
-    named = [(column.name, found) for column, found in zip(view.columns, made, strict=True)]
+            column_sources.append(inner.name if isinstance(inner, exp.Column) else _unqualified(inner))
+    named = [(column.name, found) for column, found in zip(view.columns, column_sources, strict=True)]
     columns = {name: found for name, found in named if isinstance(found, str)}
     expressions = {name: found for name, found in named if not isinstance(found, str)}
     where = tree.args.get("where")
-    return Target(table, columns, expressions, None if where is None else _of_view(where.this))
+    return ViewTarget(table, columns, expressions, None if where is None else _unqualified(where.this))
 
 
-def _of_view(node: exp.Expression) -> exp.Expression:
+def _unqualified(node: exp.Expression) -> exp.Expression:
     """A part of a view's query over the bare names of its table's columns."""
-    found: exp.Expression = node.copy()
-    for column in found.find_all(exp.Column):
+    copy: exp.Expression = node.copy()
+    for column in copy.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is None:
             column.set("table", None)
-    for table in found.find_all(exp.Table):
+    for table in copy.find_all(exp.Table):
         table.meta[OF_VIEW] = True
-    return found
+    return copy
 
 
-def through(
-    tree: exp.Expression, view: TableInfo, target_of: Callable[[TableInfo], Target]
+def rewrite_through_views(
+    tree: exp.Expression, view: TableInfo, target_of: Callable[[TableInfo], ViewTarget]
 ) -> tuple[exp.Expression, list[exp.Expression]]:
     """A change of a view as one of its table, or of a view beneath that has INSTEAD OF triggers for it, and the
     conditions of WITH CHECK OPTION for the rows that it leaves, over the names of the table's columns."""
     checks: list[exp.Expression] = []
     checked = False
-    while view.kind == "V" and not view.fired_by(event_of(tree)):
+    while view.kind == "V" and not view.fired_by(trigger_event(tree)):
         found = target_of(view)
-        checked = checked or view.checked  # of a view over this one, too
-        checks = [_renamed(check, found, "") for check in checks]
+        checked = checked or view.with_check_option  # of a view over this one, too
+        checks = [_substitute_columns(check, found, "") for check in checks]
         if checked and found.where is not None:
             checks.append(found.where.copy())
-        tree = _step(tree, view, found)
+        tree = _rewrite_once(tree, view, found)
         view = found.table
     return tree, checks
 
 
-def _step(tree: exp.Expression, view: TableInfo, found: Target) -> exp.Expression:
+def _rewrite_once(tree: exp.Expression, view: TableInfo, found: ViewTarget) -> exp.Expression:
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     alias = node.alias or node.name
     base = exp.Table(
@@ -116,7 +116,7 @@ def _step(tree: exp.Expression, view: TableInfo, found: Target) -> exp.Expressio
         lefts = assignment.this.expressions if isinstance(assignment.this, exp.Tuple) else [assignment.this]
         for left in lefts:
             _column(found, view, left.name)
-    tree = _renamed(tree, found, alias)
+    tree = _substitute_columns(tree, found, alias)
     tree.set("this", base)
     if found.where is not None:
         where = tree.args.get("where")
@@ -127,13 +127,13 @@ def _step(tree: exp.Expression, view: TableInfo, found: Target) -> exp.Expressio
     return tree
 
 
-def _column(found: Target, view: TableInfo, name: str) -> str:
+def _column(found: ViewTarget, view: TableInfo, name: str) -> str:
     if name not in found.columns:
-        raise SqlError(-217 if view.column(name) is None else _NOT_FOR_CHANGES, 0, 0, name)
+        raise SqlError(-217 if view.column(name) is None else _NOT_UPDATABLE, 0, 0, name)
     return found.columns[name]
 
 
-def _renamed(tree: exp.Expression, found: Target, alias: str) -> exp.Expression:
+def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> exp.Expression:
     """A view's columns as those of its table, or as what they are computed from: outside of subqueries, or where the
     view is named."""
     for column in list(tree.find_all(exp.Column)):
@@ -156,5 +156,5 @@ def _renamed(tree: exp.Expression, found: Target, alias: str) -> exp.Expression:
 
 def with_checks(table: TableInfo, view: str, conditions: list[str]) -> TableInfo:
     """A table's description for one INSERT through a view WITH CHECK OPTION."""
-    more = tuple(Check(view, condition, "", OUT_OF_VIEW) for condition in conditions)
+    more = tuple(CheckConstraint(view, condition, "", VIEW_CHECK_FAILED) for condition in conditions)
     return replace(table, checks=(*table.checks, *more))

@@ -9,65 +9,65 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ...wire.describe import Column, StatementType
-from ..engine.parts import SessionParts
-from ..engine.prepared import Outcome, QueryResult
-from ..engine.spool import Spool
-from ..engine.streamed_result import batch_rows, whole_result
+from ..engine.parts import SessionServices
+from ..engine.prepared import QueryResult, StatementOutcome
+from ..engine.spool import BatchSpool
+from ..engine.streamed_result import batch_rows, spooled_result
 from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict
 from ..grammar.spl import codes
 from ..grammar.spl.nodes import ExecuteRoutine
 from ..planning.nodes.calls import is_builtin
 from ..planning.planner import Planner
-from ..planning.plans import CallPlan, Needs, SelectPlan
+from ..planning.plans import BindRequirements, CallPlan, SelectPlan
 from ..types.conversions import arrow_storage
 from ..types.result_types import is_floating_decimal
-from .embedded import Arguments, Reader
-from .interpreter import Caller
-from .registry import Callee, Registry
+from .embedded import CompiledArguments, SqlCompiler
+from .interpreter import RoutineCaller
+from .registry import Callee, RoutineRegistry
 
 
 @dataclass(slots=True)
-class RoutinePlan(CallPlan):
+class RoutineCallPlan(CallPlan):
     """A call with the routine and its arguments."""
 
     callee: Callee
-    arguments: Arguments
+    arguments: CompiledArguments
 
 
-def _wanted(argument: exp.Expression) -> tuple[str, ...]:
+def _output_modes(argument: exp.Expression) -> tuple[str, ...]:
     """The modes of parameters whose values at the end of a call are waited for by whoever gives them this argument."""
     if isinstance(argument, exp.EQ):  # by name
         argument = argument.expression
     return ("OUT", "INOUT") if isinstance(argument, exp.Placeholder) else ("OUT",)
 
 
-class ClientCalls:
+class ClientRoutineCalls:
     """Those of one session."""
 
-    def __init__(self, parts: SessionParts, registry: Registry, caller: Caller) -> None:
-        self._parts = parts
+    def __init__(self, parts: SessionServices, registry: RoutineRegistry, caller: RoutineCaller) -> None:
+        self._session = parts
         self._registry = registry
         self._caller = caller
 
     def plan(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
         """Statement type and plan. -674 for a routine that is not there."""
         # blanks in place of what stands before the arguments: positions stay those of the client's text
-        tree = self._parts.reader.parse(
+        tree = self._session.sql_reader.parse(
             "SELECT".ljust(statement.start) + (statement.arguments if statement.arguments.strip() else "1")
         )
         name = statement.name
-        if not self._registry.named(name, statement.database) and is_builtin(name):
+        if not self._registry.find_by_name(name, statement.database) and is_builtin(name):
             tree.set("expressions", [exp.Anonymous(this=name, expressions=tree.expressions)])
-            found = Planner(self._parts.planner.context(), self._parts.planner.describe).select(tree)
+            found = Planner(self._session.planner.context(), self._session.planner.describe).select(tree)
             return StatementType.EXECUTE_PROCEDURE, found
         items = list(tree.expressions) if statement.arguments.strip() else []
         places = sum(1 for _ in tree.find_all(exp.Placeholder))
-        callee, arguments = Reader(self._parts, self._registry, {}, places).arguments(
+        callee, arguments = SqlCompiler(self._session, self._registry, {}, places).compile_arguments(
             name, items, statement.database
         )
         if any(
-            callee.parameters[i].mode in _wanted(item)
-            for i, item in zip(arguments.places, items, strict=True)
+            callee.parameters[i].mode in _output_modes(item)
+            for i, item in zip(arguments.parameter_positions, items, strict=True)
         ):
             # a client that knows the code calls it by the fast path, by this number
             raise SqlError(codes.BY_FAST_PATH, 0, 0, f"{callee.database}:{callee.procid}:", "OUT parameters")
@@ -77,25 +77,27 @@ class ClientCalls:
             raise SqlError(-201, 0, 1, "", "a parameter that is no argument")
         return (
             StatementType.EXECUTE_PROCEDURE,
-            RoutinePlan(columns, Needs([known[number] for number in range(places)]), callee, arguments),
+            RoutineCallPlan(
+                columns, BindRequirements([known[number] for number in range(places)]), callee, arguments
+            ),
         )
 
-    def _rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
+    def _call_rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
         """Run a call inside `Transaction.write`."""
-        assert isinstance(plan, RoutinePlan)
-        ended = self._parts.transaction.ended_inside
+        assert isinstance(plan, RoutineCallPlan)
+        ended = self._session.transaction.nested_end_count
 
         def nothing(name: str) -> object:
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
 
         def invoke(callee: Callee, arguments: Sequence[object]) -> tuple[object, ...]:
-            return self._caller.one(callee, arguments, from_query=False)
+            return self._caller.call_single_row(callee, arguments, from_query=False)
 
         try:
-            given = plan.arguments.values(self._parts, nothing, invoke, params)
-            yield from self._caller.rows(plan.callee, given, from_query=False)
+            given = plan.arguments.evaluate(self._session, nothing, invoke, params)
+            yield from self._caller.call_rows(plan.callee, given, from_query=False)
         except SqlError as problem:
-            if self._parts.transaction.ended_inside != ended and is_conflict(
+            if self._session.transaction.nested_end_count != ended and is_conflict(
                 problem
             ):  # a part is committed: never begin again
                 raise SqlError(
@@ -103,17 +105,17 @@ class ClientCalls:
                 ) from problem
             raise
 
-    def execute(self, plan: CallPlan, params: Sequence[object]) -> Outcome:
+    def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
         """Run a call that returns nothing."""
-        for _ in self._rows(plan, params):
+        for _ in self._call_rows(plan, params):
             pass
-        return Outcome()
+        return StatementOutcome()
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
         """Run a call to its end; the rows that it returned."""
         types = [column.type for column in plan.columns]
         storage = [arrow_storage(t) for t in types]
-        spool, most = Spool(directory=self._parts.runner.temporary), batch_rows(plan.columns)
+        spool, most = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)
         gathered: list[tuple[object, ...]] = []
         schema = pa.schema([(f"c{i}", t) for i, t in enumerate(storage)])
 
@@ -126,11 +128,11 @@ class ClientCalls:
             )
             gathered.clear()
 
-        for row in self._rows(plan, params):
+        for row in self._call_rows(plan, params):
             gathered.append(row)
             if len(gathered) == most:
                 settle()
         settle()
         packed = tuple(is_floating_decimal(t) for t in types)
-        self._parts.values.sqlerrd2 = spool.rows
-        return whole_result(plan.columns, spool, self._parts.environment.codec, packed)
+        self._session.values.sqlerrd2 = spool.rows
+        return spooled_result(plan.columns, spool, self._session.environment.codec, packed)

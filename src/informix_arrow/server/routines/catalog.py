@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionParts
+from ..engine.parts import SessionServices
 from ..errors import SqlError, not_supported
 from ..grammar.spl import codes
 from ..grammar.spl.nodes import DropRoutine, Routine
@@ -17,38 +17,42 @@ from ..schema import privileges, stored_routines
 from ..schema.stored_routines import StoredRoutine
 from ..types.conversions import arrow_storage
 from ..types.nested_types import is_nested
-from .registry import Registry
+from .registry import RoutineRegistry
 
-_PIECE = 256
+_BODY_CHUNK = 256
 _NOT_OWNER = -635
 
 
-def run(parts: SessionParts, registry: Registry, statement: Routine | DropRoutine) -> int:
+def run(parts: SessionServices, registry: RoutineRegistry, statement: Routine | DropRoutine) -> int:
     """CREATE or DROP of a routine, inside `Transaction.write`."""
     if isinstance(statement, Routine):
         _create(parts, registry, statement)
     else:
         _drop(parts, registry, statement)
-    parts.schema.change()
+    parts.schema.mark_changed()
     return 0
 
 
-def _create(parts: SessionParts, registry: Registry, routine: Routine) -> None:
-    database, environment, writer = parts.current.require(), parts.environment, parts.transaction.writer
-    parts.rights.require_level(privileges.DBA if routine.dba else privileges.RESOURCE)
-    callee = registry.callee(routine, 0)
+def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine) -> None:
+    database, environment, writer = (
+        parts.current_database.require(),
+        parts.environment,
+        parts.transaction.recorder,
+    )
+    parts.privileges.require_level(privileges.DBA if routine.dba else privileges.RESOURCE)
+    callee = registry.make_callee(routine, 0)
     for t in (*(p.type for p in callee.parameters), *(t for _, t in callee.returns)):
         arrow_storage(t)  # -9628 for a type that has no values here
     if any(is_nested(t) for _, t in callee.returns):
         raise not_supported("RETURNING of collections and ROWs")
     types = [p.type for p in callee.parameters]
-    for other in registry.named(routine.name):
+    for other in registry.find_by_name(routine.name):
         if other.routine is not None and [p.type.code for p in other.parameters] == [t.code for t in types]:
             if routine.if_not_exists:
                 return
             if not routine.or_replace:
                 raise SqlError(codes.SAME_SIGNATURE, 0, 0, routine.name)
-            parts.rights.require_owner(other.owner, routine.name, _NOT_OWNER)
+            parts.privileges.require_owner(other.owner, routine.name, _NOT_OWNER)
             stored_routines.forget(writer, database, other.procid)
     if routine.specific and stored_routines.of_specific(writer, database, routine.specific):
         raise SqlError(codes.SAME_SIGNATURE, 0, 0, routine.specific)
@@ -72,41 +76,46 @@ def _create(parts: SessionParts, registry: Registry, routine: Routine) -> None:
     pieces = [
         (key, number, piece)
         for key, text in (("T", routine.text), ("D", routine.document))
-        for number, piece in enumerate(_pieces(text, environment.codec), 1)
+        for number, piece in enumerate(_split_text(text, environment.codec), 1)
     ]
     stored_routines.store(writer, database, stored, pieces)
-    if not (routine.dba or parts.current.record.ansi or environment.no_default_access):
-        privileges.set_on_routine(writer, database, procid, environment.user, privileges.PUBLIC, "e")
+    if not (routine.dba or parts.current_database.record.ansi or environment.no_default_access):
+        privileges.set_routine_grant(writer, database, procid, environment.user, privileges.PUBLIC, "e")
 
 
-def _pieces(text: str, codec: str) -> Iterator[str]:
+def _split_text(text: str, codec: str) -> Iterator[str]:
     """A text in pieces that CHAR(256) holds, no character of it in two."""
     data = text.encode(codec, "replace")
     while data:
-        piece = data[:_PIECE].decode(codec, "ignore")
+        piece = data[:_BODY_CHUNK].decode(codec, "ignore")
         yield piece
         data = data[len(piece.encode(codec)) :]
 
 
-def known(
-    parts: SessionParts, registry: Registry, name: str, types: Sequence[ColumnType] | None, *, specific: bool
+def find_routines(
+    parts: SessionServices,
+    registry: RoutineRegistry,
+    name: str,
+    types: Sequence[ColumnType] | None,
+    *,
+    specific: bool,
 ) -> list[tuple[int, str]]:
     """Number and owner of the database's routines of a name, with arguments of these types where they are given, or of
     a `specific` name."""
     if not specific:
         return [
             (callee.procid, callee.owner)
-            for callee in registry.named(name)
+            for callee in registry.find_by_name(name)
             if callee.routine is not None
             and (types is None or [t.code for t in types] == [p.type.code for p in callee.parameters])
         ]
-    found = stored_routines.of_specific(parts.transaction.con, parts.current.require(), name)
+    found = stored_routines.of_specific(parts.transaction.con, parts.current_database.require(), name)
     return [] if found is None else [found]
 
 
-def _drop(parts: SessionParts, registry: Registry, statement: DropRoutine) -> None:
+def _drop(parts: SessionServices, registry: RoutineRegistry, statement: DropRoutine) -> None:
     """-674 for one that does not exist; the arguments' types must be given where the name has several."""
-    database, writer = parts.current.require(), parts.transaction.writer
+    database, writer = parts.current_database.require(), parts.transaction.recorder
     if statement.specific:
         specific = stored_routines.of_specific(writer, database, statement.name)
         found = [] if specific is None else [specific[0]]
@@ -114,7 +123,7 @@ def _drop(parts: SessionParts, registry: Registry, statement: DropRoutine) -> No
         wanted = None if statement.types is None else [parts.types.resolve(t).code for t in statement.types]
         found = [
             callee.procid
-            for callee in registry.named(statement.name)
+            for callee in registry.find_by_name(statement.name)
             if callee.routine is not None
             and (statement.kind == "ROUTINE" or statement.kind == callee.routine.kind)
             and (wanted is None or wanted == [p.type.code for p in callee.parameters])
@@ -126,5 +135,5 @@ def _drop(parts: SessionParts, registry: Registry, statement: DropRoutine) -> No
         raise SqlError(codes.NO_ROUTINE, 0, 0, statement.name, detail)
     owner = stored_routines.owner(writer, database, found[0])
     if owner is not None:
-        parts.rights.require_owner(owner, statement.name, _NOT_OWNER)
+        parts.privileges.require_owner(owner, statement.name, _NOT_OWNER)
     stored_routines.forget(writer, database, found[0])

@@ -7,30 +7,32 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionParts
-from .embedded import Reader, Row
-from .registry import Callee, Registry
+from ..engine.parts import SessionServices
+from .embedded import CompiledExpressions, SqlCompiler
+from .registry import Callee, RoutineRegistry
 
 
-class Conversions:
+class ResultConversions:
     """Those of one session."""
 
-    def __init__(self, parts: SessionParts, registry: Registry) -> None:
-        self._parts = parts
+    def __init__(self, parts: SessionServices, registry: RoutineRegistry) -> None:
+        self._session = parts
         self._registry = registry
-        self._rows: dict[tuple[ColumnType, ColumnType], Row] = {}
+        self._compiled_rows: dict[tuple[ColumnType, ColumnType], CompiledExpressions] = {}
 
-    def converted(self, value: object, source: ColumnType, target: ColumnType) -> object:
+    def convert(self, value: object, source: ColumnType, target: ColumnType) -> object:
         """A value in the storage form of one type in that of another."""
         if value is None or source == target:
             return value
-        row = self._rows.get((source, target))
+        row = self._compiled_rows.get((source, target))
         if row is None:
             item = exp.Column(this=exp.Identifier(this="value", quoted=False))
-            row = Reader(self._parts, self._registry, {"value": source}).row([item], [target])
-            self._rows[source, target] = row
-        return row.values(self._parts, lambda _: value, _nothing)[0]
+            row = SqlCompiler(self._session, self._registry, {"value": source}).compile_expressions(
+                [item], [target]
+            )
+            self._compiled_rows[source, target] = row
+        return row.evaluate(self._session, lambda _: value, _no_call)[0]
 
 
-def _nothing(callee: Callee, arguments: Sequence[object]) -> tuple[object, ...]:
+def _no_call(callee: Callee, arguments: Sequence[object]) -> tuple[object, ...]:
     raise AssertionError("a conversion calls nothing")

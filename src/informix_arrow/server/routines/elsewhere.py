@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..engine.parts import SessionParts
+from ..engine.parts import SessionServices
 from ..errors import not_supported
 from ..schema.privileges import CONNECT
 
 
 @contextmanager
-def elsewhere(parts: SessionParts, database: str | None) -> Iterator[None]:
+def in_database(parts: SessionServices, database: str | None) -> Iterator[None]:
     """Within it the session has this database open, and no role; nothing changes where it has, or for None. -329 for an
     unknown one, -387 for one to which the user may not connect, and refused where it is logged or encoded otherwise."""
-    current, rights = parts.current, parts.rights
+    current, rights = parts.current_database, parts.privileges
     here = current.name
     if not database or database == here:
         yield

@@ -7,23 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionParts
-from ..engine.waiting_rows import WaitingRows
+from ..engine.parts import SessionServices
+from ..engine.waiting_rows import RowSpool
 from ..errors import SqlError
 from ..grammar.spl import codes
 from ..grammar.spl import nodes as n
-from .conversions import Conversions
-from .embedded import Arguments, Invoke, Query, Reader, Row
-from .frames import Frame
-from .registry import Callee, Registry
+from .conversions import ResultConversions
+from .embedded import CompiledArguments, CompiledExpressions, CompiledQuery, InvokeRoutine, SqlCompiler
+from .frames import CallFrame
+from .registry import Callee, RoutineRegistry
 
 T = TypeVar("T")
-Values = tuple[object, ...]
+StoredValues = tuple[object, ...]
 
 _CURRENT_OF = re.compile(r"\bCURRENT\s+OF\s+(\w+)", re.IGNORECASE)
 
 
-class Evaluation:
+class RoutineEvaluator:
     """Of one call: `frame` has its variables, `invoke` calls other routines where one row is wanted.
 
     The plans of a routine's texts are kept with the routine, for all its calls.
@@ -31,14 +31,14 @@ class Evaluation:
 
     def __init__(
         self,
-        parts: SessionParts,
-        registry: Registry,
-        conversions: Conversions,
+        parts: SessionServices,
+        registry: RoutineRegistry,
+        conversions: ResultConversions,
         callee: Callee,
-        frame: Frame,
-        invoke: Invoke,
+        frame: CallFrame,
+        invoke: InvokeRoutine,
     ) -> None:
-        self._parts = parts
+        self._session = parts
         self._registry = registry
         self._conversions = conversions
         self._callee = callee
@@ -50,14 +50,14 @@ class Evaluation:
     def assign(self, name: str, value: object) -> None:
         """Give a variable a Python value."""
         cell = self.frame.cell(name)
-        cell.value = self._parts.environment.converter(cell.type).one(value)
+        cell.value = self._session.environment.converter(cell.type).convert(value)
 
-    def take(self, names: Sequence[str], values: Sequence[object]) -> None:
+    def assign_stored(self, names: Sequence[str], values: Sequence[object]) -> None:
         """Give variables values in their storage form."""
         for name, value in zip(names, values, strict=True):
             self.frame.cell(name).value = value
 
-    def receive(self, callee: Callee, names: Sequence[str], values: Sequence[object]) -> None:
+    def assign_converted(self, callee: Callee, names: Sequence[str], values: Sequence[object]) -> None:
         """Values that a routine gave, for variables that may have other types."""
         if len(names) != len(values):
             raise SqlError(
@@ -66,32 +66,36 @@ class Evaluation:
         sources = [t for _, t in callee.returns]
         for name, value, source in zip(names, values, sources, strict=True):
             cell = self.frame.cell(name)
-            cell.value = self._conversions.converted(value, source, cell.type)
+            cell.value = self._conversions.convert(value, source, cell.type)
 
     # ---- plans --------------------------------------------------------------------------------
-    def planned(self, key: object, make: Callable[[Reader], T]) -> T:
+    def cached_plan(self, key: object, make: Callable[[SqlCompiler], T]) -> T:
         """A plan for one place in the routine."""
         kept = self._plans.get(key)
-        stamp = self._parts.schema.stamp
+        stamp = self._session.schema.stamp
         if kept is None or kept[0] != stamp:
-            kept = (stamp, make(self.reader(self.frame.types())))
+            kept = (stamp, make(self.compiler(self.frame.types())))
             self._plans[key] = kept
-        found: T = kept[1]
-        return found
+        plan: T = kept[1]
+        return plan
 
-    def row(self, row: Row) -> Values:
+    def evaluate(self, row: CompiledExpressions) -> StoredValues:
         """Values of expressions, in storage form."""
-        return self._parts.transaction.nested(lambda: row.values(self._parts, self.frame.value, self.invoke))
+        return self._session.transaction.run_nested(
+            lambda: row.evaluate(self._session, self.frame.value, self.invoke)
+        )
 
-    def values(self, text: n.Text, targets: Sequence[ColumnType | None]) -> Values:
+    def evaluate_list(self, text: n.SqlText, targets: Sequence[ColumnType | None]) -> StoredValues:
         """Values of a list of expressions, for variables of the types `targets`."""
-        return self.row(self.planned(text, lambda reader: reader.values(text, targets)))
+        return self.evaluate(self.cached_plan(text, lambda reader: reader.compile_list(text, targets)))
 
-    def true(self, text: n.Text) -> bool:
+    def is_true(self, text: n.SqlText) -> bool:
         """Whether a condition holds; NULL does not."""
-        return bool(self.row(self.planned(text, lambda reader: reader.condition(text)))[0])
+        return bool(self.evaluate(self.cached_plan(text, lambda reader: reader.compile_condition(text)))[0])
 
-    def plan_query(self, reader: Reader, source: n.Query, body: n.Block | None = None) -> Query:
+    def plan_query(
+        self, reader: SqlCompiler, source: n.SelectInto, body: n.StatementBlock | None = None
+    ) -> CompiledQuery:
         """A SELECT for the variables that take its columns; `body` is that of a loop, which may name its cursor."""
         types = [self.frame.cell(name).type for name in source.into]
         routine = self._callee.routine
@@ -99,36 +103,38 @@ class Evaluation:
         positioned = bool(source.cursor) and any(
             name.lower() == source.cursor for name in _CURRENT_OF.findall(routine.text)
         )
-        return reader.query(source.text, types, positioned=positioned and body is not None)
+        return reader.compile_query(source.text, types, positioned=positioned and body is not None)
 
-    def fetch(self, query: Query, limit: int) -> list[Values]:
+    def fetch(self, query: CompiledQuery, limit: int) -> list[StoredValues]:
         """The first `limit` rows of a query."""
-        return self._parts.transaction.nested(lambda: query.rows(self._parts, self.frame.value, limit))
+        return self._session.transaction.run_nested(
+            lambda: query.fetch(self._session, self.frame.value, limit)
+        )
 
-    def waiting(self, query: Query) -> WaitingRows:
+    def spool_rows(self, query: CompiledQuery) -> RowSpool:
         """All rows of a query, as they are now."""
-        return self._parts.transaction.nested(lambda: query.waiting(self._parts, self.frame.value))
+        return self._session.transaction.run_nested(lambda: query.spool_rows(self._session, self.frame.value))
 
-    def reader(self, types: Mapping[str, ColumnType]) -> Reader:
+    def compiler(self, types: Mapping[str, ColumnType]) -> SqlCompiler:
         """What plans texts in which variables of these types are visible."""
-        return Reader(self._parts, self._registry, types)
+        return SqlCompiler(self._session, self._registry, types)
 
-    def equality(self, operand: n.Text, value: n.Text) -> n.Text:
+    def equality_text(self, operand: n.SqlText, value: n.SqlText) -> n.SqlText:
         """The condition that an arm of CASE stands for."""
         key = (operand, value)
         if key not in self._plans:
-            self._plans[key] = n.Text(f"({operand.sql}) = ({value.sql})", value.start)
-        found: n.Text = self._plans[key]
-        return found
+            self._plans[key] = n.SqlText(f"({operand.sql}) = ({value.sql})", value.start)
+        condition: n.SqlText = self._plans[key]
+        return condition
 
     # ---- calls --------------------------------------------------------------------------------
-    def call_values(self, arguments: Arguments) -> Values:
+    def call_values(self, arguments: CompiledArguments) -> StoredValues:
         """Call a routine where one row is wanted."""
-        given = self.given(arguments)
-        return self._parts.transaction.nested(lambda: self.invoke(arguments.callee, given))
+        given = self.argument_values(arguments)
+        return self._session.transaction.run_nested(lambda: self.invoke(arguments.callee, given))
 
-    def given(self, arguments: Arguments) -> list[object]:
+    def argument_values(self, arguments: CompiledArguments) -> list[object]:
         """The arguments of a call, in storage form."""
-        return self._parts.transaction.nested(
-            lambda: arguments.values(self._parts, self.frame.value, self.invoke)
+        return self._session.transaction.run_nested(
+            lambda: arguments.evaluate(self._session, self.frame.value, self.invoke)
         )

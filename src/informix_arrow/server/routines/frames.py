@@ -17,44 +17,44 @@ class _Undefined:
     """What a variable holds before it is given a value; NULL is a value."""
 
 
-_NOTHING = _Undefined()
+_UNDEFINED = _Undefined()
 
 
 @dataclass(slots=True)
-class Cell:
+class VariableCell:
     """One variable: its value in storage form."""
 
     type: ColumnType
-    value: Any = _NOTHING
+    value: Any = _UNDEFINED
 
 
-class Part:
+class SubstringCell:
     """A part of a variable that takes a value, `name[first,last]`: bytes of the database's code set. What was before it
     in the variable is there still, and blanks where nothing was.
 
     SqlError -305 for a variable that holds no text, -307 for a part that its type has not got.
     """
 
-    def __init__(self, whole: Cell, first: int, last: int, codec: str) -> None:
+    def __init__(self, whole: VariableCell, first: int, last: int, codec: str) -> None:
         if not is_character(whole.type):
             raise SqlError(-305)
         if last > whole.type.content_width:
             raise SqlError(-307)
-        self._whole, self._first, self._last, self._codec = whole, first, last, codec
+        self._cell, self._first, self._last, self._codec = whole, first, last, codec
         self.type = ColumnType.char(last - first + 1)
 
     @property
     def value(self) -> object:
-        return _NOTHING  # nobody reads a part by its name
+        return _UNDEFINED  # nobody reads a part by its name
 
     @value.setter
     def value(self, piece: object) -> None:
-        whole = self._whole.value
+        whole = self._cell.value
         old = whole.encode(self._codec, "replace") if isinstance(whole, str) else b""
         new = piece.encode(self._codec, "replace") if isinstance(piece, str) else b""
         made = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
         text = (made + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
-        self._whole.value = text.rstrip(" ") if self._whole.type.code in PADDED else text
+        self._cell.value = text.rstrip(" ") if self._cell.type.code in PADDED else text
 
 
 @dataclass(slots=True)
@@ -64,33 +64,35 @@ class TriggerRow:
 
     table: str
     event: str
-    old: dict[str, Cell]
-    new: dict[str, Cell]
+    old: dict[str, VariableCell]
+    new: dict[str, VariableCell]
     of_view: bool = False
 
-    def cells(self, old: str, new: str) -> dict[str, Cell]:
+    def cells(self, old: str, new: str) -> dict[str, VariableCell]:
         """The values as variables, under these names for what was before and after; "" for none."""
         found = {f"{old}.{name}": cell for name, cell in self.old.items()} if old else {}
         if new:
             found |= {f"{new}.{name}": cell for name, cell in self.new.items()}
         return found
 
-    def operators(self) -> dict[str, Cell]:
+    def event_operators(self) -> dict[str, VariableCell]:
         """INSERTING and its like."""
         words = {"inserting": "I", "updating": "U", "deleting": "D", "selecting": "S"}
-        return {name: Cell(ColumnType.boolean(), event == self.event) for name, event in words.items()}
+        return {
+            name: VariableCell(ColumnType.boolean(), event == self.event) for name, event in words.items()
+        }
 
 
-class Globals:
+class GlobalVariables:
     """The global variables of a session."""
 
     def __init__(self) -> None:
-        self._cells: dict[str, Cell] = {}
+        self._cells: dict[str, VariableCell] = {}
 
-    def define(self, name: str, t: ColumnType, value: object) -> Cell:
+    def define(self, name: str, t: ColumnType, value: object) -> VariableCell:
         """The variable, made with `value` by the first routine that declares it. -689 for another type than the
         first's."""
-        cell = self._cells.setdefault(name, Cell(t, value))
+        cell = self._cells.setdefault(name, VariableCell(t, value))
         if (cell.type.code, cell.type.encoded_length) != (t.code, t.encoded_length):
             raise SqlError(codes.INCONSISTENT_GLOBAL, 0, 0, name)
         return cell
@@ -99,7 +101,7 @@ class Globals:
         self._cells.clear()
 
 
-class Frame:
+class CallFrame:
     """One call that is running.
 
     Attributes
@@ -121,10 +123,10 @@ class Frame:
         self.callee = callee
         self.from_query = from_query
         self.row = row
-        self.sqlcode = Cell(ColumnType.integer(), 0)
-        self.cells: dict[str, Cell] = {SQLCODE: self.sqlcode}
+        self.sqlcode = VariableCell(ColumnType.integer(), 0)
+        self.cells: dict[str, VariableCell] = {SQLCODE: self.sqlcode}
 
-    def cell(self, name: str) -> Cell | Part:
+    def cell(self, name: str) -> VariableCell | SubstringCell:
         """SqlError -667 for a variable that is not declared."""
         found = self.cells.get(name)
         if found is None:
@@ -132,15 +134,15 @@ class Frame:
                 whole, _, bounds = name[:-1].partition("[")
                 first, _, last = bounds.partition(",")
                 cell = self.cell(whole)
-                assert isinstance(cell, Cell)
-                return Part(cell, int(first), int(last), self._codec)
+                assert isinstance(cell, VariableCell)
+                return SubstringCell(cell, int(first), int(last), self._codec)
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
         return found
 
     def value(self, name: str) -> object:
         """SqlError -696 for a variable without a value."""
         value = self.cell(name).value
-        if value is _NOTHING:
+        if value is _UNDEFINED:
             raise SqlError(codes.UNDEFINED, 0, 0, name)
         return value
 

@@ -18,36 +18,43 @@ from weakref import WeakSet
 from sqlglot import exp
 
 from ...wire.types import ColumnType, TypeCode
-from ..engine.parts import SessionParts
+from ..engine.parts import SessionServices
 from ..errors import SqlError, can_be_sent, not_supported
-from ..grammar.classify import Control
+from ..grammar.classify import ControlStatement
 from ..grammar.spl import codes
 from ..grammar.spl import nodes as n
-from ..planning.plans import StatementPlan
+from ..planning.plans import UtilityPlan
 from ..schema.catalog import ColumnInfo, TableInfo
-from .conversions import Conversions
-from .dynamic import Cursor, Dynamic
-from .elsewhere import elsewhere
-from .embedded import Arguments, Change, Query, Reader, Row, parse_list
-from .evaluation import Evaluation, Values
-from .frames import Cell, Frame, Globals, TriggerRow
-from .positions import LoopPosition
+from .conversions import ResultConversions
+from .dynamic import DynamicSql, RoutineCursor
+from .elsewhere import in_database
+from .embedded import (
+    CompiledArguments,
+    CompiledChange,
+    CompiledExpressions,
+    CompiledQuery,
+    SqlCompiler,
+    parse_list,
+)
+from .evaluation import RoutineEvaluator, StoredValues
+from .frames import CallFrame, GlobalVariables, TriggerRow, VariableCell
+from .positions import LoopCursor
 from .python_calls import run_python
-from .registry import Callee, Registry
+from .registry import Callee, RoutineRegistry
 
-Run = Iterator[Values]
+RowIterator = Iterator[StoredValues]
 
 MAX_DEPTH = 200
 """Calls inside calls; -722 beyond. A real server's limit is the size of its stack."""
 
 _CALLS_PER_STACK = 20
 
-_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
-_HARMLESS = frozenset({"SELECT", "SET", "LOCK", "UNLOCK"})
+_DATA_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+_READ_ONLY_STATEMENTS = frozenset({"SELECT", "SET", "LOCK", "UNLOCK"})
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LoopExit:
     """EXIT or CONTINUE on its way to its loop."""
 
     verb: str
@@ -56,29 +63,29 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class GotoExit:
     """GOTO on its way to the block that has its label."""
 
     label: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Over:
+class BlockExit:
     """A block is over because of its handler."""
 
-    block: n.Block
+    block: n.StatementBlock
 
 
-class Returned:
+class RoutineExit:
     """The routine is over."""
 
 
-RETURNED = Returned()
+ROUTINE_EXIT = RoutineExit()
 
-End = Leave | Jump | Over | Returned | None
+Completion = LoopExit | GotoExit | BlockExit | RoutineExit | None
 
 
-class _Untrapped(Exception):
+class _UnhandledError(Exception):
     """An error that no handler of its unit takes; statements around it are not asked again."""
 
     def __init__(self, problem: SqlError) -> None:
@@ -91,54 +98,56 @@ class Interpreter:
 
     def __init__(
         self,
-        parts: SessionParts,
-        registry: Registry,
-        conversions: Conversions,
-        variables: Globals,
-        caller: Caller,
+        parts: SessionServices,
+        registry: RoutineRegistry,
+        conversions: ResultConversions,
+        variables: GlobalVariables,
+        caller: RoutineCaller,
         callee: Callee,
         from_query: bool,
         row: TriggerRow | None = None,
     ) -> None:
-        self._parts = parts
+        self._session = parts
         self._registry = registry
         self._conversions = conversions
         self._globals = variables
         self._caller = caller
         self._callee = callee
-        self._frame = Frame(callee, from_query, row, parts.environment.codec)
-        self._evaluation = Evaluation(parts, registry, conversions, callee, self._frame, self._invoke)
-        self._dynamic = Dynamic(parts, conversions, self._evaluation, self._rows_of)
+        self._frame = CallFrame(callee, from_query, row, parts.environment.codec)
+        self._evaluation = RoutineEvaluator(
+            parts, registry, conversions, callee, self._frame, self._call_single_row
+        )
+        self._dynamic = DynamicSql(parts, conversions, self._evaluation, self._call_rows)
         # of the unit that runs, inner ones last
-        self._traps: list[tuple[n.Block, n.Handler, dict[str, Cell]]] = []
-        self._no_row = False  # of the statement that runs
+        self._handlers: list[tuple[n.StatementBlock, n.Handler, dict[str, VariableCell]]] = []
+        self._found_no_row = False  # of the statement that runs
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> CallFrame:
         """Its variables."""
         return self._frame
 
-    def _invoke(self, callee: Callee, arguments: Sequence[object]) -> Values:
+    def _call_single_row(self, callee: Callee, arguments: Sequence[object]) -> StoredValues:
         """Call a routine where one row is wanted."""
-        return self._caller.one(callee, arguments, self._frame.from_query)
+        return self._caller.call_single_row(callee, arguments, self._frame.from_query)
 
-    def rows(self, arguments: Sequence[object]) -> Run:
+    def rows(self, arguments: Sequence[object]) -> RowIterator:
         """The rows that a call gives; arguments in storage form."""
         routine = self._callee.routine
         assert routine is not None
         for parameter, value in zip(self._callee.parameters, arguments, strict=True):
-            self._frame.cells[parameter.name] = Cell(parameter.type, value)
+            self._frame.cells[parameter.name] = VariableCell(parameter.type, value)
         row, references = self._frame.row, self._callee.references
         if row is not None and references is not None:
             self._frame.cells |= row.cells(*references)
             if self._callee.table:
-                self._frame.cells |= row.operators()
-        return self._whole(routine.body)
+                self._frame.cells |= row.event_operators()
+        return self._run_body(routine.body)
 
-    def _whole(self, body: n.Block) -> Run:
+    def _run_body(self, body: n.StatementBlock) -> RowIterator:
         try:
             yield from self._block(body)
-        except _Untrapped as untrapped:
+        except _UnhandledError as untrapped:
             problem = untrapped.problem
         else:
             return
@@ -150,132 +159,136 @@ class Interpreter:
             # The error refers to this frame. With a name for it here both would stay until the garbage collector runs.
             del problem
 
-    def _rows_of(self, callee: Callee, arguments: Sequence[object]) -> Run:
-        return self._caller.rows(callee, arguments, self._frame.from_query)
+    def _call_rows(self, callee: Callee, arguments: Sequence[object]) -> RowIterator:
+        return self._caller.call_rows(callee, arguments, self._frame.from_query)
 
     # ---- blocks -------------------------------------------------------------------------------
-    def _block(self, block: n.Block) -> Any:
+    def _block(self, block: n.StatementBlock) -> Any:
         """Run a block's statements; how it ended."""
-        outer, traps = self._frame.cells, len(self._traps)
+        outer, traps = self._frame.cells, len(self._handlers)
         if block.defines:
             self._frame.cells = dict(outer)
             for define in block.defines:
                 self._define(define)
         # one that names the code is asked before one for all codes
         handlers = sorted(block.handlers, key=lambda handler: bool(handler.codes))
-        self._traps += [(block, handler, self._frame.cells) for handler in handlers]
+        self._handlers += [(block, handler, self._frame.cells) for handler in handlers]
         try:
             at = 0
             while at < len(block.statements):
                 end = yield from self._statement(block.statements[at])
                 at += 1
-                if isinstance(end, Jump) and end.label in block.labels:
+                if isinstance(end, GotoExit) and end.label in block.labels:
                     at = block.labels[end.label]
                 elif end is not None:
-                    return None if isinstance(end, Over) and end.block is block else end
+                    return None if isinstance(end, BlockExit) and end.block is block else end
             return None
         finally:
-            del self._traps[traps:]
+            del self._handlers[traps:]
             self._frame.cells = outer
 
     def _define(self, define: n.Define) -> None:
-        t = self._registry.type_of(define.type)
+        t = self._registry.resolve_type(define.type)
         for name in define.names:
             if define.is_global:
-                value = self._parts.values.default(ColumnInfo(name, t, define.default))
+                value = self._session.values.default(ColumnInfo(name, t, define.default))
                 self._frame.cells[name] = self._globals.define(name, t, value)
             else:
-                self._frame.cells[name] = Cell(t)
+                self._frame.cells[name] = VariableCell(t)
 
-    def _unit(self, block: n.Block) -> Any:
+    def _unit(self, block: n.StatementBlock) -> Any:
         """BEGIN ... END: its errors that it does not trap are those of one statement."""
-        traps, self._traps = self._traps, []
+        traps, self._handlers = self._handlers, []
         try:
             return (yield from self._block(block))
-        except _Untrapped as untrapped:
+        except _UnhandledError as untrapped:
             problem = untrapped.problem
         finally:
-            self._traps = traps
+            self._handlers = traps
         try:
             raise problem
         finally:
-            del problem  # as in `_whole`
+            del problem  # as in `_run_body`
 
-    def _statement(self, statement: n.Statement) -> Any:
+    def _statement(self, statement: n.SplStatement) -> Any:
         """Run one statement; its error goes to the handlers."""
-        self._parts.owner.check_interrupt()
+        self._session.lock_owner.check_interrupt()
         kind = type(statement)
-        self._no_row = False
+        self._found_no_row = False
         try:
-            end = yield from _RUNNERS[kind](self, statement)
+            end = yield from _STATEMENT_RUNNERS[kind](self, statement)
         except SqlError as problem:
             if problem.sqlcode == codes.INTERRUPTED:
                 raise
             self._frame.sqlcode.value = problem.sqlcode
-            return (yield from self._trapped(problem))
-        if kind in _TELLS:
-            self._frame.sqlcode.value = codes.NO_ROW if self._no_row else 0
+            return (yield from self._run_handler(problem))
+        if kind in _SETS_SQLCODE:
+            self._frame.sqlcode.value = codes.NO_ROW if self._found_no_row else 0
         return end
 
-    def _trapped(self, problem: SqlError) -> Any:
-        if self._caller.acts:  # "ON EXCEPTION has no effect" in what triggers do
-            raise _Untrapped(problem)
-        for index in range(len(self._traps) - 1, -1, -1):
-            block, handler, cells = self._traps[index]
+    def _run_handler(self, problem: SqlError) -> Any:
+        if self._caller.trigger_depth:  # "ON EXCEPTION has no effect" in what triggers do
+            raise _UnhandledError(problem)
+        for index in range(len(self._handlers) - 1, -1, -1):
+            block, handler, cells = self._handlers[index]
             if handler.codes and problem.sqlcode not in handler.codes:
                 continue
-            first = next(i for i, trap in enumerate(self._traps) if trap[0] is block)
-            traps, self._traps = self._traps, self._traps[:first]
+            first = next(i for i, trap in enumerate(self._handlers) if trap[0] is block)
+            traps, self._handlers = self._handlers, self._handlers[:first]
             inner, self._frame.cells = self._frame.cells, cells
             try:
-                self._tell(handler, problem)
+                self._assign_error(handler, problem)
                 end = yield from self._block(handler.body)
             except SqlError as again:
-                raise _Untrapped(again) from again
+                raise _UnhandledError(again) from again
             finally:
-                self._traps, self._frame.cells = traps, inner
+                self._handlers, self._frame.cells = traps, inner
             if end is not None:
                 return end
-            return None if handler.resume else Over(block)
-        raise _Untrapped(problem)
+            return None if handler.resume else BlockExit(block)
+        raise _UnhandledError(problem)
 
-    def _tell(self, handler: n.Handler, problem: SqlError) -> None:
+    def _assign_error(self, handler: n.Handler, problem: SqlError) -> None:
         told = (problem.sqlcode, problem.isamcode, problem.near)
         for name, value in zip(handler.into, told, strict=False):
             self._evaluation.assign(name, value)
 
     # ---- statements ---------------------------------------------------------------------------
-    def _let(self, statement: n.Let) -> Run:
+    def _let(self, statement: n.Let) -> RowIterator:
         types = [self._frame.cell(name).type for name in statement.targets]
-        found = self._evaluation.planned(statement, lambda reader: self._plan_let(reader, statement, types))
-        if isinstance(found, Row):
-            self._evaluation.take(statement.targets, self._evaluation.row(found))
-        elif isinstance(found, Query):
+        found = self._evaluation.cached_plan(
+            statement, lambda reader: self._plan_let(reader, statement, types)
+        )
+        if isinstance(found, CompiledExpressions):
+            self._evaluation.assign_stored(statement.targets, self._evaluation.evaluate(found))
+        elif isinstance(found, CompiledQuery):
             rows = self._evaluation.fetch(found, 2)
             if len(rows) > 1:
                 raise SqlError(codes.MANY_ROWS)
-            self._evaluation.take(statement.targets, rows[0] if rows else (None,) * len(types))
+            self._evaluation.assign_stored(statement.targets, rows[0] if rows else (None,) * len(types))
         else:
             values = self._evaluation.call_values(found)
-            self._evaluation.receive(found.callee, statement.targets, values)
+            self._evaluation.assign_converted(found.callee, statement.targets, values)
         return
         yield
 
-    def _plan_let(self, reader: Reader, statement: n.Let, types: list[ColumnType]) -> Row | Query | Arguments:
-        items = parse_list(self._parts.reader, statement.values.sql)
+    def _plan_let(
+        self, reader: SqlCompiler, statement: n.Let, types: list[ColumnType]
+    ) -> CompiledExpressions | CompiledQuery | CompiledArguments:
+        items = parse_list(self._session.sql_reader, statement.values.sql)
         if len(items) == 1:
-            called = reader.call_of(items[0])
+            called = reader.routine_call(items[0])
             if called is not None:
-                return reader.arguments(called.name.lower(), list(called.expressions))[1]
+                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(types) > 1:
                 text = statement.values.sql.strip()
                 if text.startswith("(") and text.endswith(")"):
-                    return reader.query(n.Text(text[1:-1], statement.values.start + 1), types)
-        return reader.values(statement.values, types)
+                    return reader.compile_query(n.SqlText(text[1:-1], statement.values.start + 1), types)
+        return reader.compile_list(statement.values, types)
 
     def _if(self, statement: n.If) -> Any:
         for condition, block in statement.arms:
-            if self._evaluation.true(condition):
+            if self._evaluation.is_true(condition):
                 return (yield from self._block(block))
         if statement.otherwise is not None:
             return (yield from self._block(statement.otherwise))
@@ -285,23 +298,23 @@ class Interpreter:
         for value, block in statement.arms:
             test = value
             if statement.operand is not None:
-                test = self._evaluation.equality(statement.operand, value)
-            if self._evaluation.true(test):
+                test = self._evaluation.equality_text(statement.operand, value)
+            if self._evaluation.is_true(test):
                 return (yield from self._block(block))
         if statement.otherwise is not None:
             return (yield from self._block(statement.otherwise))
         return None
 
-    def _select(self, statement: n.Query) -> Run:
-        query = self._evaluation.planned(
+    def _select(self, statement: n.SelectInto) -> RowIterator:
+        query = self._evaluation.cached_plan(
             statement, lambda reader: self._evaluation.plan_query(reader, statement)
         )
         rows = self._evaluation.fetch(query, 2)
         if len(rows) > 1:
             raise SqlError(codes.MANY_ROWS)
-        self._parts.values.sqlerrd2 = len(rows)
-        self._no_row = not rows
-        self._evaluation.take(statement.into, rows[0] if rows else (None,) * len(statement.into))
+        self._session.values.sqlerrd2 = len(rows)
+        self._found_no_row = not rows
+        self._evaluation.assign_stored(statement.into, rows[0] if rows else (None,) * len(statement.into))
         return
         yield
 
@@ -313,66 +326,72 @@ class Interpreter:
             yield self._returned(statement, [t for _, t in returns])
         elif returns and statement.resume:
             raise SqlError(codes.WRONG_RETURN)
-        return None if statement.resume else RETURNED
+        return None if statement.resume else ROUTINE_EXIT
 
-    def _returned(self, statement: n.Return, types: list[ColumnType]) -> Values:
+    def _returned(self, statement: n.Return, types: list[ColumnType]) -> StoredValues:
         text = statement.values
         assert text is not None
 
-        def plan(reader: Reader) -> Row | Arguments:
-            items = parse_list(self._parts.reader, text.sql)
-            called = reader.call_of(items[0]) if len(items) == 1 else None
+        def plan(reader: SqlCompiler) -> CompiledExpressions | CompiledArguments:
+            items = parse_list(self._session.sql_reader, text.sql)
+            called = reader.routine_call(items[0]) if len(items) == 1 else None
             if called is not None:
-                return reader.arguments(called.name.lower(), list(called.expressions))[1]
+                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(items) != len(types):
                 raise SqlError(codes.WRONG_RETURN)
-            return reader.row(items, types)
+            return reader.compile_expressions(items, types)
 
-        found = self._evaluation.planned(text, plan)
-        if isinstance(found, Row):
-            return self._evaluation.row(found)
+        found = self._evaluation.cached_plan(text, plan)
+        if isinstance(found, CompiledExpressions):
+            return self._evaluation.evaluate(found)
         values = self._evaluation.call_values(found)
         sources = [t for _, t in found.callee.returns]
         if len(sources) != len(types):
             raise SqlError(codes.WRONG_RETURN)
-        return tuple(map(self._conversions.converted, values, sources, types))
+        return tuple(map(self._conversions.convert, values, sources, types))
 
-    def _raise(self, statement: n.Raise) -> Run:
+    def _raise(self, statement: n.Raise) -> RowIterator:
         integer, text = ColumnType.integer(), ColumnType.lvarchar(2048)
         targets = (integer, integer, text)
-        count = len(parse_list(self._parts.reader, statement.values.sql))
+        count = len(parse_list(self._session.sql_reader, statement.values.sql))
         if not 1 <= count <= len(targets):
             raise SqlError(-201, 0, 1)
-        code, isam, near = (*self._evaluation.values(statement.values, targets[:count]), None, None)[:3]
+        code, isam, near = (*self._evaluation.evaluate_list(statement.values, targets[:count]), None, None)[
+            :3
+        ]
         raise SqlError(int(str(code or 0)), int(str(isam or 0)), 0, str(near or "").rstrip(" "))
         yield
 
-    def _call(self, statement: n.Call) -> Run:
-        arguments = self._evaluation.planned(statement, lambda reader: reader.call(statement)[1])
+    def _call(self, statement: n.CallStatement) -> RowIterator:
+        arguments = self._evaluation.cached_plan(statement, lambda reader: reader.compile_call(statement)[1])
         callee = arguments.callee
-        given = self._evaluation.given(arguments)
-        row = self._row_for(statement, callee)
+        given = self._evaluation.argument_values(arguments)
+        row = self._trigger_row_for(statement, callee)
         if statement.into:
-            self._evaluation.receive(
+            self._evaluation.assign_converted(
                 callee,
                 statement.into,
-                self._parts.transaction.nested(
-                    lambda: self._caller.one(callee, given, self._frame.from_query, row)
+                self._session.transaction.run_nested(
+                    lambda: self._caller.call_single_row(callee, given, self._frame.from_query, row)
                 ),
             )
         else:
-            self._parts.transaction.nested(lambda: self._run_through(statement, arguments, given))
+            self._session.transaction.run_nested(
+                lambda: self._run_discarding_rows(statement, arguments, given)
+            )
         return
         yield
 
-    def _run_through(self, statement: n.Call, arguments: Arguments, given: Sequence[object]) -> None:
+    def _run_discarding_rows(
+        self, statement: n.CallStatement, arguments: CompiledArguments, given: Sequence[object]
+    ) -> None:
         """Run a call whose rows are not wanted."""
-        over = self._outs(statement, arguments)
-        row = self._row_for(statement, arguments.callee)
-        for _ in self._caller.rows(arguments.callee, given, self._frame.from_query, over, row):
+        over = self._out_assigner(statement, arguments)
+        row = self._trigger_row_for(statement, arguments.callee)
+        for _ in self._caller.call_rows(arguments.callee, given, self._frame.from_query, over, row):
             pass
 
-    def _row_for(self, statement: n.Call, callee: Callee) -> TriggerRow | None:
+    def _trigger_row_for(self, statement: n.CallStatement, callee: Callee) -> TriggerRow | None:
         """The row that a trigger routine is given, for WITH TRIGGER REFERENCES. -201 where there is none, and for a
         routine that is none for the table's triggers."""
         row = self._frame.row
@@ -382,90 +401,92 @@ class Interpreter:
             raise SqlError(-201, 0, 1, callee.name, "no trigger routine for this trigger's table")
         return row
 
-    def _outs(self, statement: n.Call, arguments: Arguments) -> Callable[[Frame], None] | None:
+    def _out_assigner(
+        self, statement: n.CallStatement, arguments: CompiledArguments
+    ) -> Callable[[CallFrame], None] | None:
         """Gives the variables of OUT and INOUT arguments their values, when the call is over."""
         callee = arguments.callee
         if not any(p.mode for p in callee.parameters):
             return None
-        items = parse_list(self._parts.reader, statement.arguments.sql)
+        items = parse_list(self._session.sql_reader, statement.arguments.sql)
         names = [(item.expression if isinstance(item, exp.EQ) else item).name.lower() for item in items]
 
-        def take(frame: Frame) -> None:
-            for name, place in zip(names, arguments.places, strict=True):
+        def assign_outputs(frame: CallFrame) -> None:
+            for name, place in zip(names, arguments.parameter_positions, strict=True):
                 parameter = callee.parameters[place]
                 if parameter.mode:
                     cell = self._frame.cell(name)
                     value = frame.value(parameter.name)
-                    cell.value = self._conversions.converted(value, parameter.type, cell.type)
+                    cell.value = self._conversions.convert(value, parameter.type, cell.type)
 
-        return take
+        return assign_outputs
 
-    def _immediate(self, statement: n.ExecuteImmediate) -> Run:
-        (text,) = self._evaluation.values(statement.statement, [ColumnType.lvarchar(32739)])
+    def _immediate(self, statement: n.ExecuteImmediate) -> RowIterator:
+        (text,) = self._evaluation.evaluate_list(statement.statement, [ColumnType.lvarchar(32739)])
         sql = str(text or "")
         word = sql.split(None, 1)[0].upper() if sql.split() else ""
         if word in ("SELECT", "EXECUTE", "CALL"):
             raise not_supported(f"EXECUTE IMMEDIATE of {word}")
-        self._run_sql(word, n.Text(sql), keep=False)
+        self._run_sql(word, n.SqlText(sql), keep=False)
         return
         yield
 
     # ---- dynamic SQL ----------------------------------------------------------------------------
-    def _prepare(self, statement: n.Prepare) -> Run:
+    def _prepare(self, statement: n.Prepare) -> RowIterator:
         self._dynamic.prepare(statement)
         return
         yield
 
-    def _declare(self, statement: n.Declare) -> Run:
+    def _declare(self, statement: n.Declare) -> RowIterator:
         self._caller.cursors.add(self._dynamic.declare(statement))
         return
         yield
 
-    def _open(self, statement: n.Open) -> Run:
+    def _open(self, statement: n.Open) -> RowIterator:
         self._dynamic.open(statement)
         return
         yield
 
-    def _fetch(self, statement: n.Fetch) -> Run:
-        self._no_row = not self._dynamic.fetch(statement)
+    def _fetch(self, statement: n.Fetch) -> RowIterator:
+        self._found_no_row = not self._dynamic.fetch(statement)
         return
         yield
 
-    def _release(self, statement: n.Release) -> Run:
+    def _release(self, statement: n.Release) -> RowIterator:
         self._dynamic.release(statement)
         return
         yield
 
-    def _sql(self, statement: n.Sql) -> Run:
+    def _sql(self, statement: n.SqlStatement) -> RowIterator:
         self._run_sql(statement.verb, statement.text)
         return
         yield
 
-    def _run_sql(self, verb: str, text: n.Text, *, keep: bool = True) -> None:
-        parts = self._parts
-        if self._frame.from_query and verb not in _HARMLESS:
+    def _run_sql(self, verb: str, text: n.SqlText, *, keep: bool = True) -> None:
+        parts = self._session
+        if self._frame.from_query and verb not in _READ_ONLY_STATEMENTS:
             raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
-        if verb in _CHANGES or verb == "SELECT":
+        if verb in _DATA_CHANGES or verb == "SELECT":
             types = self._frame.types() if keep else {}
 
-            def change() -> Change:
+            def change() -> CompiledChange:
                 if keep:
-                    return self._evaluation.planned(text, lambda reader: reader.change(text))
-                return self._evaluation.reader(types).change(text)
+                    return self._evaluation.cached_plan(text, lambda reader: reader.compile_change(text))
+                return self._evaluation.compiler(types).compile_change(text)
 
-            parts.transaction.nested(lambda: change().run(parts, self._frame.value))
+            parts.transaction.run_nested(lambda: change().run(parts, self._frame.value))
             return
         plan = parts.planner.plan(text.sql)
-        if not isinstance(plan, StatementPlan):
+        if not isinstance(plan, UtilityPlan):
             raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
         found = plan.statement
-        if isinstance(found, Control) and found.verb in ("begin", "commit", "rollback"):
-            if self._caller.acts:
+        if isinstance(found, ControlStatement) and found.verb in ("begin", "commit", "rollback"):
+            if self._caller.trigger_depth:
                 raise SqlError(codes.ILLEGAL_IN_TRIGGER, 0, 0, verb.lower())
-            parts.transaction.control(found.verb)
+            parts.transaction.run_control(found.verb)
             if found.verb != "begin":
-                self._caller.end_cursors()
-        elif isinstance(found, Control) and found.verb not in (
+                self._caller.close_cursors()
+        elif isinstance(found, ControlStatement) and found.verb not in (
             "accept",
             "constraints",
             "role",
@@ -478,19 +499,19 @@ class Interpreter:
         ):
             raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
         else:
-            parts.transaction.nested(lambda: parts.run(plan, ()))
+            parts.transaction.run_nested(lambda: parts.run_plan(plan, ()))
 
     # ---- loops ----------------------------------------------------------------------------------
-    def _loop(self, body: n.Block, kind: str) -> Any:
+    def _loop(self, body: n.StatementBlock, kind: str) -> Any:
         """One round of a loop: (whether it is the last, how the loop ended)."""
         end = yield from self._block(body)
-        if isinstance(end, Leave) and (end.label == body.label if end.label else end.kind in ("", kind)):
+        if isinstance(end, LoopExit) and (end.label == body.label if end.label else end.kind in ("", kind)):
             return end.verb == "EXIT", None
         return end is not None, end
 
     def _while(self, statement: n.While) -> Any:
-        while statement.condition is None or self._evaluation.true(statement.condition):
-            self._parts.owner.check_interrupt()
+        while statement.condition is None or self._evaluation.is_true(statement.condition):
+            self._session.lock_owner.check_interrupt()
             last, end = yield from self._loop(statement.body, statement.kind)
             if last:
                 return end
@@ -502,13 +523,13 @@ class Interpreter:
         ranges: list[Sequence[object]] = []  # all of them are known before the first round
         for part in statement.ranges:
             if part.stop is None:
-                ranges.append(self._evaluation.values(part.start, [cell.type]))
+                ranges.append(self._evaluation.evaluate_list(part.start, [cell.type]))
             elif not whole:
                 raise SqlError(codes.LOOP_TYPE, 0, 0, statement.variable)
             else:
                 ranges.append(self._range(part, cell.type))
         for value in itertools.chain.from_iterable(ranges):
-            self._parts.owner.check_interrupt()
+            self._session.lock_owner.check_interrupt()
             cell.value = value
             last, end = yield from self._loop(statement.body, "FOR")
             if last:
@@ -518,12 +539,15 @@ class Interpreter:
     def _range(self, part: n.Range, t: ColumnType) -> range:
         """-697 for a step of 0, -683 for one that leads away from the end, as a step of the wrong sign does."""
         assert part.stop is not None
-        (start,), (stop,) = self._evaluation.values(part.start, [t]), self._evaluation.values(part.stop, [t])
+        (start,), (stop,) = (
+            self._evaluation.evaluate_list(part.start, [t]),
+            self._evaluation.evaluate_list(part.stop, [t]),
+        )
         if not isinstance(start, int) or not isinstance(stop, int):
             return range(0)  # NULL
         step = 1 if start <= stop else -1
         if part.step is not None:
-            (given,) = self._evaluation.values(part.step, [t])
+            (given,) = self._evaluation.evaluate_list(part.step, [t])
             if not given:
                 raise SqlError(codes.ZERO_STEP)
             assert isinstance(given, int)
@@ -534,87 +558,89 @@ class Interpreter:
 
     def _foreach(self, statement: n.Foreach) -> Any:
         source = statement.source
-        if isinstance(source, n.Call):
+        if isinstance(source, n.CallStatement):
             return (yield from self._foreach_of_call(statement, source))
-        query = self._evaluation.planned(
+        query = self._evaluation.cached_plan(
             source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
         )
-        position = None if query.keyed is None else self._position(source.cursor, query.keyed)
+        position = (
+            None if query.positioned_table is None else self._position(source.cursor, query.positioned_table)
+        )
         count, columns = 0, len(source.into)
-        with self._evaluation.waiting(query) as rows:
+        with self._evaluation.spool_rows(query) as rows:
             for row in rows:
                 count += 1
-                self._evaluation.take(source.into, row[:columns])
+                self._evaluation.assign_stored(source.into, row[:columns])
                 if position is not None:
-                    position.at(row[columns:])
-                self._parts.owner.check_interrupt()
+                    position.move_to(row[columns:])
+                self._session.lock_owner.check_interrupt()
                 last, end = yield from self._loop(statement.body, "FOREACH")
                 if last:
                     return end
-        self._parts.values.sqlerrd2 = count
+        self._session.values.sqlerrd2 = count
         return None
 
-    def _foreach_of_call(self, statement: n.Foreach, call: n.Call) -> Any:
-        arguments = self._evaluation.planned(call, lambda reader: reader.call(call)[1])
-        count, given = 0, self._evaluation.given(arguments)
-        for row in self._rows_of(arguments.callee, given):
+    def _foreach_of_call(self, statement: n.Foreach, call: n.CallStatement) -> Any:
+        arguments = self._evaluation.cached_plan(call, lambda reader: reader.compile_call(call)[1])
+        count, given = 0, self._evaluation.argument_values(arguments)
+        for row in self._call_rows(arguments.callee, given):
             count += 1
-            self._evaluation.receive(arguments.callee, call.into, row)
-            self._parts.owner.check_interrupt()
+            self._evaluation.assign_converted(arguments.callee, call.into, row)
+            self._session.lock_owner.check_interrupt()
             last, end = yield from self._loop(statement.body, "FOREACH")
             if last:
                 return end
-        self._parts.values.sqlerrd2 = count
+        self._session.values.sqlerrd2 = count
         return None
 
-    def _position(self, cursor: str, info: TableInfo) -> LoopPosition:
-        position = LoopPosition(info)
-        self._parts.cursors[cursor] = position
+    def _position(self, cursor: str, info: TableInfo) -> LoopCursor:
+        position = LoopCursor(info)
+        self._session.cursors[cursor] = position
         return position
 
-    def _leave(self, statement: n.Leave) -> Any:
-        if statement.when is not None and not self._evaluation.true(statement.when):
+    def _leave(self, statement: n.LoopControl) -> Any:
+        if statement.when is not None and not self._evaluation.is_true(statement.when):
             return None
-        return Leave(statement.verb, statement.kind, statement.label)
+        return LoopExit(statement.verb, statement.kind, statement.label)
         yield
 
     def _goto(self, statement: n.Goto) -> Any:
-        return Jump(statement.label)
+        return GotoExit(statement.label)
         yield
 
 
-_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
-    n.Block: Interpreter._unit,
+_STATEMENT_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
+    n.StatementBlock: Interpreter._unit,
     n.Let: Interpreter._let,
     n.If: Interpreter._if,
     n.Case: Interpreter._case,
     n.For: Interpreter._for,
     n.While: Interpreter._while,
     n.Foreach: Interpreter._foreach,
-    n.Leave: Interpreter._leave,
+    n.LoopControl: Interpreter._leave,
     n.Goto: Interpreter._goto,
     n.Return: Interpreter._return,
     n.Raise: Interpreter._raise,
-    n.Call: Interpreter._call,
-    n.Query: Interpreter._select,
+    n.CallStatement: Interpreter._call,
+    n.SelectInto: Interpreter._select,
     n.ExecuteImmediate: Interpreter._immediate,
     n.Prepare: Interpreter._prepare,
     n.Declare: Interpreter._declare,
     n.Open: Interpreter._open,
     n.Fetch: Interpreter._fetch,
     n.Release: Interpreter._release,
-    n.Sql: Interpreter._sql,
+    n.SqlStatement: Interpreter._sql,
 }
 
-_TELLS = frozenset(
+_SETS_SQLCODE = frozenset(
     {
-        n.Call, n.Query, n.ExecuteImmediate, n.Prepare, n.Declare, n.Open, n.Fetch, n.Release, n.Sql,
+        n.CallStatement, n.SelectInto, n.ExecuteImmediate, n.Prepare, n.Declare, n.Open, n.Fetch, n.Release, n.SqlStatement,
     }
 )  # fmt: skip
 """Statements after which SQLCODE tells what became of them."""
 
 
-class Caller:
+class RoutineCaller:
     """Calls the routines of one session, which call each other through it.
 
     Attributes
@@ -626,42 +652,46 @@ class Caller:
     """
 
     def __init__(
-        self, parts: SessionParts, registry: Registry, conversions: Conversions, variables: Globals
+        self,
+        parts: SessionServices,
+        registry: RoutineRegistry,
+        conversions: ResultConversions,
+        variables: GlobalVariables,
     ) -> None:
-        self._parts = parts
+        self._session = parts
         self._registry = registry
         self._conversions = conversions
         self._globals = variables
         self._depth = 0  # of calls inside calls, now
-        self.acts = 0
-        self.cursors: WeakSet[Cursor] = WeakSet()
+        self.trigger_depth = 0
+        self.cursors: WeakSet[RoutineCursor] = WeakSet()
 
-    def end_cursors(self) -> None:
+    def close_cursors(self) -> None:
         """A transaction has ended: cursors without HOLD are closed."""
         for cursor in self.cursors:
-            if not cursor.hold:
+            if not cursor.with_hold:
                 cursor.close()
 
-    def act(self, callee: Callee, row: TriggerRow | None) -> None:
+    def run_trigger_actions(self, callee: Callee, row: TriggerRow | None) -> None:
         """Run actions of a trigger."""
-        self.acts += 1
+        self.trigger_depth += 1
         try:
-            for _ in self.rows(callee, (), from_query=False, row=row):
+            for _ in self.call_rows(callee, (), from_query=False, row=row):
                 pass
         finally:
-            self.acts -= 1
+            self.trigger_depth -= 1
 
-    def one(
+    def call_single_row(
         self,
         callee: Callee,
         arguments: Sequence[object],
         from_query: bool,
         row: TriggerRow | None = None,
-        over: Callable[[Frame], None] | None = None,
-    ) -> Values:
+        over: Callable[[CallFrame], None] | None = None,
+    ) -> StoredValues:
         """The only row of a call; NULLs when it gives none, -686 when it gives several. `row` and `over` as in
-        `rows`."""
-        rows = self.rows(callee, arguments, from_query, over, row)
+        `call_rows`."""
+        rows = self.call_rows(callee, arguments, from_query, over, row)
         first = next(rows, None)
         if first is None:
             return (None,) * len(callee.returns)
@@ -669,14 +699,14 @@ class Caller:
             raise SqlError(codes.MORE_ROWS, 0, 0, callee.name)
         return first
 
-    def rows(
+    def call_rows(
         self,
         callee: Callee,
         arguments: Sequence[object],
         from_query: bool,
-        over: Callable[[Frame], None] | None = None,
+        over: Callable[[CallFrame], None] | None = None,
         row: TriggerRow | None = None,
-    ) -> Run:
+    ) -> RowIterator:
         """The rows of a call, in the storage form of what the routine returns; `over` sees its variables at its end,
         `row` is that of a trigger. -201 for a trigger routine that has none."""
         if callee.table and row is None:
@@ -686,21 +716,21 @@ class Caller:
         if self._depth >= MAX_DEPTH:
             raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name)
         if callee.routine is None:
-            yield from run_python(callee, arguments, self._parts.environment, self._parts.owner)
+            yield from run_python(callee, arguments, self._session.environment, self._session.lock_owner)
             return
         interpreter = Interpreter(
-            self._parts, self._registry, self._conversions, self._globals, self, callee, from_query, row
+            self._session, self._registry, self._conversions, self._globals, self, callee, from_query, row
         )
         rows = interpreter.rows(arguments)
-        rights = self._parts.rights
+        rights = self._session.privileges
         while True:
             self._depth += 1  # while it runs, not while its caller does
             try:
                 with (
-                    elsewhere(self._parts, callee.database),
-                    rights.acting(callee.owner, dba=callee.routine.dba),
+                    in_database(self._session, callee.database),
+                    rights.as_routine_owner(callee.owner, dba=callee.routine.dba),
                 ):
-                    found = _next(rows, on_new_stack=self._depth % _CALLS_PER_STACK == 0)
+                    results = _next_row(rows, on_new_stack=self._depth % _CALLS_PER_STACK == 0)
             except RecursionError as problem:
                 raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name) from problem
             except SqlError as problem:
@@ -710,18 +740,18 @@ class Caller:
                 raise SqlError(codes.RAISED, 0, 0, near) from problem
             finally:
                 self._depth -= 1
-            if found is None:
+            if results is None:
                 break
-            yield found
+            yield results
         if over is not None:
             over(interpreter.frame)
 
 
-def _next(rows: Run, *, on_new_stack: bool) -> Values | None:
+def _next_row(rows: RowIterator, *, on_new_stack: bool) -> StoredValues | None:
     """The next row of a call, found on a thread of its own where Python's stack would not hold the calls inside."""
     if not on_new_stack:
         return next(rows, None)
-    found: list[Values | None] = []
+    found: list[StoredValues | None] = []
     problems: list[BaseException] = []
 
     def run() -> None:

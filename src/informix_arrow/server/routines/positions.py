@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..engine.locks import Key
+from ..engine.locks import RowKey
 from ..schema.catalog import TableInfo
 
 
-class LoopPosition:
+class LoopCursor:
     """What a cursor FOR UPDATE is to the statements that name it (positioned.Positioned).
 
     Attributes
@@ -21,8 +21,8 @@ class LoopPosition:
 
     def __init__(self, info: TableInfo) -> None:
         self.info = info
-        self.current: Key | None = None
+        self.current: RowKey | None = None
 
-    def at(self, key: Sequence[object]) -> None:
+    def move_to(self, key: Sequence[object]) -> None:
         """The loop has come to a row."""
         self.current = tuple(key)

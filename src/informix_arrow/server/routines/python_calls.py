@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from ...wire.types import ColumnType
-from ..engine.environment import Environment
+from ..engine.environment import SessionEnvironment
 from ..engine.lock_owner import LockOwner
 from ..errors import SqlError
 from ..grammar.spl import codes
 from ..types.intervals import DAY, qualifier_of
-from ..types.packed import plain as plain_number
+from ..types.packed import to_decimal_text
 from ..types.result_types import is_floating_decimal
 from .registry import Callee
 
@@ -21,7 +21,7 @@ log = logging.getLogger("informix_arrow.server")
 
 
 def run_python(
-    callee: Callee, arguments: Sequence[object], environment: Environment, owner: LockOwner
+    callee: Callee, arguments: Sequence[object], environment: SessionEnvironment, owner: LockOwner
 ) -> Iterator[tuple[object, ...]]:
     """The rows of a call. A callable gives one value, a tuple of the values of one row, or an iterator of rows; None
     of a routine that returns nothing is no row. SqlError passes, anything else that it raises is -746 and logged."""
@@ -45,7 +45,7 @@ def run_python(
         raise SqlError(codes.RAISED, 0, 0, f"{callee.name}: {problem}") from problem
 
 
-def _row(environment: Environment, callee: Callee, row: object) -> tuple[object, ...]:
+def _row(environment: SessionEnvironment, callee: Callee, row: object) -> tuple[object, ...]:
     types = [t for _, t in callee.returns]
     if isinstance(row, Mapping):
         row = tuple(row.values())
@@ -54,7 +54,7 @@ def _row(environment: Environment, callee: Callee, row: object) -> tuple[object,
         raise SqlError(
             codes.TOO_MANY_VALUES if len(values) > len(types) else codes.TOO_FEW_VALUES, 0, 0, callee.name
         )
-    return tuple(environment.converter(t).one(value) for value, t in zip(values, types, strict=True))
+    return tuple(environment.converter(t).convert(value) for value, t in zip(values, types, strict=True))
 
 
 def python_value(value: object, t: ColumnType) -> object:
@@ -63,7 +63,7 @@ def python_value(value: object, t: ColumnType) -> object:
     if value is None:
         return None
     if is_floating_decimal(t):
-        return Decimal(plain_number(str(value)))
+        return Decimal(to_decimal_text(str(value)))
     if t.code == 14 and isinstance(value, int) and not qualifier_of(t).is_year_month:
         return dt.timedelta(microseconds=value * 86_400_000_000 // DAY)
     return value

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...wire.types import ColumnType, TypeCode
-from ..engine.calling import Registered
-from ..engine.parts import SessionParts
+from ..engine.calling import PythonRoutine
+from ..engine.parts import SessionServices
 from ..errors import SqlError, no_column, no_table
 from ..grammar.ddl_types import UNRESOLVED
 from ..grammar.spl import codes
 from ..grammar.spl import nodes as n
-from ..grammar.spl.parser import read_routine
+from ..grammar.spl.parser import parse_routine
 from ..schema import stored_routines
 from ..schema.catalog import ColumnInfo
 from ..types.nested_types import declare
-from ..types.result_types import INTEGERS, is_character, is_moment, is_number, plain
-from .elsewhere import elsewhere
+from ..types.result_types import INTEGERS, is_character, is_date_or_datetime, is_number, without_serial
+from .elsewhere import in_database
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class CalleeParameter:
     """A parameter with its type as it is now. `default` is a column's default (catalog.ColumnInfo)."""
 
     name: str
@@ -31,7 +31,7 @@ class Argument:
     mode: str = ""
 
     @property
-    def declared(self) -> ColumnInfo:
+    def as_column(self) -> ColumnInfo:
         """As a column of that type and default would be."""
         return ColumnInfo(self.name, self.type, self.default)
 
@@ -46,7 +46,7 @@ class Callee:
     """
 
     name: str
-    parameters: tuple[Argument, ...]
+    parameters: tuple[CalleeParameter, ...]
     returns: tuple[tuple[str, ColumnType], ...]
     routine: n.Routine | None = None
     function: Callable[..., Any] | None = None
@@ -59,16 +59,16 @@ class Callee:
     table: str = ""
 
 
-def callee_of(routine: Registered) -> Callee:
+def callee_of(routine: PythonRoutine) -> Callee:
     """A Python callable as a routine that can be called."""
-    arguments = tuple(Argument(f"p{i}", t) for i, t in enumerate(routine.parameters, 1))
+    arguments = tuple(CalleeParameter(f"p{i}", t) for i, t in enumerate(routine.parameters, 1))
     returns = tuple(("(expression)", t) for t in routine.returns)
     return Callee(
         routine.name, arguments, returns, function=routine.function, is_function=bool(routine.returns)
     )
 
 
-class Parsed:
+class ParsedRoutineCache:
     """Routines of all databases as they were read, shared by the sessions of an engine. A number is never given
     twice, so nothing in here grows old."""
 
@@ -79,91 +79,96 @@ class Parsed:
         key = (database, procid, delimident)
         found = self._routines.get(key)
         if found is None or found.text != text:
-            found = self._routines[key] = read_routine(text, delimident)
+            found = self._routines[key] = parse_routine(text, delimident)
         return found
 
 
-class Registry:
+class RoutineRegistry:
     """The routines that one session can call."""
 
-    def __init__(self, parts: SessionParts, parsed: Parsed) -> None:
-        self._parts = parts
-        self._parsed = parsed
+    def __init__(self, parts: SessionServices, parsed: ParsedRoutineCache) -> None:
+        self._session = parts
+        self._parsed_routines = parsed
         self._stamp = -1
-        self._found: dict[tuple[str | None, str], list[Callee]] = {}
+        self._callees: dict[tuple[str | None, str], list[Callee]] = {}
 
     # ---- finding ------------------------------------------------------------------------------
-    def named(self, name: str, database: str | None = None) -> list[Callee]:
+    def find_by_name(self, name: str, database: str | None = None) -> list[Callee]:
         """All routines of a name in a database, None for the open one, in the order of their creation; registered ones
         when it has none."""
-        stamp, place = self._parts.schema.stamp, database or self._parts.current.name
+        stamp, place = self._session.schema.stamp, database or self._session.current_database.name
         if stamp != self._stamp:
             self._stamp = stamp
-            self._found.clear()
-        found = self._found.get((place, name))
+            self._callees.clear()
+        found = self._callees.get((place, name))
         if found is None:
-            own = self._parts.capture.named(place, name)
+            own = self._session.capture_routines.find_routines(place, name)
             if own:
-                self._parts.current.databases.get(place or "")
+                self._session.current_database.databases.get(place or "")
                 found = [callee_of(r) for r in own]
             else:
-                with elsewhere(self._parts, place):
-                    found = self._load(name) or [callee_of(r) for r in self._parts.registered.get(name, ())]
-            self._found[place, name] = found
+                with in_database(self._session, place):
+                    found = self._load(name) or [
+                        callee_of(r) for r in self._session.python_routines.get(name, ())
+                    ]
+            self._callees[place, name] = found
         return found
 
-    def numbered(self, database: str, procid: int) -> Callee:
+    def find_by_number(self, database: str, procid: int) -> Callee:
         """The routine of a number in a database. -674 when there is none."""
-        with elsewhere(self._parts, database):
-            transaction = self._parts.transaction
+        with in_database(self._session, database):
+            transaction = self._session.transaction
             name = transaction.read(lambda: stored_routines.name(transaction.con, database, procid))
-        for callee in self.named(name, database) if name else ():
+        for callee in self.find_by_name(name, database) if name else ():
             if callee.procid == procid:
                 return callee
         raise SqlError(codes.NO_ROUTINE, 0, 0, str(procid))
 
     def _load(self, name: str) -> list[Callee]:
-        database, transaction = self._parts.current.name, self._parts.transaction
+        database, transaction = self._session.current_database.name, self._session.transaction
         if database is None:
             return []
         return [
-            self.callee(self._parsed.get(database, procid, body, delimident), procid, owner)
+            self.make_callee(self._parsed_routines.get(database, procid, body, delimident), procid, owner)
             for procid, body, delimident, owner in transaction.read(
                 lambda: stored_routines.texts(transaction.con, database, name)
             )
         ]
 
-    def callee(self, routine: n.Routine, procid: int, owner: str = "") -> Callee:
+    def make_callee(self, routine: n.Routine, procid: int, owner: str = "") -> Callee:
         """A routine with its types looked up. -206 and -217 for LIKE, -9628 for a type that is not there."""
         return Callee(
             routine.name,
-            tuple(Argument(p.name, self.type_of(p.type), p.default, p.mode) for p in routine.parameters),
-            tuple((name, self.type_of(t)) for name, t in routine.returns),
+            tuple(
+                CalleeParameter(p.name, self.resolve_type(p.type), p.default, p.mode)
+                for p in routine.parameters
+            ),
+            tuple((name, self.resolve_type(t)) for name, t in routine.returns),
             routine,
             procid=procid,
             is_function=routine.kind == "FUNCTION",
             owner=owner,
-            database=self._parts.current.name or "",
+            database=self._session.current_database.name or "",
             references=(routine.old, routine.new) if routine.table else None,
             table=routine.table,
         )
 
-    def type_of(self, declared: n.Declared) -> ColumnType:
+    def resolve_type(self, declared: n.DeclaredVariableType) -> ColumnType:
         """The type that a declaration means now."""
         if isinstance(declared, n.Like):
-            info = self._parts.tables.find(None, declared.table)
+            info = self._session.tables.find(None, declared.table)
             if info is None:
                 raise no_table(declared.table)
             column = info.column(declared.column)
             if column is None:
                 raise no_column(declared.column)
-            return plain(column.type)
+            return without_serial(column.type)
         if declared.extended_id != UNRESOLVED:
             return declared
-        return declare(declared.extended_name, self._parts.types.find)
+        return declare(declared.extended_name, self._session.types.find)
 
     # ---- choosing -----------------------------------------------------------------------------
-    def choose(
+    def resolve_overload(
         self,
         name: str,
         types: Sequence[ColumnType | None],
@@ -175,8 +180,8 @@ class Registry:
         called."""
         best: Callee | None = None
         least = 0
-        for callee in self.named(name, database):
-            cost = _cost(callee, types, names)
+        for callee in self.find_by_name(name, database):
+            cost = _match_cost(callee, types, names)
             if cost is not None and (best is None or cost < least):
                 best, least = callee, cost
         if best is None:
@@ -187,11 +192,11 @@ class Registry:
     def require_execute(self, callee: Callee) -> None:
         """-706 for a routine that the session's user may not call."""
         if callee.routine is not None:
-            with elsewhere(self._parts, callee.database):
-                self._parts.rights.require_execute(callee.name, callee.procid, callee.owner)
+            with in_database(self._session, callee.database):
+                self._session.privileges.require_execute(callee.name, callee.procid, callee.owner)
 
 
-def _cost(callee: Callee, types: Sequence[ColumnType | None], names: Sequence[str]) -> int | None:
+def _match_cost(callee: Callee, types: Sequence[ColumnType | None], names: Sequence[str]) -> int | None:
     """How far a call's arguments are from a routine's parameters; None when the call cannot mean it."""
     if len(types) > len(callee.parameters):
         return None
@@ -204,11 +209,11 @@ def _cost(callee: Callee, types: Sequence[ColumnType | None], names: Sequence[st
     if any(p.default is None for p in left):
         return None  # an argument that is left out and has no default would be undefined
     return len(left) + sum(
-        10 * _distance(t, callee.parameters[i].type) for t, i in zip(types, places, strict=True)
+        10 * _conversion_cost(t, callee.parameters[i].type) for t, i in zip(types, places, strict=True)
     )
 
 
-def _distance(have: ColumnType | None, want: ColumnType) -> int:
+def _conversion_cost(have: ColumnType | None, want: ColumnType) -> int:
     if have is None or have.code == want.code:
         return 0
     if have.code in INTEGERS and want.code in INTEGERS:
@@ -218,6 +223,6 @@ def _distance(have: ColumnType | None, want: ColumnType) -> int:
         return 1 if wider else 2
     if (is_number(have) and is_number(want)) or (is_character(have) and is_character(want)):
         return 2 if is_number(have) else 1
-    if is_moment(have) and is_moment(want):
+    if is_date_or_datetime(have) and is_date_or_datetime(want):
         return 2
     return 5 if is_character(have) or is_character(want) else 9

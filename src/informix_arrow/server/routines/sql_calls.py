@@ -21,25 +21,25 @@ from weakref import WeakValueDictionary
 import duckdb
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionParts
+from ..engine.parts import SessionServices
 from ..errors import not_supported
 from ..planning.context import RoutineCall
 from ..planning.plans import ROUTINE_CALL
 from ..types.names import value_sql
 from ..types.result_types import storage_type
-from .frames import Frame
-from .interpreter import Caller
-from .registry import Callee, Registry
+from .frames import CallFrame
+from .interpreter import RoutineCaller
+from .registry import Callee, RoutineRegistry
 
 T = TypeVar("T")
 
-_MOST_ROUNDS = 100
+_MAX_ROUNDS = 100
 
-Key = tuple[int, tuple[str | None, ...]]
+CallKey = tuple[int, tuple[str | None, ...]]
 """The number of a call's place and its arguments as text."""
 
-_numbers = itertools.count(1)
-_lookers: WeakValueDictionary[int, SqlCalls | Answers] = WeakValueDictionary()
+_lookup_ids = itertools.count(1)
+_result_lookups: WeakValueDictionary[int, SqlRoutineCalls | RecordedResults] = WeakValueDictionary()
 
 
 def install(con: duckdb.DuckDBPyConnection) -> None:
@@ -55,155 +55,165 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _look_up(looker: int, place: int, arguments: list[str | None]) -> str | None:
-    found = _lookers.get(looker)
+    found = _result_lookups.get(looker)
     if found is None:
-        raise _NOBODY
+        raise _NO_RESULTS
     return found.look_up((place, tuple(arguments)))
 
 
-_NOBODY = ValueError(
+_NO_RESULTS = ValueError(
     "IFX-768: nobody knows the answers of this call any more"
 )  # errors.from_duckdb reads this
 
 
-class Answers:
+class RecordedResults:
     """The answers that a write was run with, for when its transaction has to be done again (journal.py)."""
 
-    def __init__(self, known: dict[Key, str | None]) -> None:
-        self._known = known
+    def __init__(self, known: dict[CallKey, str | None]) -> None:
+        self._results = known
 
-    def look_up(self, key: Key) -> str | None:
-        if key not in self._known:
-            raise _NOBODY
-        return self._known[key]
+    def look_up(self, key: CallKey) -> str | None:
+        if key not in self._results:
+            raise _NO_RESULTS
+        return self._results[key]
 
 
-class AnsweredText(str):
+class SqlWithResults(str):
     """A text whose calls have answers of their own. Who keeps the text keeps them."""
 
-    answers: Answers
+    results: RecordedResults
 
 
-class SqlCalls:
+class SqlRoutineCalls:
     """The calls from SQL of one session."""
 
-    def __init__(self, parts: SessionParts, registry: Registry, caller: Caller) -> None:
-        self._parts = parts
+    def __init__(self, parts: SessionServices, registry: RoutineRegistry, caller: RoutineCaller) -> None:
+        self._session = parts
         self._registry = registry
         self._caller = caller
-        self._number = next(_numbers)
-        self._places: list[tuple[Callee, int, bool]] = []  # arguments given; whether all its rows are wanted
-        self._numbers: dict[tuple[Callee, int, bool], int] = {}
-        self._known: dict[Key, str | None] | None = None  # answers; None outside of a statement that calls
-        self._missing: dict[Key, None] = {}
-        _lookers[self._number] = self
+        self._lookup_id = next(_lookup_ids)
+        self._call_sites: list[
+            tuple[Callee, int, bool]
+        ] = []  # arguments given; whether all its rows are wanted
+        self._call_site_ids: dict[tuple[Callee, int, bool], int] = {}
+        self._results: dict[CallKey, str | None] | None = (
+            None  # answers; None outside of a statement that calls
+        )
+        self._missing_results: dict[CallKey, None] = {}
+        _result_lookups[self._lookup_id] = self
 
-    def look_up(self, key: Key) -> str | None:
-        if self._known is None:
-            raise _NOBODY
-        if key not in self._known:
-            self._missing[key] = None
-        return self._known.get(key)
+    def look_up(self, key: CallKey) -> str | None:
+        if self._results is None:
+            raise _NO_RESULTS
+        if key not in self._results:
+            self._missing_results[key] = None
+        return self._results.get(key)
 
     # ---- translation (planning.context.UserRoutines) --------------------------------------------
-    def is_known(self, name: str) -> bool:
+    def has_routine(self, name: str) -> bool:
         """Whether there is a routine of this name."""
-        return bool(self._registry.named(name))
+        return bool(self._registry.find_by_name(name))
 
-    def call(self, name: str, types: Sequence[ColumnType | None], *, rows: bool) -> RoutineCall:
+    def resolve_call(self, name: str, types: Sequence[ColumnType | None], *, rows: bool) -> RoutineCall:
         """The routine that a call means; a place for its answers."""
-        callee = self._registry.choose(name, types)
-        head = f"{ROUTINE_CALL}{self._number}, {self._place(callee, len(types), rows)}, "
+        callee = self._registry.resolve_overload(name, types)
+        head = f"{ROUTINE_CALL}{self._lookup_id}, {self._call_site(callee, len(types), rows)}, "
         outs = tuple(i for i, p in enumerate(callee.parameters) if p.mode)
         return RoutineCall(tuple(p.type for p in callee.parameters), callee.returns, head, outs)
 
-    def _place(self, callee: Callee, given: int, rows: bool) -> int:
+    def _call_site(self, callee: Callee, given: int, rows: bool) -> int:
         key = (callee, given, rows)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._places)
-            self._places.append(key)
-        return self._numbers[key]
+        if key not in self._call_site_ids:
+            self._call_site_ids[key] = len(self._call_sites)
+            self._call_sites.append(key)
+        return self._call_site_ids[key]
 
     # ---- running ------------------------------------------------------------------------------
-    def settled(self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None) -> T:
+    def run_with_results(
+        self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
+    ) -> T:
         """See `engine.calling.RoutineAnswers`."""
         if ROUTINE_CALL not in sql:
             return run()
-        with nullcontext() if self._known is not None else self.remembering():
+        with nullcontext() if self._results is not None else self.result_scope():
             if ahead is not None:
-                self.until_known(ahead)
-            return self.until_known(run)
+                self.run_until_resolved(ahead)
+            return self.run_until_resolved(run)
 
     @contextmanager
-    def remembering(self) -> Iterator[None]:
+    def result_scope(self) -> Iterator[None]:
         """Around one statement: answers are remembered until its end."""
-        with self._state({}):
+        with self._using_results({}):
             yield
 
     @contextmanager
-    def _state(self, known: dict[Key, str | None] | None) -> Iterator[None]:
-        kept = self._known, self._missing
-        self._known, self._missing = known, {}
+    def _using_results(self, known: dict[CallKey, str | None] | None) -> Iterator[None]:
+        kept = self._results, self._missing_results
+        self._results, self._missing_results = known, {}
         try:
             yield
         finally:
-            self._known, self._missing = kept
+            self._results, self._missing_results = kept
 
-    def answered(self, sql: str) -> str:
-        """A write's text with the answers that its calls have now; inside `remembering`, behind `settled`."""
+    def bind_results(self, sql: str) -> str:
+        """A write's text with the answers that its calls have now; inside `result_scope`, behind `run_with_results`."""
         if ROUTINE_CALL not in sql:
             return sql
-        number = next(_numbers)
-        text = AnsweredText(sql.replace(f"{ROUTINE_CALL}{self._number},", f"{ROUTINE_CALL}{number},"))
-        text.answers = _lookers[number] = Answers(dict(self._known or {}))
+        number = next(_lookup_ids)
+        text = SqlWithResults(sql.replace(f"{ROUTINE_CALL}{self._lookup_id},", f"{ROUTINE_CALL}{number},"))
+        text.results = _result_lookups[number] = RecordedResults(dict(self._results or {}))
         return text
 
-    def until_known(self, run: Callable[[], T]) -> T:
-        """See `settled`; inside `remembering`."""
-        for _ in range(_MOST_ROUNDS):
+    def run_until_resolved(self, run: Callable[[], T]) -> T:
+        """See `run_with_results`; inside `result_scope`."""
+        for _ in range(_MAX_ROUNDS):
             found = run()
-            if not self._missing:
+            if not self._missing_results:
                 return found
-            missing, self._missing = list(self._missing), {}
+            missing, self._missing_results = list(self._missing_results), {}
             for place in {key[0] for key in missing}:
-                self._answer(place, [key[1] for key in missing if key[0] == place])
+                self._resolve_calls(place, [key[1] for key in missing if key[0] == place])
         raise not_supported("a query that calls routines with other arguments each time it is run")
 
-    def _answer(self, place: int, wanted: list[tuple[str | None, ...]]) -> None:
-        callee, given, rows_wanted = self._places[place]
-        parts = self._parts
+    def _resolve_calls(self, place: int, wanted: list[tuple[str | None, ...]]) -> None:
+        callee, given, rows_wanted = self._call_sites[place]
+        parts = self._session
         types = [parameter.type for parameter in callee.parameters[:given]]
-        defaults = [parts.values.default(p.declared) for p in callee.parameters[given:]]
+        defaults = [parts.values.default(p.as_column) for p in callee.parameters[given:]]
         rows: list[tuple[Any, ...]] = [() for _ in wanted]
         if types:
             items = ", ".join(f"CAST(a[{i}] AS {storage_type(t)})" for i, t in enumerate(types, 1))
             sql = f"SELECT {items} FROM (SELECT unnest($rows::VARCHAR[][]) AS a)"
             rows = parts.transaction.con.execute(sql, {"rows": [list(w) for w in wanted]}).fetchall()
         for key, row in zip(wanted, rows, strict=True):
-            parts.owner.check_interrupt()
-            with self._state(None):  # the routine's own statements are others
-                found = parts.transaction.write(partial(self._called, callee, [*row, *defaults], rows_wanted))
-            assert self._known is not None
-            texts = [[self._text(value) for value in values] for values in found]
+            parts.lock_owner.check_interrupt()
+            with self._using_results(None):  # the routine's own statements are others
+                found = parts.transaction.write(
+                    partial(self._call_routine, callee, [*row, *defaults], rows_wanted)
+                )
+            assert self._results is not None
+            texts = [[self._to_duck_text(value) for value in values] for values in found]
             if any(parameter.mode for parameter in callee.parameters):
-                self._known[place, key] = json.dumps(texts[0])
+                self._results[place, key] = json.dumps(texts[0])
             else:
-                self._known[place, key] = json.dumps(texts) if rows_wanted else texts[0][0]
+                self._results[place, key] = json.dumps(texts) if rows_wanted else texts[0][0]
 
-    def _called(self, callee: Callee, arguments: list[object], rows_wanted: bool) -> list[tuple[object, ...]]:
+    def _call_routine(
+        self, callee: Callee, arguments: list[object], rows_wanted: bool
+    ) -> list[tuple[object, ...]]:
         outs = [parameter.name for parameter in callee.parameters if parameter.mode]
         if rows_wanted and outs:
             raise not_supported("a routine with OUT parameters in FROM")
         if rows_wanted:
-            return list(self._caller.rows(callee, arguments, from_query=True))
-        given: list[object] = []
+            return list(self._caller.call_rows(callee, arguments, from_query=True))
+        out_values: list[object] = []
 
-        def over(frame: Frame) -> None:
-            given.extend(frame.value(name) for name in outs)
+        def over(frame: CallFrame) -> None:
+            out_values.extend(frame.value(name) for name in outs)
 
-        return [(*self._caller.one(callee, arguments, from_query=True, over=over), *given)]
+        return [(*self._caller.call_single_row(callee, arguments, from_query=True, over=over), *out_values)]
 
-    def _text(self, value: object) -> str | None:
+    def _to_duck_text(self, value: object) -> str | None:
         """A value as DuckDB reads it from text."""
         if value is None:
             return None
@@ -215,6 +225,8 @@ class SqlCalls:
             return f"{value:f}" if isinstance(value, Decimal) else str(value)
         if isinstance(value, (float, dt.date, dt.time)):
             return str(value)
-        found = self._parts.transaction.con.execute(f"SELECT CAST({value_sql(value)} AS VARCHAR)").fetchone()
+        found = self._session.transaction.con.execute(
+            f"SELECT CAST({value_sql(value)} AS VARCHAR)"
+        ).fetchone()
         assert found is not None
         return str(found[0])

@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionParts
-from ..grammar.spl.nodes import Block, Routine
+from ..engine.parts import SessionServices
+from ..grammar.spl.nodes import Routine, StatementBlock
 from ..grammar.spl.trigger_nodes import NO_NAME, CreateTrigger
-from ..grammar.spl.triggers import read_trigger
+from ..grammar.spl.triggers import parse_trigger
 from ..schema.catalog import TableInfo
 from ..schema.trigger_tables import TriggerInfo
 from ..types.nested_types import is_simple_large
 from ..types.result_types import variable_type
-from .frames import Cell, TriggerRow
-from .interpreter import Caller
+from .frames import TriggerRow, VariableCell
+from .interpreter import RoutineCaller
 from .registry import Callee
 
 
-class TriggerRunner:
+class TriggerActionRunner:
     """Those of one session (engine.calling.TriggerActions)."""
 
-    def __init__(self, parts: SessionParts, caller: Caller) -> None:
-        self._parts = parts
+    def __init__(self, parts: SessionServices, caller: RoutineCaller) -> None:
+        self._session = parts
         self._caller = caller
         self._stamp = -1
         self._callees: dict[tuple[str, int], dict[str, Callee]] = {}
 
-    def act(
+    def run_actions(
         self,
         info: TableInfo,
         trigger: TriggerInfo,
@@ -38,7 +38,7 @@ class TriggerRunner:
     ) -> dict[str, object]:
         """Run the actions of a trigger's `section`, with the values of a row; the columns that were given other
         values."""
-        callee = self._sections(info, trigger).get(section)
+        callee = self._section_callees(info, trigger).get(section)
         if callee is None:
             return {}
         types = {c.name: variable_type(c.type) for c in info.columns}
@@ -52,22 +52,22 @@ class TriggerRunner:
                 trigger.instead,
             )
         before = {name: cell.value for name, cell in row.new.items()} if row is not None else {}
-        self._caller.act(callee, row)
+        self._caller.run_trigger_actions(callee, row)
         if row is None:
             return {}
         return {name: cell.value for name, cell in row.new.items() if cell.value != before[name]}
 
-    def _sections(self, info: TableInfo, trigger: TriggerInfo) -> dict[str, Callee]:
+    def _section_callees(self, info: TableInfo, trigger: TriggerInfo) -> dict[str, Callee]:
         """The sections of a trigger that have actions, read when they are first needed."""
-        stamp = self._parts.schema.stamp
+        stamp = self._session.schema.stamp
         if stamp != self._stamp:
             self._stamp = stamp
             self._callees.clear()
         key = (info.database, trigger.trigid)
         found = self._callees.get(key)
         if found is None:
-            tree = read_trigger(trigger.text, trigger.delimident)
-            blocks = {"before": tree.before, "each": tree.each, "after": tree.after}
+            tree = parse_trigger(trigger.text, trigger.delimident)
+            blocks = {"before": tree.before, "each": tree.each_row, "after": tree.after}
             found = self._callees[key] = {
                 section: _callee(trigger, tree, block, each=section == "each")
                 for section, block in blocks.items()
@@ -76,12 +76,12 @@ class TriggerRunner:
         return found
 
 
-def _callee(trigger: TriggerInfo, tree: CreateTrigger, block: Block, *, each: bool) -> Callee:
+def _callee(trigger: TriggerInfo, tree: CreateTrigger, block: StatementBlock, *, each: bool) -> Callee:
     routine = Routine("PROCEDURE", trigger.name, (), (), block, trigger.text)
     references = (tree.old, tree.new or NO_NAME) if each else None
     return Callee(trigger.name, (), (), routine, owner=trigger.owner, references=references)
 
 
-def _cell(t: ColumnType, value: Any) -> Cell:
+def _cell(t: ColumnType, value: Any) -> VariableCell:
     """BYTE and TEXT are NULL in actions."""
-    return Cell(t, None if is_simple_large(t) else value)
+    return VariableCell(t, None if is_simple_large(t) else value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..types.names import text
+from ..types.names import quote_string
 
 DATABASE = "syscdcv1"
 LOCALE = "en_US.57372"
@@ -79,7 +79,10 @@ VIEWS: dict[str, tuple[str, str]] = {
     "syscdcerrcodes": (
         "errcode INTEGER, errname VARCHAR(32), errdesc VARCHAR(127)",
         _values(
-            [f"({number}::INTEGER, {text(name)}, {text(said)})" for number, name, said in ERRORS],
+            [
+                f"({number}::INTEGER, {quote_string(name)}, {quote_string(said)})"
+                for number, name, said in ERRORS
+            ],
             "errcode, errname, errdesc",
         ),
     ),
@@ -87,7 +90,7 @@ VIEWS: dict[str, tuple[str, str]] = {
         "recnum INTEGER, recname VARCHAR(16), recdesc VARCHAR(127)",
         _values(
             [
-                f"({number}::INTEGER, {text(f'CDC_REC_{name}')}, {text(said)})"
+                f"({number}::INTEGER, {quote_string(f'CDC_REC_{name}')}, {quote_string(said)})"
                 for number, name, said in _RECORDS
             ],
             "recnum, recname, recdesc",

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from ...wire.types import ColumnType
-from ..grammar.ddl_nodes import Storage
-from ..types.names import quote
-from ..types.nested_types import DeclaredType, declare, distinct, named_row
+from ..grammar.ddl_nodes import StorageOptions
+from ..types.names import quote_identifier
+from ..types.nested_types import UserDefinedType, declare, distinct, named_row
 from ..types.result_types import SERIALS, is_character, may_end_in_blanks, not_null
 from . import trigger_tables
 from .system_views import INDEX_PARTS, not_null_number, system_table
@@ -32,21 +32,21 @@ SEQUENCE = "Q"
 """Values of systables.tabtype."""
 
 
-class Writer(Protocol):
+class SqlConnection(Protocol):
     """What runs SQL: a DuckDB connection, or a session's recorder."""
 
     def execute(self, query: str, parameters: Any = ...) -> Any: ...
 
 
-def attached(database: str) -> str:
+def duck_database(database: str) -> str:
     """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
-    return quote("d_" + database)
+    return quote_identifier("d_" + database)
 
 
-def repeated_key(info: TableInfo, columns: Sequence[str]) -> str:
+def duplicate_key_query(info: TableInfo, columns: Sequence[str]) -> str:
     """The query that has a row when a key is there twice. NULL is a value like others in a key."""
     names = ", ".join(key_part(info, name) for name in columns)
-    return f"SELECT 1 FROM {info.duck} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
+    return f"SELECT 1 FROM {info.duck_name} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
 
 
 def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
@@ -56,7 +56,7 @@ def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
 
 def key_part(info: TableInfo, name: str, alias: str = "") -> str:
     """A column as keys have it: texts without the blanks behind them. It is what DuckDB's index is of, too."""
-    column = f"{quote(alias)}.{quote(name)}" if alias else quote(name)
+    column = f"{quote_identifier(alias)}.{quote_identifier(name)}" if alias else quote_identifier(name)
     return key_text(column) if name in info.blank_padded else column
 
 
@@ -72,7 +72,9 @@ def key_texts(column: Any) -> Any:
     return pc.utf8_rtrim(column, " ")
 
 
-def same_key(info: TableInfo, columns: Sequence[str], left: str, right: str, *, nulls: bool = True) -> str:
+def same_key_condition(
+    info: TableInfo, columns: Sequence[str], left: str, right: str, *, nulls: bool = True
+) -> str:
     """The condition that two rows have the same key; with `nulls` also NULL beside NULL."""
     nullable = nullable_columns(info, columns) if nulls else ()
     return " AND ".join(
@@ -81,12 +83,12 @@ def same_key(info: TableInfo, columns: Sequence[str], left: str, right: str, *, 
     )
 
 
-def same_parent(info: TableInfo, foreign: Foreign, child: str, parent: str) -> str:
+def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: str) -> str:
     """The condition that a row of a table refers to a row of another, by the aliases of both."""
     parts = []
     for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
         column = info.column(here)
-        name = f"{quote(parent)}.{quote(there)}"
+        name = f"{quote_identifier(parent)}.{quote_identifier(there)}"
         text = column is not None and is_character(column.type) and not info.exact_keys
         if text:  # most have no blanks, which DuckDB sees in a quarter of the time that RTRIM takes
             name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
@@ -94,7 +96,7 @@ def same_parent(info: TableInfo, foreign: Foreign, child: str, parent: str) -> s
     return " AND ".join(parts)
 
 
-def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
+def first_row(con: SqlConnection, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
     """The first row of a query whose result is taken whole (DuckDB refuses new work over an unfinished
     result)."""
     rows = (con.execute(sql, parameters) if parameters is not None else con.execute(sql)).fetchall()
@@ -117,7 +119,7 @@ class ColumnInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Unique:
+class UniqueConstraint:
     """A primary key (P), unique constraint (U) or unique index (I)."""
 
     name: str
@@ -126,17 +128,17 @@ class Unique:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckConstraint:
     """A CHECK constraint; `duck` is its condition as DuckDB SQL over the bare column names."""
 
     name: str
-    duck: str
-    informix: str
+    duck_sql: str
+    informix_sql: str
     sqlcode: int = -530
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignKey:
     """A foreign key to the key columns of another table of the same database."""
 
     name: str
@@ -147,12 +149,12 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexInfo:
     """An index made by CREATE INDEX; parts are (column, descending)."""
 
     name: str
     unique: bool
-    parts: tuple[tuple[str, bool], ...]
+    key_columns: tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +166,19 @@ class TableInfo:
     kind: str  # T table, V view, S system view
     columns: tuple[ColumnInfo, ...]
     database: str
-    duck: str  # qualified DuckDB name; of a system view its query in parentheses
-    uniques: tuple[Unique, ...] = ()
-    checks: tuple[Check, ...] = ()
-    foreigns: tuple[Foreign, ...] = ()
-    indexes: tuple[Index, ...] = ()
+    duck_name: str  # qualified DuckDB name; of a system view its query in parentheses
+    unique_constraints: tuple[UniqueConstraint, ...] = ()
+    checks: tuple[CheckConstraint, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    indexes: tuple[IndexInfo, ...] = ()
     viewtext: str = ""
-    checked: bool = False  # a view WITH CHECK OPTION
-    storage: Storage = field(default_factory=Storage, compare=False)
+    with_check_option: bool = False  # a view WITH CHECK OPTION
+    storage: StorageOptions = field(default_factory=StorageOptions, compare=False)
     temporary: bool = False
     owner: str = field(default="informix", compare=False)
     children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
     triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
-    full_rows: bool = field(default=False, compare=False)  # its rows go to the log of changes
+    is_fully_logged: bool = field(default=False, compare=False)  # its rows go to the log of changes
     exact_keys: bool = False  # its keys have blanks behind texts, as a directory of format 3 has them
     blank_padded: frozenset[str] = field(init=False, compare=False, repr=False)
     """The columns whose texts are the same in a key, whatever blanks are behind them, and stored with these."""
@@ -205,27 +207,31 @@ class TableInfo:
         return tuple(trigger for trigger in self.triggers if trigger.fired_by(event, changed))
 
     @property
-    def watched(self) -> bool:
+    def has_engine_checks(self) -> bool:
         """Whether there are rules for rows that DuckDB does not know of."""
-        return bool(self.foreigns) or any(check.sqlcode != -530 for check in self.checks)
+        return bool(self.foreign_keys) or any(check.sqlcode != -530 for check in self.checks)
 
     @property
-    def plain(self) -> bool:
+    def has_simple_updates(self) -> bool:
         """Whether a change of a row that keeps its keys is that and nothing else, besides the locks on it: neither
         are other rows looked at or changed, nor anything run, nor written down."""
-        return self.kind == "T" and not (self.temporary or self.has_triggers or self.full_rows)
+        return self.kind == "T" and not (self.temporary or self.has_triggers or self.is_fully_logged)
 
     @property
-    def keys(self) -> tuple[Unique, ...]:
+    def keys(self) -> tuple[UniqueConstraint, ...]:
         """Everything that forbids duplicates: constraints and unique indexes."""
-        extra = tuple(Unique(i.name, "I", tuple(c for c, _ in i.parts)) for i in self.indexes if i.unique)
-        return self.uniques + extra
+        extra = tuple(
+            UniqueConstraint(i.name, "I", tuple(c for c, _ in i.key_columns))
+            for i in self.indexes
+            if i.unique
+        )
+        return self.unique_constraints + extra
 
 
-def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
+def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None:
     """The description of one table as this connection's transaction sees it; None when there is no such
     table."""
-    db = attached(database)
+    db = duck_database(database)
     row = first_row(
         con,
         f"SELECT tabid, tabtype, viewtext, details, owner FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
@@ -260,11 +266,13 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
         "S" if tabid < FIRST_USER_TABID else tabtype,
         columns,
         database,
-        system_table(name, db, database) if tabid < FIRST_USER_TABID else f"{db}.main.{quote(name)}",
-        tuple(Unique(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
-        tuple(Check(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
+        system_table(name, db, database)
+        if tabid < FIRST_USER_TABID
+        else f"{db}.main.{quote_identifier(name)}",
+        tuple(UniqueConstraint(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
+        tuple(CheckConstraint(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
         tuple(
-            Foreign(
+            ForeignKey(
                 f["name"],
                 tuple(f["columns"]),
                 f["parent"],
@@ -274,7 +282,7 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
             for f in extra.get("foreigns", ())
         ),
         tuple(
-            Index(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
+            IndexInfo(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
             for i in extra.get("indexes", ())
         ),
         viewtext or "",
@@ -294,7 +302,7 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
     )
 
 
-def _triggers(con: Writer, db: str, tabid: int, names: list[str]) -> tuple[TriggerInfo, ...]:
+def _triggers(con: SqlConnection, db: str, tabid: int, names: list[str]) -> tuple[TriggerInfo, ...]:
     if tabid < FIRST_USER_TABID:
         return ()
     rows = con.execute(trigger_tables.QUERY.format(db=db), [tabid]).fetchall()
@@ -307,44 +315,48 @@ class SequenceInfo:
 
     name: str
     tabid: int
-    duck: str
+    duck_name: str
     settings: dict[str, Any] = field(hash=False)
 
 
-def load_sequence(con: Writer, database: str, name: str) -> SequenceInfo | None:
+def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo | None:
     """A sequence by its name, None when there is none."""
-    db = attached(database)
+    db = duck_database(database)
     query = f"SELECT tabid, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype = '{SEQUENCE}'"
     row = first_row(con, query, [name])
     if row is None:
         return None
     tabid, details = row
-    return SequenceInfo(name, tabid, f"{db}.main.{quote(f'_sequence_{tabid}')}", json.loads(details))
+    return SequenceInfo(
+        name, tabid, f"{db}.main.{quote_identifier(f'_sequence_{tabid}')}", json.loads(details)
+    )
 
 
-def _storage(kept: dict[str, Any] | None) -> Storage:
+def _storage(kept: dict[str, Any] | None) -> StorageOptions:
     if kept is None:
-        return Storage()
-    return Storage(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
+        return StorageOptions()
+    return StorageOptions(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
 
 
 def declared_text(t: ColumnType) -> str:
     """The declaration that `declare` reads back."""
-    return t.extended_name if isinstance(t, DeclaredType) else t.sql
+    return t.extended_name if isinstance(t, UserDefinedType) else t.sql
 
 
-def _stored_type(con: Writer, database: str, declared: str, required: bool, extended_id: int) -> ColumnType:
+def _stored_type(
+    con: SqlConnection, database: str, declared: str, required: bool, extended_id: int
+) -> ColumnType:
     t = declare(declared, lambda name: find_type(con, database, name))
-    if isinstance(t, DeclaredType) and not t.extended_id:
+    if isinstance(t, UserDefinedType) and not t.extended_id:
         t = replace(t, extended_id=extended_id)
     return not_null(t) if required else t
 
 
-def find_type(con: Writer, database: str, name: str) -> ColumnType | None:
+def find_type(con: SqlConnection, database: str, name: str) -> ColumnType | None:
     """A named ROW or DISTINCT type of the database; None when there is none of that name."""
     row = first_row(
         con,
-        f"SELECT extended_id, mode, definition FROM {attached(database)}._ifx.xtdtypes "
+        f"SELECT extended_id, mode, definition FROM {duck_database(database)}._ifx.xtdtypes "
         "WHERE name = ? AND mode IN ('R', 'D')",
         [name],
     )
@@ -359,8 +371,10 @@ def find_type(con: Writer, database: str, name: str) -> ColumnType | None:
 def _details(info: TableInfo) -> str:
     return json.dumps(
         {
-            "uniques": [{"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.uniques],
-            "checks": [{"name": c.name, "duck": c.duck, "informix": c.informix} for c in info.checks],
+            "uniques": [
+                {"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.unique_constraints
+            ],
+            "checks": [{"name": c.name, "duck": c.duck_sql, "informix": c.informix_sql} for c in info.checks],
             "foreigns": [
                 {
                     "name": f.name,
@@ -369,10 +383,10 @@ def _details(info: TableInfo) -> str:
                     "parent_columns": f.parent_columns,
                     "cascade": f.cascade,
                 }
-                for f in info.foreigns
+                for f in info.foreign_keys
             ],
-            "indexes": [{"name": i.name, "unique": i.unique, "parts": i.parts} for i in info.indexes],
-            "checked": info.checked,
+            "indexes": [{"name": i.name, "unique": i.unique, "parts": i.key_columns} for i in info.indexes],
+            "checked": info.with_check_option,
             "padded_keys": not info.exact_keys,
             "storage": asdict(info.storage),
         }
@@ -402,7 +416,7 @@ def column_rows(info: TableInfo) -> list[list[object]]:
 
 
 def store_table(
-    con: Writer,
+    con: SqlConnection,
     info: TableInfo,
     owner: str = "informix",
     *,
@@ -410,7 +424,7 @@ def store_table(
     flags: int = 0,
 ) -> None:
     """Write the description of a new table or view; part of the open transaction."""
-    db = attached(info.database)
+    db = duck_database(info.database)
     places = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
     con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({places})", table_row(info, owner, site, flags))
     rows = column_rows(info)
@@ -422,10 +436,10 @@ def store_table(
     _store_keys(con, info, owner)
 
 
-def _store_keys(con: Writer, info: TableInfo, owner: str) -> None:
+def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
     """Write constraints and indexes. As on a real server every key has an index, a foreign one too, whose name
     begins with a blank where it was not given."""
-    db = attached(info.database)
+    db = duck_database(info.database)
     numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
 
     def index(name: str, kind: str, columns: Iterable[tuple[str, bool]]) -> str:
@@ -446,18 +460,18 @@ def _store_keys(con: Writer, info: TableInfo, owner: str) -> None:
     def constraint(number: int, name: str, kind: str, *rest: object) -> None:
         constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
 
-    for position, unique in enumerate(info.uniques):
+    for position, unique in enumerate(info.unique_constraints):
         made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
         constraint(position, unique.name, unique.kind, made, None, None, None)
     for position, check in enumerate(info.checks):
         constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
-    for position, foreign in enumerate(info.foreigns):
-        name = f" {info.tabid}_{len(info.uniques) + position + 1}"
+    for position, foreign in enumerate(info.foreign_keys):
+        name = f" {info.tabid}_{len(info.unique_constraints) + position + 1}"
         made = index(name, "D", ((c, False) for c in foreign.columns))
         rule = "C" if foreign.cascade else "R"
         constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
     for each in info.indexes:
-        index(each.name, "U" if each.unique else "D", each.parts)
+        index(each.name, "U" if each.unique else "D", each.key_columns)
     for column in info.columns:
         if column.type.not_null:
             number = not_null_number(info.tabid, numbers[column.name])
@@ -476,52 +490,54 @@ def _store_keys(con: Writer, info: TableInfo, owner: str) -> None:
 _FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within a table's hundred numbers of constraints
 
 
-def _parent(con: Writer, info: TableInfo, foreign: Foreign) -> tuple[int | None, int | None]:
+def _parent(con: SqlConnection, info: TableInfo, foreign: ForeignKey) -> tuple[int | None, int | None]:
     """Number of the table that a foreign key refers to, and of the key there."""
     parent = info if foreign.parent == info.name else load_table(con, info.database, foreign.parent)
     if parent is None:
         return None, None
-    keys = [n for n, u in enumerate(parent.uniques) if set(u.columns) == set(foreign.parent_columns)]
+    keys = [
+        n for n, u in enumerate(parent.unique_constraints) if set(u.columns) == set(foreign.parent_columns)
+    ]
     return parent.tabid, parent.tabid * 100 + keys[0] if keys else None
 
 
-def forget_table(con: Writer, info: TableInfo) -> None:
+def forget_table(con: SqlConnection, info: TableInfo) -> None:
     """Remove the description of a table; part of the open transaction."""
-    db = attached(info.database)
+    db = duck_database(info.database)
     for name in ("tables", "columns", "indexes", "constraints"):
         con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
 
 
-def replace_table(con: Writer, info: TableInfo) -> None:
+def replace_table(con: SqlConnection, info: TableInfo) -> None:
     """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
     forget_table(con, info)
     store_table(con, info, info.owner)
 
 
-def max_type_id(con: Writer, database: str) -> int:
+def max_type_id(con: SqlConnection, database: str) -> int:
     """The highest number of a type of the database's own; those of user types begin at 2048."""
-    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {attached(database)}._ifx.xtdtypes")
+    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {duck_database(database)}._ifx.xtdtypes")
     return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
 
 
-def max_tabid(con: Writer, database: str) -> int:
+def max_tabid(con: SqlConnection, database: str) -> int:
     """The highest number of a table, or of a fragment of one."""
     row = first_row(
         con,
         "SELECT coalesce(max(greatest(tabid, coalesce(list_max("
         "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]')), 0))), 0) "
-        f"FROM {attached(database)}._ifx.tables",
+        f"FROM {duck_database(database)}._ifx.tables",
     )
     return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)
 
 
-def max_trigid(con: Writer, database: str) -> int:
+def max_trigid(con: SqlConnection, database: str) -> int:
     """The highest number of a trigger."""
-    row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {attached(database)}._ifx.triggers")
+    row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {duck_database(database)}._ifx.triggers")
     return int(row[0]) if row else 0
 
 
-def max_procid(con: Writer, database: str) -> int:
+def max_procid(con: SqlConnection, database: str) -> int:
     """The highest number of a routine; the first ones belong to a real server's own."""
-    row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {attached(database)}._ifx.procedures")
+    row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {duck_database(database)}._ifx.procedures")
     return max(FIRST_USER_PROCID - 1, int(row[0]) if row else 0)

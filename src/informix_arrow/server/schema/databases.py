@@ -11,12 +11,12 @@ from pathlib import Path
 
 import duckdb
 
-from ..errors import SqlError, given_up
-from ..grammar.database_names import database_name
-from ..types.names import quote, text
+from ..errors import SqlError, invalidated_database
+from ..grammar.database_names import parse_database_name
+from ..types.names import quote_identifier, quote_string
 from . import capture_tables
-from .catalog import FIRST_USER_TABID, attached
-from .renaming import take_name
+from .catalog import FIRST_USER_TABID, duck_database
+from .renaming import update_database_name
 from .system_catalog import install
 
 OTHER_LOCALE = 0x40
@@ -54,15 +54,15 @@ class Databases:
         self._directory = directory
         self._lock = threading.Lock()
         self._closed = False
-        self.given_up: set[str] = set()
+        self.invalidated: set[str] = set()
         self._records: dict[str, DatabaseRecord] = {}
-        self.changes = 0
+        self.version = 0
         if directory is not None and any(directory.glob("*.duckdb")):
             self._require_file("sysmaster")
         self._attach("sysmaster", "en_US.819")
         rows = con.execute(
             f"SELECT name, is_logging, is_buff_log, is_ansi, locale, was FROM "
-            f"{attached('sysmaster')}._ifx.databases "
+            f"{duck_database('sysmaster')}._ifx.databases "
             "ORDER BY number"
         ).fetchall()
         for name, logging, buffered, ansi, locale, was in rows:
@@ -72,7 +72,7 @@ class Databases:
                 self._require_file(name)
                 self._attach(name, locale)
             if was:
-                self._renamed(name, was)
+                self._finish_rename(name, was)
             self._records[name] = DatabaseRecord(name, bool(logging), bool(buffered), bool(ansi), locale)
         if "sysmaster" not in self._records:
             self._register(DatabaseRecord("sysmaster", True, False, False, "en_US.819"))
@@ -89,16 +89,16 @@ class Databases:
         if found is None and name == capture_tables.DATABASE:
             with suppress(SqlError):  # another session has been quicker
                 self.create(name, logged=True, buffered=False, ansi=False, locale=capture_tables.LOCALE)
-        return found or self._known(name)
+        return found or self._require_database(name)
 
-    def _known(self, name: str) -> DatabaseRecord:
+    def _require_database(self, name: str) -> DatabaseRecord:
         """A database that is there; errors as those of `get`."""
         found = self._records.get(name)
         if found is None:
-            raise SqlError(-329, -111, 0, database_name(name))
+            raise SqlError(-329, -111, 0, parse_database_name(name))
         return found
 
-    def of_users(self, name: str) -> DatabaseRecord:
+    def require_user_database(self, name: str) -> DatabaseRecord:
         """A database that may be dropped or renamed: -389 for sysmaster, which belongs to the server, else as `get`."""
         record = self.get(name)
         if record.name == "sysmaster":
@@ -131,15 +131,17 @@ class Databases:
         """
         path = self._path(name)
         replayed = self._directory is not None and Path(f"{path}.wal").exists()
-        self._con.execute(f"ATTACH {text(path)} AS {attached(name)}")
+        self._con.execute(f"ATTACH {quote_string(path)} AS {duck_database(name)}")
         if replayed:
-            self._con.execute(f"CHECKPOINT {attached(name)}")
+            self._con.execute(f"CHECKPOINT {duck_database(name)}")
 
-    def note(self, error: BaseException) -> None:
+    def note_invalidated(self, error: BaseException) -> None:
         """Remember which database DuckDB has given up, if the error says so."""
-        name = given_up(error)
+        name = invalidated_database(error)
         if name and self._directory is not None:
-            self.given_up.update(known for known in self._records if attached(known) == quote(name))
+            self.invalidated.update(
+                known for known in self._records if duck_database(known) == quote_identifier(name)
+            )
 
     def reattach(self, name: str) -> None:
         """Let go of a database that DuckDB has given up, and have it again. duckdb.Error while that cannot be."""
@@ -147,12 +149,12 @@ class Databases:
             self._require_open()
             self._end_transaction()
             if name in self._records:  # it may have been dropped meanwhile
-                self._con.execute(f"DETACH DATABASE IF EXISTS {attached(name)}")
+                self._con.execute(f"DETACH DATABASE IF EXISTS {duck_database(name)}")
                 self._open(name)
-            self.given_up.discard(name)
+            self.invalidated.discard(name)
 
     def _register(self, record: DatabaseRecord, owner: str = "informix") -> None:
-        master = f"{attached('sysmaster')}._ifx.databases"
+        master = f"{duck_database('sysmaster')}._ifx.databases"
         self._con.execute(
             f"INSERT INTO {master} (number, name, created, is_logging, is_buff_log, is_ansi, locale, owner) "
             f"SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM {master}",
@@ -167,38 +169,40 @@ class Databases:
             ],
         )
         self._records[record.name] = record
-        self.changes += 1
+        self.version += 1
 
     def create(
         self, name: str, *, logged: bool, buffered: bool, ansi: bool, locale: str, creator: str = ""
     ) -> DatabaseRecord:
         """CREATE DATABASE by a user, or by the server itself: -330 when the name is taken, -354 for one that no
         database can have."""
-        name = database_name(name)
-        with self._alone():
+        name = parse_database_name(name)
+        with self._exclusive():
             self._require_open()
             if name in self._records:
                 raise SqlError(-330, -100, 0, name)
             record = DatabaseRecord(name, logged, buffered, ansi, locale)
-            self._put_aside(name)
+            self._move_aside(name)
             try:
                 self._attach(name, locale, creator)
                 self._register(record, creator or "informix")
             except BaseException:
-                self._take_back(name)
+                self._undo_create(name)
                 raise
             return record
 
-    def _take_back(self, name: str) -> None:
+    def _undo_create(self, name: str) -> None:
         """What is there of a database that could not be made."""
         self._end_transaction()
         if self._records.pop(name, None) is not None:
-            self._con.execute(f"DELETE FROM {attached('sysmaster')}._ifx.databases WHERE name = ?", [name])
-        self._con.execute(f"DETACH DATABASE IF EXISTS {attached(name)}")
+            self._con.execute(
+                f"DELETE FROM {duck_database('sysmaster')}._ifx.databases WHERE name = ?", [name]
+            )
+        self._con.execute(f"DETACH DATABASE IF EXISTS {duck_database(name)}")
         self._remove_files(name)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """Nobody else makes or drops a database meanwhile; what fails here leaves nothing open to those that follow,
         who have the same connection."""
         with self._lock:
@@ -226,7 +230,7 @@ class Databases:
         if self._closed:
             raise RuntimeError("the server is not running")
 
-    def _put_aside(self, name: str) -> None:
+    def _move_aside(self, name: str) -> None:
         """Rename a file that is in the way of a new database: the server was killed while it made or dropped one of
         that name. Its tables must not come back."""
         if self._directory is None:
@@ -238,33 +242,35 @@ class Databases:
 
     def drop(self, name: str) -> None:
         """DROP DATABASE: -329 unknown; -425 while DuckDB still holds it for a session."""
-        with self._alone():
+        with self._exclusive():
             self._require_open()
-            self.of_users(name)
+            self.require_user_database(name)
             self._detach(name)
-            self._con.execute(f"DELETE FROM {attached('sysmaster')}._ifx.databases WHERE name = ?", [name])
+            self._con.execute(
+                f"DELETE FROM {duck_database('sysmaster')}._ifx.databases WHERE name = ?", [name]
+            )
             del self._records[name]
-            self.changes += 1
+            self.version += 1
             self._remove_files(name)
 
     def tables(self, name: str) -> list[str]:
         """The tables of users in a database."""
-        query = f"SELECT tabname FROM {attached(name)}._ifx.tables WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
+        query = f"SELECT tabname FROM {duck_database(name)}._ifx.tables WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
         return [str(table) for (table,) in self._con.cursor().execute(query).fetchall()]
 
     def rename(self, name: str, new: str) -> None:
         """RENAME DATABASE: -329 unknown, -330 when the new name is taken, -425 while DuckDB still holds it for a
         session. Who is killed meanwhile finds it with its new name, or with the old one."""
-        with self._alone():
+        with self._exclusive():
             self._require_open()
-            record = self.of_users(name)
+            record = self.require_user_database(name)
             if new in self._records:
                 raise SqlError(-330, -100, 0, new)
-            self._put_aside(new)
+            self._move_aside(new)
             if self._directory is None:
                 self._copy(name, new)
             self._detach(name)
-            master = f"{attached('sysmaster')}._ifx.databases"
+            master = f"{duck_database('sysmaster')}._ifx.databases"
             self._con.execute(f"UPDATE {master} SET name = ?, was = ? WHERE name = ?", [new, name, name])
             if self._directory is not None:
                 self._move_files(name, new)
@@ -273,28 +279,28 @@ class Databases:
                 new if kept == name else kept: replace(record, name=new) if kept == name else each
                 for kept, each in self._records.items()
             }
-            self.changes += 1
-            self._renamed(new, name)
+            self.version += 1
+            self._finish_rename(new, name)
 
     def _copy(self, name: str, new: str) -> None:
         """A database in memory cannot be attached by another name."""
-        self._con.execute(f"ATTACH ':memory:' AS {attached(new)}")
+        self._con.execute(f"ATTACH ':memory:' AS {duck_database(new)}")
         try:
-            self._con.execute(f"COPY FROM DATABASE {attached(name)} TO {attached(new)}")
+            self._con.execute(f"COPY FROM DATABASE {duck_database(name)} TO {duck_database(new)}")
         except BaseException:
-            self._con.execute(f"DETACH {attached(new)}")
+            self._con.execute(f"DETACH {duck_database(new)}")
             raise
 
     def _detach(self, name: str) -> None:
         try:
-            self._con.execute(f"DETACH {attached(name)}")
+            self._con.execute(f"DETACH {duck_database(name)}")
         except duckdb.Error as e:
             raise SqlError(-425, 0, 0, name, str(e)) from e
 
-    def _renamed(self, name: str, was: str) -> None:
+    def _finish_rename(self, name: str, was: str) -> None:
         """The end of a RENAME DATABASE, for a database that is attached by its new name."""
-        take_name(self._con, name, was)
-        master = f"{attached('sysmaster')}._ifx.databases"
+        update_database_name(self._con, name, was)
+        master = f"{duck_database('sysmaster')}._ifx.databases"
         self._con.execute(f"UPDATE {master} SET was = NULL WHERE name = ?", [name])
 
     def _move_files(self, name: str, new: str) -> None:

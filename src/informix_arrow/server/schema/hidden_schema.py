@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .catalog import Writer
+from .catalog import SqlConnection
 from .routine_tables import SCHEMA as _ROUTINES
 from .system_views import INDEX_PARTS, NOT_NULL_NUMBER
 from .trigger_tables import SCHEMA as _TRIGGERS
@@ -49,14 +49,14 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.databases (number INTEGER, name VARCHAR, cr
 """
 """Of sysmaster alone. `was` is what a database is called that is about to get another name."""
 
-_DATABASES_LATER = """
+_DATABASES_ADDED_COLUMNS = """
 ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS owner VARCHAR;
 ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS was VARCHAR;
 DROP VIEW IF EXISTS {db}.main.systabnames;
 DROP VIEW IF EXISTS {db}.main.systabinfo;
 """
 
-_LATER = """
+_ADDED_COLUMNS = """
 ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS pconstrid INTEGER;
 ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS delrule VARCHAR;
 ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS owner VARCHAR;
@@ -67,13 +67,13 @@ ALTER TABLE {db}._ifx.indexes ADD COLUMN IF NOT EXISTS owner VARCHAR;
 """What older versions of this server did not have."""
 
 _OWNER = "(SELECT t.owner FROM {db}._ifx.tables t WHERE t.tabid = x.tabid)"
-_SPLIT = ", ".join(
+_INDEX_PART_VALUES = ", ".join(
     f"{part} = coalesce(TRY_CAST(split_part(parts, ',', {n}) AS SMALLINT), 0)"
     for n, part in enumerate(_PARTS, 1)
 )
 _FILL = f"""
 UPDATE {{db}}._ifx.constraints x SET owner = {_OWNER} WHERE owner IS NULL;
-UPDATE {{db}}._ifx.indexes x SET owner = {_OWNER}, {_SPLIT} WHERE owner IS NULL;
+UPDATE {{db}}._ifx.indexes x SET owner = {_OWNER}, {_INDEX_PART_VALUES} WHERE owner IS NULL;
 INSERT INTO {{db}}._ifx.constraints (constrid, constrname, tabid, constrtype, owner)
     SELECT number, 'n' || tabid || '_' || number, tabid, 'N', {_OWNER} FROM
     (SELECT {NOT_NULL_NUMBER} AS number, tabid FROM {{db}}._ifx.columns WHERE required AND tabid >= 100) x
@@ -81,13 +81,13 @@ INSERT INTO {{db}}._ifx.constraints (constrid, constrname, tabid, constrtype, ow
 """
 """And the values of that."""
 
-TEXT = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES + _LATER + _FILL
+SCHEMA_SQL = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES + _ADDED_COLUMNS + _FILL
 
 
-def create(con: Writer, db: str, *, master: bool, fresh: bool) -> None:
+def create(con: SqlConnection, db: str, *, master: bool, fresh: bool) -> None:
     """Create the hidden tables of a database that DuckDB knows as `db`, or those of them that are missing where it is
     not `fresh`."""
     parts = [_TABLES, _ROUTINES, _TRIGGERS, _RIGHTS, *([_DATABASES] if master else [])]
     if not fresh:
-        parts += [_LATER, _FILL, *([_DATABASES_LATER] if master else [])]
+        parts += [_ADDED_COLUMNS, _FILL, *([_DATABASES_ADDED_COLUMNS] if master else [])]
     con.execute("".join(parts).format(db=db))

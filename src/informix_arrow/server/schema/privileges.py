@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import capture_tables
-from .catalog import Writer, attached
+from .catalog import SqlConnection, duck_database
 
 PUBLIC = "public"
 DBA, RESOURCE, CONNECT, ROLE = "D", "R", "C", "G"
@@ -26,14 +26,16 @@ OF_NEW_TABLES = "suidx"
 
 def table_word(letters: Collection[str], columns: bool = False) -> str:
     """systabauth.tabauth of some letters; the capital one goes before the small one."""
-    return "".join(_shown(letter, letters) if letter != "*" else "-*"[columns] for letter in TABLE_LETTERS)
+    return "".join(
+        _encode_letter(letter, letters) if letter != "*" else "-*"[columns] for letter in TABLE_LETTERS
+    )
 
 
 def _column_word(letters: Collection[str]) -> str:
-    return "".join(_shown(letter, letters) for letter in COLUMN_LETTERS)
+    return "".join(_encode_letter(letter, letters) for letter in COLUMN_LETTERS)
 
 
-def _shown(letter: str, letters: Collection[str]) -> str:
+def _encode_letter(letter: str, letters: Collection[str]) -> str:
     return letter.upper() if letter.upper() in letters else letter if letter in letters else "-"
 
 
@@ -42,7 +44,7 @@ def _letters(word: str) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class GrantedPrivileges:
     """What some names have in one database together: letters by the number of a table, and by that and a column;
     routines by their numbers, with whether the privilege may be granted on."""
 
@@ -52,12 +54,12 @@ class Held:
     routines: Mapping[int, bool]
 
 
-def names_of(con: Writer, database: str, user: str, role: str) -> frozenset[str]:
+def grantee_names(con: SqlConnection, database: str, user: str, role: str) -> frozenset[str]:
     """The user, PUBLIC, and the role with all roles that it has."""
     names = {user, PUBLIC}
     if role:
         granted: dict[str, set[str]] = {}
-        for name, grantee in _rows(con, f"SELECT rolename, grantee FROM {_of(database)}.roleauth"):
+        for name, grantee in _rows(con, f"SELECT rolename, grantee FROM {_hidden_schema(database)}.roleauth"):
             granted.setdefault(grantee, set()).add(name)
         waiting = {role}
         while waiting:
@@ -66,9 +68,9 @@ def names_of(con: Writer, database: str, user: str, role: str) -> frozenset[str]
     return frozenset(names)
 
 
-def held(con: Writer, database: str, names: Collection[str]) -> Held:
+def load_privileges(con: SqlConnection, database: str, names: Collection[str]) -> GrantedPrivileges:
     """What the names have together."""
-    db, given = _of(database), [list(names)]
+    db, given = _hidden_schema(database), [list(names)]
     levels = _rows(con, f"SELECT usertype FROM {db}.users WHERE list_contains(?, username)", given)
     tables: dict[int, frozenset[str]] = {}
     for tabid, word in _rows(
@@ -84,75 +86,81 @@ def held(con: Writer, database: str, names: Collection[str]) -> Held:
     for procid, word in _rows(con, query, given):
         routines[procid] = routines.get(procid, False) or word == "E"
     level = max((kind for (kind,) in levels if kind in LEVELS), key=LEVELS.index, default="")
-    return Held(level, tables, columns, routines)
+    return GrantedPrivileges(level, tables, columns, routines)
 
 
-def _of(database: str) -> str:
-    return f"{attached(database)}._ifx"
+def _hidden_schema(database: str) -> str:
+    return f"{duck_database(database)}._ifx"
 
 
-def _rows(con: Writer, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
-    found: list[tuple[Any, ...]] = con.execute(sql, values).fetchall()
-    return found
+def _rows(con: SqlConnection, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = con.execute(sql, values).fetchall()
+    return rows
 
 
 # ---- users and roles ------------------------------------------------------------------------------
-def user_type(con: Writer, database: str, name: str) -> str:
+def user_type(con: SqlConnection, database: str, name: str) -> str:
     """sysusers.usertype of a user or role, "" for none."""
-    rows = _rows(con, f"SELECT usertype FROM {_of(database)}.users WHERE username = ?", [name])
+    rows = _rows(con, f"SELECT usertype FROM {_hidden_schema(database)}.users WHERE username = ?", [name])
     return str(rows[0][0]) if rows else ""
 
 
-def default_role(con: Writer, database: str, user: str) -> str:
+def default_role(con: SqlConnection, database: str, user: str) -> str:
     """The role that a user has when he opens the database: his own default, or that of PUBLIC."""
     for name in (user, PUBLIC):
-        rows = _rows(con, f"SELECT defrole FROM {_of(database)}.users WHERE username = ?", [name])
+        rows = _rows(con, f"SELECT defrole FROM {_hidden_schema(database)}.users WHERE username = ?", [name])
         if rows and rows[0][0]:
             return str(rows[0][0])
     return ""
 
 
-def set_default_role(con: Writer, database: str, name: str, role: str) -> None:
+def set_default_role(con: SqlConnection, database: str, name: str, role: str) -> None:
     """Another default role, "" for none."""
-    con.execute(f"UPDATE {_of(database)}.users SET defrole = ? WHERE username = ?", [role or None, name])
+    con.execute(
+        f"UPDATE {_hidden_schema(database)}.users SET defrole = ? WHERE username = ?", [role or None, name]
+    )
 
 
-def set_user(con: Writer, database: str, name: str, kind: str) -> None:
+def set_user(con: SqlConnection, database: str, name: str, kind: str) -> None:
     """Another kind of user or role, "" for none."""
     if kind and user_type(con, database, name):
-        con.execute(f"UPDATE {_of(database)}.users SET usertype = ? WHERE username = ?", [kind, name])
+        con.execute(
+            f"UPDATE {_hidden_schema(database)}.users SET usertype = ? WHERE username = ?", [kind, name]
+        )
         return
-    con.execute(f"DELETE FROM {_of(database)}.users WHERE username = ?", [name])
+    con.execute(f"DELETE FROM {_hidden_schema(database)}.users WHERE username = ?", [name])
     if kind:
-        con.execute(f"INSERT INTO {_of(database)}.users VALUES (?, ?, NULL)", [name, kind])
+        con.execute(f"INSERT INTO {_hidden_schema(database)}.users VALUES (?, ?, NULL)", [name, kind])
 
 
-def roles_of(con: Writer, database: str, grantees: Collection[str]) -> dict[str, bool]:
+def roles_of(con: SqlConnection, database: str, grantees: Collection[str]) -> dict[str, bool]:
     """The roles that some names have, with whether they may be granted on."""
-    query = f"SELECT rolename, is_grantable FROM {_of(database)}.roleauth WHERE list_contains(?, grantee)"
-    found: dict[str, bool] = {}
+    query = f"SELECT rolename, is_grantable FROM {_hidden_schema(database)}.roleauth WHERE list_contains(?, grantee)"
+    roles: dict[str, bool] = {}
     for name, grantable in _rows(con, query, [list(grantees)]):
-        found[name] = found.get(name, False) or grantable == "y"
-    return found
+        roles[name] = roles.get(name, False) or grantable == "y"
+    return roles
 
 
-def give_role(con: Writer, database: str, role: str, grantee: str, *, option: bool) -> None:
+def grant_role(con: SqlConnection, database: str, role: str, grantee: str, *, option: bool) -> None:
     """Let somebody have a role."""
-    take_role(con, database, role, grantee)
-    place = f"{_of(database)}.roleauth"
+    revoke_role(con, database, role, grantee)
+    place = f"{_hidden_schema(database)}.roleauth"
     con.execute(f"INSERT INTO {place} VALUES (?, ?, ?)", [role, grantee, "y" if option else "n"])
 
 
-def take_role(con: Writer, database: str, role: str, grantee: str) -> bool:
+def revoke_role(con: SqlConnection, database: str, role: str, grantee: str) -> bool:
     """Take a role away; whether he had it."""
     had = role in roles_of(con, database, [grantee])
-    con.execute(f"DELETE FROM {_of(database)}.roleauth WHERE rolename = ? AND grantee = ?", [role, grantee])
+    con.execute(
+        f"DELETE FROM {_hidden_schema(database)}.roleauth WHERE rolename = ? AND grantee = ?", [role, grantee]
+    )
     return had
 
 
-def forget_role(con: Writer, database: str, role: str) -> None:
+def forget_role(con: SqlConnection, database: str, role: str) -> None:
     """A role and everything that it has and is had by."""
-    db = _of(database)
+    db = _hidden_schema(database)
     for table in ("tabauth", "colauth", "procauth"):
         con.execute(f"DELETE FROM {db}.{table} WHERE grantee = ?", [role])
     con.execute(f"DELETE FROM {db}.roleauth WHERE rolename = ? OR grantee = ?", [role, role])
@@ -161,11 +169,11 @@ def forget_role(con: Writer, database: str, role: str) -> None:
 
 
 # ---- tables ---------------------------------------------------------------------------------------
-def on_table(
-    con: Writer, database: str, tabid: int, grantor: str, grantee: str
+def table_grants(
+    con: SqlConnection, database: str, tabid: int, grantor: str, grantee: str
 ) -> tuple[set[str], dict[str, set[str]]]:
     """What somebody has on a table from one grantor: letters, and letters by column."""
-    db, key = _of(database), [tabid, grantor, grantee]
+    db, key = _hidden_schema(database), [tabid, grantor, grantee]
     where = "WHERE tabid = ? AND grantor = ? AND grantee = ?"
     letters: set[str] = set()
     for (word,) in _rows(con, f"SELECT tabauth FROM {db}.tabauth {where}", key):
@@ -176,8 +184,8 @@ def on_table(
     return letters, columns
 
 
-def set_on_table(
-    con: Writer,
+def set_table_grants(
+    con: SqlConnection,
     database: str,
     tabid: int,
     grantor: str,
@@ -186,7 +194,7 @@ def set_on_table(
     columns: Mapping[str, Collection[str]],
 ) -> None:
     """Another set of privileges of somebody on a table from one grantor."""
-    db, key = _of(database), [grantor, grantee, tabid]
+    db, key = _hidden_schema(database), [grantor, grantee, tabid]
     for table in ("tabauth", "colauth"):
         con.execute(f"DELETE FROM {db}.{table} WHERE grantor = ? AND grantee = ? AND tabid = ?", key)
     kept = {name: word for name, those in columns.items() if (word := _column_word(those)).strip("-")}
@@ -196,69 +204,74 @@ def set_on_table(
         con.execute(f"INSERT INTO {db}.colauth VALUES (?, ?, ?, ?, ?)", [*key, name, word])
 
 
-def give_public(con: Writer, database: str, tabid: int, owner: str) -> None:
+def grant_to_public(con: SqlConnection, database: str, tabid: int, owner: str) -> None:
     """What PUBLIC gets on a new table."""
     word = table_word(OF_NEW_TABLES)
-    con.execute(f"INSERT INTO {_of(database)}.tabauth VALUES (?, ?, ?, ?)", [owner, PUBLIC, tabid, word])
+    con.execute(
+        f"INSERT INTO {_hidden_schema(database)}.tabauth VALUES (?, ?, ?, ?)", [owner, PUBLIC, tabid, word]
+    )
 
 
-def granted_on(con: Writer, database: str, tabid: int, grantor: str) -> list[str]:
+def grantees_on(con: SqlConnection, database: str, tabid: int, grantor: str) -> list[str]:
     """To whom somebody has granted anything on a table."""
-    query = f"SELECT DISTINCT grantee FROM {_of(database)}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
+    query = f"SELECT DISTINCT grantee FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantor])]
 
 
-def grantors_to(con: Writer, database: str, tabid: int, grantee: str) -> list[str]:
+def grantors_to(con: SqlConnection, database: str, tabid: int, grantee: str) -> list[str]:
     """Who has granted somebody anything on a table."""
-    query = f"SELECT DISTINCT grantor FROM {_of(database)}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
+    query = f"SELECT DISTINCT grantor FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantee])]
 
 
-def forget_table(con: Writer, database: str, tabid: int) -> None:
+def forget_table(con: SqlConnection, database: str, tabid: int) -> None:
     """All privileges on a table that is dropped."""
     for table in ("tabauth", "colauth"):
-        con.execute(f"DELETE FROM {_of(database)}.{table} WHERE tabid = ?", [tabid])
+        con.execute(f"DELETE FROM {_hidden_schema(database)}.{table} WHERE tabid = ?", [tabid])
 
 
-def forget_columns(con: Writer, database: str, tabid: int, kept: Collection[str]) -> None:
+def forget_columns(con: SqlConnection, database: str, tabid: int, kept: Collection[str]) -> None:
     """The privileges on columns that a table no longer has."""
-    sql = f"DELETE FROM {_of(database)}.colauth WHERE tabid = ? AND NOT list_contains(?, colname)"
+    sql = f"DELETE FROM {_hidden_schema(database)}.colauth WHERE tabid = ? AND NOT list_contains(?, colname)"
     con.execute(sql, [tabid, list(kept)])
 
 
-def rename_column(con: Writer, database: str, tabid: int, old: str, new: str) -> None:
+def rename_column(con: SqlConnection, database: str, tabid: int, old: str, new: str) -> None:
     """The privileges on a column go with its name."""
     con.execute(
-        f"UPDATE {_of(database)}.colauth SET colname = ? WHERE tabid = ? AND colname = ?", [new, tabid, old]
+        f"UPDATE {_hidden_schema(database)}.colauth SET colname = ? WHERE tabid = ? AND colname = ?",
+        [new, tabid, old],
     )
 
 
 # ---- routines -------------------------------------------------------------------------------------
-def on_routine(con: Writer, database: str, procid: int, grantor: str, grantee: str) -> str:
+def routine_grant(con: SqlConnection, database: str, procid: int, grantor: str, grantee: str) -> str:
     """sysprocauth.procauth of somebody from one grantor, "" for none."""
-    query = f"SELECT procauth FROM {_of(database)}.procauth WHERE procid = ? AND grantor = ? AND grantee = ?"
+    query = f"SELECT procauth FROM {_hidden_schema(database)}.procauth WHERE procid = ? AND grantor = ? AND grantee = ?"
     rows = _rows(con, query, [procid, grantor, grantee])
     return str(rows[0][0]) if rows else ""
 
 
-def set_on_routine(con: Writer, database: str, procid: int, grantor: str, grantee: str, word: str) -> None:
+def set_routine_grant(
+    con: SqlConnection, database: str, procid: int, grantor: str, grantee: str, word: str
+) -> None:
     """Another procauth of somebody from one grantor, "" for none."""
-    place, key = f"{_of(database)}.procauth", [grantor, grantee, procid]
+    place, key = f"{_hidden_schema(database)}.procauth", [grantor, grantee, procid]
     con.execute(f"DELETE FROM {place} WHERE grantor = ? AND grantee = ? AND procid = ?", key)
     if word:
         con.execute(f"INSERT INTO {place} VALUES (?, ?, ?, ?)", [*key, word])
 
 
-def forget_routine(con: Writer, database: str, procid: int) -> None:
+def forget_routine(con: SqlConnection, database: str, procid: int) -> None:
     """All privileges on a routine that is dropped."""
-    con.execute(f"DELETE FROM {_of(database)}.procauth WHERE procid = ?", [procid])
+    con.execute(f"DELETE FROM {_hidden_schema(database)}.procauth WHERE procid = ?", [procid])
 
 
 # ---- databases ------------------------------------------------------------------------------------
-def begin(con: Writer, database: str, creator: str) -> None:
+def create_users(con: SqlConnection, database: str, creator: str) -> None:
     """The users of a new database: its creator, a DBA; one that the server makes by itself (`creator` is "") is
     open to all, sysmaster to look at."""
-    db = _of(database)
+    db = _hidden_schema(database)
     if creator:
         con.execute(f"INSERT INTO {db}.users VALUES (?, '{DBA}', NULL)", [creator])
         return
@@ -266,10 +279,10 @@ def begin(con: Writer, database: str, creator: str) -> None:
     con.execute(f"INSERT INTO {db}.users VALUES ('informix', '{DBA}', NULL), ('{PUBLIC}', '{public}', NULL)")
 
 
-def begin_with_tables(con: Writer, database: str) -> None:
+def create_users_and_privileges(con: SqlConnection, database: str) -> None:
     """The users and privileges of a database that knew none of either: everybody could do everything."""
-    begin(con, database, "")
-    db = _of(database)
+    create_users(con, database, "")
+    db = _hidden_schema(database)
     con.execute(
         f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(OF_NEW_TABLES)}' "
         f"FROM {db}.tables WHERE tabid >= 100 AND tabtype IN ('T', 'V'); "

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 
-from ..grammar.renaming import with_database
-from .catalog import SYNONYMS, Writer, attached
+from ..grammar.renaming import rename_database
+from .catalog import SYNONYMS, SqlConnection, duck_database
 
 
-def take_name(con: Writer, database: str, before: str) -> None:
+def update_database_name(con: SqlConnection, database: str, before: str) -> None:
     """Let a database that was called `before` name itself as it is called now. To be done again it does no harm."""
-    tables = f"{attached(database)}._ifx.tables"
+    tables = f"{duck_database(database)}._ifx.tables"
     for tabid, view in con.execute(f"SELECT tabid, viewtext FROM {tables} WHERE tabtype = 'V'").fetchall():
-        now = with_database(view, before, database)
+        now = rename_database(view, before, database)
         if now != view:
             con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [now, tabid])
     query = f"SELECT tabid, details FROM {tables} WHERE list_contains(?, tabtype)"

@@ -12,8 +12,8 @@ import duckdb
 
 from ...wire.qualifiers import Qualifier
 from ...wire.types import ColumnType, TypeCode
-from ..types.names import text as literal
-from .catalog import FIRST_USER_TYPE, Writer, attached
+from ..types.names import quote_string
+from .catalog import FIRST_USER_TYPE, SqlConnection, duck_database
 
 _LONGEST = 2147483647
 _NAMES = {
@@ -33,7 +33,7 @@ _JAVA = {
     "date": 91, "datetime": 93, "interval": 1111, "byte": -4, "text": -1, "boolean": 16, "blob": 2004, "clob": 2005,
     "row": 2002,
 }  # fmt: skip
-_DISTINCT, _OTHER = 2001, 1111
+_DISTINCT, _JDBC_OTHER = 2001, 1111
 _FLOATING = 255  # the scale of a DECIMAL without one, as syscolumns has it
 _DIGITS = {
     "smallint": 5, "integer": 10, "serial": 10, "bigint": 19, "bigserial": 19, "int8": 19, "serial8": 19, "float": 15,
@@ -62,9 +62,9 @@ def type_name_sql(names: str, word: str, extended_id: str) -> str:
     return f"coalesce({named}, _ifx_type_name({word}, {extended_id}))"
 
 
-def user_type_names(con: Writer, database: str) -> list[str | None]:
+def user_type_names(con: SqlConnection, database: str) -> list[str | None]:
     """The names of a database's own types by their numbers, from the first that one can have."""
-    query = f"SELECT extended_id, name FROM {attached(database)}._ifx.xtdtypes WHERE mode IN ('R', 'D')"
+    query = f"SELECT extended_id, name FROM {duck_database(database)}._ifx.xtdtypes WHERE mode IN ('R', 'D')"
     found = dict(con.execute(query).fetchall())
     return [found.get(number) for number in range(FIRST_USER_TYPE, max(found, default=0) + 1)]
 
@@ -73,10 +73,10 @@ def declared_types_sql(database: str, procid: str, attributes: Sequence[int]) ->
     """SQL of the types of a routine's parameters, or of what it returns, as a list in text
     (sysproccolumns.paramattr). JDBC takes it apart at its commas, so types have no sizes."""
     chosen = ", ".join(map(str, attributes))
-    sizes = literal(r"^(\w+)\(.*\)$")
+    sizes = quote_string(r"^(\w+)\(.*\)$")
     listed = (
         f"SELECT string_agg(regexp_replace(lower(x.declared), {sizes}, '\\1'), ',' ORDER BY x.paramid) "
-        f"FROM {attached(database)}._ifx.proccolumns x WHERE x.procid = {procid} AND x.paramattr IN ({chosen})"
+        f"FROM {duck_database(database)}._ifx.proccolumns x WHERE x.procid = {procid} AND x.paramattr IN ({chosen})"
     )
     return f"coalesce(({listed}), '')"
 
@@ -109,7 +109,7 @@ def _java_type(word: int | None, extended_id: int | None) -> int | None:
     if word is None:
         return None
     t = _type(word, extended_id or 0)
-    return _DISTINCT if t.flags & 0x0800 else _JAVA.get(_name(t), _OTHER)
+    return _DISTINCT if t.flags & 0x0800 else _JAVA.get(_name(t), _JDBC_OTHER)
 
 
 def _precision(word: int | None, extended_id: int | None, length: int | None) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...wire.types import ColumnType
 from . import privileges
-from .catalog import Writer, attached, declared_text, first_row
+from .catalog import SqlConnection, declared_text, duck_database, first_row
 
 _INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5
 _MODES = {"": _INPUT, "INOUT": _INOUT, "OUT": _OUT}
@@ -35,9 +35,11 @@ class StoredRoutine:
     document: str
 
 
-def store(con: Writer, database: str, routine: StoredRoutine, pieces: Iterable[tuple[str, int, str]]) -> None:
+def store(
+    con: SqlConnection, database: str, routine: StoredRoutine, pieces: Iterable[tuple[str, int, str]]
+) -> None:
     """Write a new routine; `pieces` are the rows of sysprocbody: key, number from 1 on, and a part of the text."""
-    db, procid = attached(database), routine.procid
+    db, procid = duck_database(database), routine.procid
     types = [t for _, t, _ in routine.parameters]
     con.execute(
         f"INSERT INTO {db}._ifx.procedures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -60,9 +62,9 @@ def store(con: Writer, database: str, routine: StoredRoutine, pieces: Iterable[t
         con.execute(f"INSERT INTO {db}._ifx.procbody VALUES (?, ?, ?, ?)", [procid, *piece])
 
 
-def texts(con: Writer, database: str, name: str) -> list[tuple[int, str, bool, str]]:
+def texts(con: SqlConnection, database: str, name: str) -> list[tuple[int, str, bool, str]]:
     """The routines of a name in the order of their creation: number, text, its `delimident`, owner."""
-    procedures = f"{attached(database)}._ifx.procedures"
+    procedures = f"{duck_database(database)}._ifx.procedures"
     query = f"SELECT procid, body, delimident, owner FROM {procedures} WHERE procname = ? ORDER BY procid"
     rows = con.execute(query, [name]).fetchall()
     return [
@@ -70,30 +72,32 @@ def texts(con: Writer, database: str, name: str) -> list[tuple[int, str, bool, s
     ]
 
 
-def name(con: Writer, database: str, procid: int) -> str | None:
+def name(con: SqlConnection, database: str, procid: int) -> str | None:
     """The name of the routine of a number."""
     row = first_row(
-        con, f"SELECT procname FROM {attached(database)}._ifx.procedures WHERE procid = ?", [procid]
+        con, f"SELECT procname FROM {duck_database(database)}._ifx.procedures WHERE procid = ?", [procid]
     )
     return str(row[0]) if row else None
 
 
-def of_specific(con: Writer, database: str, name: str) -> tuple[int, str] | None:
+def of_specific(con: SqlConnection, database: str, name: str) -> tuple[int, str] | None:
     """Number and owner of the routine of a specific name."""
     row = first_row(
-        con, f"SELECT procid, owner FROM {attached(database)}._ifx.procedures WHERE specific = ?", [name]
+        con, f"SELECT procid, owner FROM {duck_database(database)}._ifx.procedures WHERE specific = ?", [name]
     )
     return (int(row[0]), str(row[1])) if row else None
 
 
-def owner(con: Writer, database: str, procid: int) -> str | None:
+def owner(con: SqlConnection, database: str, procid: int) -> str | None:
     """The owner of a routine."""
-    row = first_row(con, f"SELECT owner FROM {attached(database)}._ifx.procedures WHERE procid = ?", [procid])
+    row = first_row(
+        con, f"SELECT owner FROM {duck_database(database)}._ifx.procedures WHERE procid = ?", [procid]
+    )
     return str(row[0]) if row else None
 
 
-def forget(con: Writer, database: str, procid: int) -> None:
+def forget(con: SqlConnection, database: str, procid: int) -> None:
     """A routine that is dropped, and the privileges on it."""
     for table in ("procedures", "proccolumns", "procbody"):
-        con.execute(f"DELETE FROM {attached(database)}._ifx.{table} WHERE procid = ?", [procid])
+        con.execute(f"DELETE FROM {duck_database(database)}._ifx.{table} WHERE procid = ?", [procid])
     privileges.forget_routine(con, database, procid)

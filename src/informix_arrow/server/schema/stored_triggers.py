@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .catalog import Writer, attached, first_row
+from .catalog import SqlConnection, duck_database, first_row
 
 
 def _triggers(database: str) -> str:
-    return f"{attached(database)}._ifx.triggers"
+    return f"{duck_database(database)}._ifx.triggers"
 
 
-def store(con: Writer, database: str, row: Sequence[object]) -> None:
+def store(con: SqlConnection, database: str, row: Sequence[object]) -> None:
     """Write a new trigger: its values in the order of the table's columns."""
     con.execute(f"INSERT INTO {_triggers(database)} VALUES ({', '.join('?' * len(row))})", list(row))
 
 
-def find(con: Writer, database: str, name: str) -> tuple[int, str, str] | None:
+def find(con: SqlConnection, database: str, name: str) -> tuple[int, str, str] | None:
     """Number, owner and table of a trigger; None when there is none of this name."""
     row = first_row(
         con,
-        f"SELECT g.trigid, g.owner, t.tabname FROM {_triggers(database)} g JOIN {attached(database)}._ifx.tables t "
+        f"SELECT g.trigid, g.owner, t.tabname FROM {_triggers(database)} g JOIN {duck_database(database)}._ifx.tables t "
         "ON t.tabid = g.tabid WHERE g.trigname = ?",
         [name],
     )
     return (int(row[0]), str(row[1]), str(row[2])) if row is not None else None
 
 
-def enable(con: Writer, database: str, trigid: int, enabled: bool) -> None:
+def enable(con: SqlConnection, database: str, trigid: int, enabled: bool) -> None:
     """Switch it on or off."""
     con.execute(f"UPDATE {_triggers(database)} SET enabled = ? WHERE trigid = ?", [enabled, trigid])
 
 
-def set_columns(con: Writer, database: str, trigid: int, columns: list[str]) -> None:
+def set_columns(con: SqlConnection, database: str, trigid: int, columns: list[str]) -> None:
     """Those of its UPDATE OF."""
     con.execute(f"UPDATE {_triggers(database)} SET columns = ? WHERE trigid = ?", [columns, trigid])
 
 
-def forget(con: Writer, database: str, trigid: int) -> None:
+def forget(con: SqlConnection, database: str, trigid: int) -> None:
     """Take one out."""
     con.execute(f"DELETE FROM {_triggers(database)} WHERE trigid = ?", [trigid])
 
 
-def forget_all(con: Writer, database: str, tabid: int) -> None:
+def forget_all(con: SqlConnection, database: str, tabid: int) -> None:
     """Take out those of a table or view."""
     con.execute(f"DELETE FROM {_triggers(database)} WHERE tabid = ?", [tabid])

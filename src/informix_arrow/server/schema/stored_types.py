@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..types.nested_types import DeclaredType
-from .catalog import Writer, attached, first_row
+from ..types.nested_types import UserDefinedType
+from .catalog import SqlConnection, duck_database, first_row
 
 
-def number_of(con: Writer, database: str, t: DeclaredType) -> int | None:
+def number_of(con: SqlConnection, database: str, t: UserDefinedType) -> int | None:
     """The number of a type without a name that is there already."""
     row = first_row(
         con,
-        f"SELECT extended_id FROM {attached(database)}._ifx.xtdtypes "
+        f"SELECT extended_id FROM {duck_database(database)}._ifx.xtdtypes "
         "WHERE definition = ? AND mode IN ('C', ' ') AND type = ?",
         [t.extended_name, t.code],
     )
@@ -20,16 +20,16 @@ def number_of(con: Writer, database: str, t: DeclaredType) -> int | None:
 
 
 def store(
-    con: Writer,
+    con: SqlConnection,
     database: str,
-    t: DeclaredType,
+    t: UserDefinedType,
     mode: str,
     name: str | None,
     definition: str,
     attributes: Iterable[Sequence[object]],
 ) -> None:
     """Write a new type; `attributes` are the rows of sysattrtypes without its number."""
-    db = attached(database)
+    db = duck_database(database)
     con.execute(
         f"INSERT INTO {db}._ifx.xtdtypes VALUES (?, ?, 'informix', ?, ?, ?, ?, ?)",
         [t.extended_id, mode, name, t.code, t.source_type, t.encoded_length, definition],
@@ -40,13 +40,13 @@ def store(
         )
 
 
-def is_used(con: Writer, database: str, number: int) -> bool:
+def is_used(con: SqlConnection, database: str, number: int) -> bool:
     """Whether a table has a column of a type."""
-    query = f"SELECT 1 FROM {attached(database)}._ifx.columns WHERE extended_id = ? LIMIT 1"
+    query = f"SELECT 1 FROM {duck_database(database)}._ifx.columns WHERE extended_id = ? LIMIT 1"
     return first_row(con, query, [number]) is not None
 
 
-def forget(con: Writer, database: str, number: int) -> None:
+def forget(con: SqlConnection, database: str, number: int) -> None:
     """A type that is dropped."""
     for name in ("xtdtypes", "attrtypes"):
-        con.execute(f"DELETE FROM {attached(database)}._ifx.{name} WHERE extended_id = ?", [number])
+        con.execute(f"DELETE FROM {duck_database(database)}._ifx.{name} WHERE extended_id = ?", [number])

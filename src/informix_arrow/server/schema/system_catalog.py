@@ -19,19 +19,19 @@ import duckdb
 import pyarrow as pa
 
 from ...wire.types import ColumnType
-from ..types.names import text
+from ..types.names import quote_string
 from . import capture_tables, hidden_schema, privileges, schema_routines
 from .catalog import (
     FIRST_USER_TABID,
     ColumnInfo,
+    SqlConnection,
     TableInfo,
-    Writer,
-    attached,
     column_rows,
+    duck_database,
     first_row,
     table_row,
 )
-from .system_views import PAGE, VIEWS, of_all_databases, own_views
+from .system_views import PAGE, VIEWS, of_all_databases, special_views
 
 _NAMES = [
     "systables",
@@ -105,7 +105,7 @@ _BUILTIN_TYPES = (
 
 _SESSION = "STRUCT(sid INTEGER, username VARCHAR, pid INTEGER, hostname VARCHAR, connected INTEGER, feprogram VARCHAR)"
 
-_HELD = (
+_LOCK_ROW = (
     "STRUCT(dbsname VARCHAR, tabname VARCHAR, rowidlk INTEGER, type VARCHAR, owner INTEGER, waiter INTEGER)"
 )
 
@@ -143,7 +143,7 @@ def install_functions(
 
     def of_all(view: str) -> str:
         # asked for when DuckDB plans the statement, so what was made meanwhile is there
-        return of_all_databases(view, [(name, attached(name)) for name in databases()])
+        return of_all_databases(view, [(name, duck_database(name)) for name in databases()])
 
     con.create_function("_ifx_logs", logs, [], f"{_LOG}[]", side_effects=True)
     con.create_function(
@@ -155,16 +155,16 @@ def install_functions(
     con.create_function("_ifx_full_tables", full_tables, ["VARCHAR"], "INTEGER[]", side_effects=True)
     con.create_function("_ifx_of_all_databases", of_all, ["VARCHAR"], "VARCHAR")
     con.create_function("_ifx_server_name", lambda: server_name, [], "VARCHAR")
-    con.create_function("_ifx_locks", locks, [], f"{_HELD}[]", side_effects=True)
+    con.create_function("_ifx_locks", locks, [], f"{_LOCK_ROW}[]", side_effects=True)
     con.create_function(
         "_ifx_directory", lambda: "" if directory is None else str(directory.resolve()), [], "VARCHAR"
     )
     con.create_function("_ifx_sessions", sessions, [], f"{_SESSION}[]", side_effects=True)
-    con.create_function("_ifx_pieces", _pieces, ["VARCHAR", "INTEGER"], "VARCHAR[]")
+    con.create_function("_ifx_pieces", _split_bytes, ["VARCHAR", "INTEGER"], "VARCHAR[]")
     schema_routines.install(con)
 
 
-def _pieces(text: str, size: int) -> list[str]:
+def _split_bytes(text: str, size: int) -> list[str]:
     """A text in pieces of at most `size` bytes, as the catalogue keeps long ones."""
     raw = text.encode()
     pieces = []
@@ -225,9 +225,9 @@ _LOCALE_ROWS = (90, 91)
 @cache
 def _template(special: str) -> _Template:
     """The template of a database with catalogue tables of its own, or, for "", of all others."""
-    views = {**VIEWS, **own_views(special)}
-    names = [*_NAMES, *own_views(special)]
-    version = hashlib.sha256(repr((hidden_schema.TEXT, names, views)).encode()).hexdigest()
+    views = {**VIEWS, **special_views(special)}
+    names = [*_NAMES, *special_views(special)]
+    version = hashlib.sha256(repr((hidden_schema.SCHEMA_SQL, names, views)).encode()).hexdigest()
     infos = [
         TableInfo(name, tabid, "T", _columns(views[name][0]) if name in views else (), "", "")
         for tabid, name in enumerate(names, 1)
@@ -252,9 +252,9 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
 
     Idempotent; in a database that another version of this server has made, they are made anew.
     """
-    db = attached(database)
+    db = duck_database(database)
     master = database == "sysmaster"
-    template = _template(database if own_views(database) else "")
+    template = _template(database if special_views(database) else "")
     kept = _version(con, db)
     if kept == template.version:
         return
@@ -265,11 +265,11 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
             con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < {FIRST_USER_TABID}")
         con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")
     if kept is None:
-        privileges.begin(con, database, creator)
+        privileges.create_users(con, database, creator)
     elif first_row(con, f"SELECT 1 FROM {db}._ifx.users LIMIT 1") is None:
-        privileges.begin_with_tables(con, database)
+        privileges.create_users_and_privileges(con, database)
     types = ", ".join(
-        f"({number}, 'B', 'informix', {text(name)}, {code}, 0, {length}, NULL)"
+        f"({number}, 'B', 'informix', {quote_string(name)}, {code}, 0, {length}, NULL)"
         for number, name, code, length in _BUILTIN_TYPES
     )
     con.execute(f"INSERT INTO {db}._ifx.xtdtypes VALUES {types}")
@@ -278,13 +278,13 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     con.register("_ifx_new_columns", template.columns)
     con.execute(
         f"INSERT INTO {db}._ifx.tables SELECT tabid, tabname, owner, tabtype, current_date, viewtext, locklevel, "
-        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {text(locale)} ELSE site END, flags, details FROM _ifx_new_tables; "
+        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {quote_string(locale)} ELSE site END, flags, details FROM _ifx_new_tables; "
         f"INSERT INTO {db}._ifx.columns FROM _ifx_new_columns"
     )
     con.execute("COMMIT")
 
 
-def _version(con: Writer, db: str) -> str | None:
+def _version(con: SqlConnection, db: str) -> str | None:
     """Which server has made a database: "" for one that did not say, None when it has no hidden schema yet."""
     try:
         row = first_row(con, f"SELECT viewtext FROM {db}._ifx.tables WHERE tabname = ' VERSION'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..types.names import text
+from ..types.names import quote_string
 from . import capture_tables
 from .routine_tables import VIEWS as ROUTINE_VIEWS
 from .trigger_tables import VIEWS as TRIGGER_VIEWS
@@ -63,7 +63,7 @@ _NOT_NULLS = "{db}._ifx.columns WHERE required AND tabid >= 100"
 
 DATABASE_NUMBER = '(SELECT number FROM "d_sysmaster"._ifx.databases WHERE name = {name})'
 """Where tables of a database are, as the number of a dbspace: it stands in front of their number in `partnum`."""
-PART = f"1048576 * {DATABASE_NUMBER} + "
+PARTITION_NUMBER_BASE = f"1048576 * {DATABASE_NUMBER} + "
 _LAST_SPACE = 2047
 """The highest number of a dbspace: fragments of tables that were made before fragments had numbers of their own are in
 those from there downwards."""
@@ -72,7 +72,7 @@ those from there downwards."""
 _TABLE_COLUMNS = {
     "tabname": "t.tabname",
     "owner": "t.owner",
-    "partnum": f"CASE WHEN t.tabtype = 'T' THEN {PART}t.tabid ELSE 0 END::INTEGER",
+    "partnum": f"CASE WHEN t.tabtype = 'T' THEN {PARTITION_NUMBER_BASE}t.tabid ELSE 0 END::INTEGER",
     "tabid": "t.tabid",
     "nrows": "0::DOUBLE",
     "created": "t.created",
@@ -209,7 +209,7 @@ VIEWS: dict[str, View] = {
         "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
         "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
         "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
-        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid ELSE {PART}ps[n] END::INTEGER "
+        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid ELSE {PARTITION_NUMBER_BASE}ps[n] END::INTEGER "
         "AS partn, "
         "s->>'strategy' AS strategy, 'L' AS location, "
         "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
@@ -432,7 +432,7 @@ MASTER_VIEWS: dict[str, View] = {
 }
 
 
-def own_views(database: str) -> dict[str, View]:
+def special_views(database: str) -> dict[str, View]:
     """The catalogue tables that a database has beside those of all."""
     return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
 
@@ -445,7 +445,7 @@ def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:
 
 def _names_query(database: str, db: str) -> str:
     return (
-        f"SELECT ({PART.format(name=text(database))}tabid)::INTEGER AS partnum, {text(database)} AS dbsname, owner, "
+        f"SELECT ({PARTITION_NUMBER_BASE.format(name=quote_string(database))}tabid)::INTEGER AS partnum, {quote_string(database)} AS dbsname, owner, "
         f"tabname, 'en_US.819' AS collate FROM {db}._ifx.tables WHERE tabtype = 'T'"
     )
 
@@ -464,7 +464,7 @@ def _partitions_query(database: str, db: str) -> str:
         "ncols",
         "nindexes",
     )
-    tables = tables_query([*wanted, "fextsize", "nextsize"]).format(db=db, name=text(database))
+    tables = tables_query([*wanted, "fextsize", "nextsize"]).format(db=db, name=quote_string(database))
     return (
         "SELECT t.partnum AS partnum, (CASE t.locklevel WHEN 'R' THEN 2 ELSE 1 END + "
         "CASE WHEN t.tabid < 100 THEN 4 ELSE 0 END + "
@@ -477,8 +477,8 @@ def _partitions_query(database: str, db: str) -> str:
         "pages::INTEGER AS npdata, 0::INTEGER AS octptnm, t.partnum AS lockid, t.nrows AS nrows "
         f"FROM (SELECT *, least(ceil(nrows * rowsize / {PAGE}), 2147483647)::BIGINT AS pages FROM "
         f"(SELECT a.*, coalesce(d.estimated_size, 0)::BIGINT AS nrows FROM ({tables}) a LEFT JOIN duckdb_tables() d "
-        f"ON d.database_name = {text('d_' + database)} AND d.schema_name = 'main' AND d.table_name = a.tabname "
-        f"WHERE a.tabtype = 'T')) t, (SELECT _ifx_full_tables({text(database)}) AS tabids) f"
+        f"ON d.database_name = {quote_string('d_' + database)} AND d.schema_name = 'main' AND d.table_name = a.tabname "
+        f"WHERE a.tabtype = 'T')) t, (SELECT _ifx_full_tables({quote_string(database)}) AS tabids) f"
     )
 
 
@@ -488,5 +488,5 @@ def system_table(name: str, db: str, database: str, wanted: Collection[str] | No
     if name == "systables" and wanted is not None:
         query = tables_query(wanted)
     else:
-        query = {**VIEWS, **own_views(database)}[name][1]
-    return f"({query.format(db=db, name=text(database))})"
+        query = {**VIEWS, **special_views(database)}[name][1]
+    return f"({query.format(db=db, name=quote_string(database))})"

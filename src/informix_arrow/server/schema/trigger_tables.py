@@ -45,7 +45,7 @@ VIEWS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TriggerInfo:
-    """A trigger. `event` is I, U or D; `columns` are those of UPDATE OF, and `place` the number of the first of them in
+    """A trigger. `event` is I, U or D; `columns` are those of UPDATE OF, and `first_column_number` the number of the first of them in
     its table (0 for none); `text` is its CREATE statement."""
 
     trigid: int
@@ -58,7 +58,7 @@ class TriggerInfo:
     delimident: bool
     each_row: bool
     text: str
-    place: int = 0
+    first_column_number: int = 0
 
     def fired_by(self, event: str, columns: frozenset[str]) -> bool:
         """Whether an INSERT, DELETE, or an UPDATE of these columns fires it."""
@@ -97,4 +97,4 @@ def from_rows(rows: list[tuple[object, ...]], names: list[str]) -> tuple[Trigger
                 place,
             )
         )
-    return tuple(sorted(found, key=lambda trigger: (trigger.place, trigger.trigid)))
+    return tuple(sorted(found, key=lambda trigger: (trigger.first_column_number, trigger.trigid)))

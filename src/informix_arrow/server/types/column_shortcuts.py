@@ -27,21 +27,23 @@ LONG_LIMIT = (2**63 - 1, -1284)
 
 
 @dataclass(slots=True)
-class Converted:
+class ConvertedColumn:
     """One column of rows: `array` in storage form (NULL where a row failed), errors and cut texts by row
     number."""
 
     array: Any
     errors: dict[int, SqlError] = field(default_factory=dict)
-    cut: set[int] = field(default_factory=set)
+    truncated_rows: set[int] = field(default_factory=set)
 
-    def row(self, number: int) -> Converted:
+    def row(self, number: int) -> ConvertedColumn:
         """One row of it, as row 0."""
         errors = {0: self.errors[number]} if number in self.errors else {}
-        return Converted(self.array.slice(number, 1), errors, {0} if number in self.cut else set())
+        return ConvertedColumn(
+            self.array.slice(number, 1), errors, {0} if number in self.truncated_rows else set()
+        )
 
 
-class WholeColumns:
+class ColumnConverter:
     """Converts columns of values of one Python type to a column type, in one piece or not at all.
 
     Parameters
@@ -60,12 +62,12 @@ class WholeColumns:
             ("cp125", "iso8859", "iso-8859", "koi8")
         )
 
-    def convert(self, values: Sequence[object]) -> Converted | None:
+    def convert(self, values: Sequence[object]) -> ConvertedColumn | None:
         """A column; None where its values have to be looked at one by one."""
         kinds = set(map(type, values))
         kinds.discard(_NONE)
         if not kinds:
-            return Converted(pa.nulls(len(values), self.arrow))
+            return ConvertedColumn(pa.nulls(len(values), self.arrow))
         if len(kinds) > 1:
             return None
         kind = next(iter(kinds))
@@ -75,18 +77,20 @@ class WholeColumns:
                 array = pa.array(values, self.arrow)
                 limit = LIMITS.get(TypeCode(t.code), LONG_LIMIT)[0]
                 lowest = pc.min(array).as_py()
-                return None if lowest is not None and lowest < -limit else Converted(array)
+                return None if lowest is not None and lowest < -limit else ConvertedColumn(array)
             if kind is float and t.code in FLOATS:
                 array = pa.array(values, pa.float64())
-                return Converted(array if t.code == TypeCode.FLOAT else array.cast(pa.float32(), safe=False))
+                return ConvertedColumn(
+                    array if t.code == TypeCode.FLOAT else array.cast(pa.float32(), safe=False)
+                )
             if kind is str and is_character(t):
                 return self._text(values)
             if kind is Decimal and t.code in DECIMALS and t.scale is not None:
-                return Converted(pa.array(values, self.arrow))
+                return ConvertedColumn(pa.array(values, self.arrow))
             if kind is dt.date and t.code == TypeCode.DATE:
-                return Converted(pa.array(values, self.arrow))
+                return ConvertedColumn(pa.array(values, self.arrow))
             if kind is bool and t.is_boolean:
-                return Converted(pa.array(values, self.arrow))
+                return ConvertedColumn(pa.array(values, self.arrow))
             if kind is DatetimeValue and t.code == TypeCode.DATETIME:
                 return self._datetime([None if v is None else v.to_datetime() for v in values])  # type: ignore[attr-defined]
             if kind is dt.datetime and t.code == TypeCode.DATETIME:
@@ -95,7 +99,7 @@ class WholeColumns:
             return None
         return None
 
-    def _text(self, values: Sequence[object]) -> Converted | None:
+    def _text(self, values: Sequence[object]) -> ConvertedColumn | None:
         array = pa.array(values, pa.string())
         if pc.any(pc.match_substring(array, "\0")).as_py():
             return None
@@ -108,9 +112,9 @@ class WholeColumns:
             longest = pc.max(pc.binary_length(array)).as_py()
         else:
             return None
-        return None if longest is not None and longest > t.content_width else Converted(array)
+        return None if longest is not None and longest > t.content_width else ConvertedColumn(array)
 
-    def _datetime(self, values: Sequence[object]) -> Converted | None:
+    def _datetime(self, values: Sequence[object]) -> ConvertedColumn | None:
         qualifier = self.type.qualifier
         if qualifier is None or datetime_storage(qualifier) != "TIMESTAMP":
             return None
@@ -125,4 +129,4 @@ class WholeColumns:
             array = pc.floor_temporal(array, unit=unit_name)
         else:
             return None
-        return Converted(array)
+        return ConvertedColumn(array)

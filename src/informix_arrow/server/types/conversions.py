@@ -21,8 +21,8 @@ from ...wire.qualifiers import Field
 from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError, not_supported
 from . import intervals
-from .column_shortcuts import LIMITS, LONG_LIMIT, Converted, WholeColumns
-from .literals import date, datetime_fields, fields_of, fit, money, number, text_of, to_storage
+from .column_shortcuts import LIMITS, LONG_LIMIT, ColumnConverter, ConvertedColumn
+from .literals import date, datetime_fields, extend_fields, fields_of, money, number, text_of, to_storage
 from .locators import as_locator
 from .nested_types import (
     element_type,
@@ -36,16 +36,16 @@ from .nested_types import (
 from .nested_values import to_storage as to_storage_of_nested
 from .packed import encode
 from .result_types import DECIMALS, FLOATS, INTEGERS, LONGS, PADDED, datetime_storage, is_character
-from .value_forms import DAY, FRACTION5, date_text, datetime_value_fields, span
+from .value_forms import DAY, FRACTION5, date_text, datetime_value_fields, interval_units
 
 _NO_LARGE_OBJECT = -617
-_NO_ROOM = -1207  # for the digits before the point
+_TRUNCATED_NUMBER = -1207  # for the digits before the point
 _SMALLEST, _LARGEST = 1e-5, 1e20
 """Numbers of which DuckDB's DECIMAL has all the digits that a FLOAT has, with room for those of a column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredValue:
     """A value that is in the column's storage form already."""
 
     value: object
@@ -88,7 +88,7 @@ def arrow_storage(t: ColumnType) -> Any:
     raise not_supported(f"a column of type {t.sql}", -9628)
 
 
-class Converter:
+class ValueConverter:
     """Converts values to one column type."""
 
     def __init__(self, t: ColumnType, codec: str, dbdate: str = "") -> None:
@@ -96,48 +96,48 @@ class Converter:
         self.codec = codec
         self.dbdate = dbdate
         self.arrow = arrow_storage(t)
-        self._whole = WholeColumns(t, self.arrow, codec)
-        self.was_cut = False
-        self._leaves: dict[ColumnType, Converter] = {}
-        self._one = self._pick()
+        self._column_converter = ColumnConverter(t, self.arrow, codec)
+        self.was_truncated = False
+        self._leaves: dict[ColumnType, ValueConverter] = {}
+        self._convert = self._select_conversion()
 
     # ---- columns ----------------------------------------------------------------------------
-    def column(self, values: Sequence[object]) -> Converted:
+    def convert_column(self, values: Sequence[object]) -> ConvertedColumn:
         """Python values to an Arrow array of the column's storage."""
-        fast = self._whole.convert(values)
+        fast = self._column_converter.convert(values)
         if fast is not None:
             return fast
         out: list[object] = []
-        result = Converted(None)
-        one = self._one
+        result = ConvertedColumn(None)
+        one = self._convert
         for row, value in enumerate(values):
             if value is None:
                 out.append(None)
                 continue
-            if type(value) is Stored:
+            if type(value) is StoredValue:
                 out.append(value.value)
                 continue
             try:
-                self.was_cut = False
+                self.was_truncated = False
                 out.append(one(value))
-                if self.was_cut:
-                    result.cut.add(row)
+                if self.was_truncated:
+                    result.truncated_rows.add(row)
             except SqlError as e:
                 result.errors[row] = e
                 out.append(None)
         result.array = pa.array(out, self.arrow)
         return result
 
-    def one(self, value: object) -> object:
-        """One value in storage form; SqlError for what cannot be converted. `was_cut` tells about a cut
+    def convert(self, value: object) -> object:
+        """One value in storage form; SqlError for what cannot be converted. `was_truncated` tells about a cut
         text."""
-        self.was_cut = False
-        if type(value) is Stored:
+        self.was_truncated = False
+        if type(value) is StoredValue:
             return value.value
-        return None if value is None else self._one(value)
+        return None if value is None else self._convert(value)
 
     # ---- single values ----------------------------------------------------------------------
-    def _pick(self) -> Any:
+    def _select_conversion(self) -> Any:
         t = self.type
         if t.is_boolean:
             return self._boolean
@@ -224,7 +224,7 @@ class Converter:
 
     def _date(self, value: object) -> dt.date:
         if isinstance(value, DatetimeValue):
-            value = to_storage(fit(datetime_value_fields(value), DAY), DAY)
+            value = to_storage(extend_fields(datetime_value_fields(value), DAY), DAY)
         if isinstance(value, dt.datetime):
             return value.date()
         if isinstance(value, dt.date):
@@ -249,7 +249,7 @@ class Converter:
             fields = fields_of(value)
         else:
             raise SqlError(-1260)
-        return to_storage(fit(fields, qualifier), qualifier)
+        return to_storage(extend_fields(fields, qualifier), qualifier)
 
     def _interval(self, value: object) -> int:
         """Units of storage: a parameter keeps the fields that the column has, a text must be in its form."""
@@ -258,7 +258,7 @@ class Converter:
             return intervals.parse(value, qualifier)
         if isinstance(value, pa.MonthDayNano) and not any(value):
             return 0  # of either class
-        return intervals.fit(*span(value), qualifier)
+        return intervals.convert_units(*interval_units(value), qualifier)
 
     def _simple_large(self, value: object) -> bytes:
         """The content of a BYTE or TEXT; text in the database's code set. -617 for anything but bytes and text."""
@@ -283,9 +283,9 @@ class Converter:
     def _leaf(self, t: ColumnType, value: object) -> object:
         converter = self._leaves.get(t)
         if converter is None:
-            converter = self._leaves[t] = Converter(t, self.codec, self.dbdate)
-        found = converter.one(value)
-        self.was_cut = self.was_cut or converter.was_cut
+            converter = self._leaves[t] = ValueConverter(t, self.codec, self.dbdate)
+        found = converter.convert(value)
+        self.was_truncated = self.was_truncated or converter.was_truncated
         return found
 
     def _text(self, value: object) -> str:
@@ -300,7 +300,7 @@ class Converter:
         elif isinstance(value, dt.date):
             plain = date_text(value, self.dbdate)
         elif isinstance(value, (IntervalValue, dt.timedelta, pa.MonthDayNano)):
-            plain = intervals.format_units(*span(value))
+            plain = intervals.format_units(*interval_units(value))
         elif isinstance(value, (bytes, bytearray, memoryview)):
             # clients that know no other form bind text as BYTE
             try:
@@ -320,8 +320,8 @@ class Converter:
                 if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
                     whole, _, fraction = plain.partition(".")
                     if len(whole) > width or not fraction or "e" in fraction:
-                        raise SqlError(_NO_ROOM)
-                self.was_cut = True
+                        raise SqlError(_TRUNCATED_NUMBER)
+                self.was_truncated = True
                 plain = encoded[:width].decode(self.codec, "ignore")
                 if self.type.code in PADDED:
                     plain = plain.rstrip(" ")
@@ -332,14 +332,14 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
     """A parameter beside a column or expression of type `t`: read, but neither cut nor rounded nor
     range-checked."""
     if value is None or t is None:
-        return plain_value(value)
+        return untyped_value(value)
     if is_character(t):
-        converter = Converter(ColumnType.lvarchar(32739), codec, dbdate)
-        return converter.one(value)
+        converter = ValueConverter(ColumnType.lvarchar(32739), codec, dbdate)
+        return converter.convert(value)
     if t.code in INTEGERS or t.code in FLOATS or t.code in DECIMALS:
         if type(value) is int:
             return value
-        found = Converter(t, codec, dbdate)._number(value)
+        found = ValueConverter(t, codec, dbdate)._number(value)
         if isinstance(found, float) and t.code not in FLOATS and _SMALLEST <= abs(found) < _LARGEST:
             found = Decimal(repr(found))  # beside a DOUBLE, DuckDB has 15 digits of the column left
         return (
@@ -348,17 +348,17 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
             else found
         )
     if t.code == TypeCode.INTERVAL and not isinstance(value, str):
-        units, qualifier = span(value)
+        units, qualifier = interval_units(value)
         intervals.same_class(qualifier, intervals.qualifier_of(t))
         return units
     if t.code in (TypeCode.DATE, TypeCode.DATETIME):
         return _moment_for_comparison(value, t, codec, dbdate)
-    return Converter(t, codec, dbdate).one(value)
+    return ValueConverter(t, codec, dbdate).convert(value)
 
 
 def _moment_for_comparison(value: object, t: ColumnType, codec: str, dbdate: str) -> object:
     """A moment with the fields that it has, also those that are finer than the column's last one."""
-    plain = Converter(t, codec, dbdate)
+    plain = ValueConverter(t, codec, dbdate)
     start = Field.YEAR if t.qualifier is None else t.qualifier.start
     if isinstance(value, DatetimeValue):
         same = value.qualifier.start == start
@@ -367,21 +367,28 @@ def _moment_for_comparison(value: object, t: ColumnType, codec: str, dbdate: str
     else:
         same = isinstance(value, dt.time) if start == Field.HOUR else isinstance(value, dt.datetime)
     if not same or start not in (Field.YEAR, Field.HOUR):
-        return plain.one(value)
+        return plain.convert(value)
     finest = ColumnType.datetime(f"{Field(start).name} TO FRACTION(5)")
-    found = Converter(finest, codec, dbdate).one(value)
+    found = ValueConverter(finest, codec, dbdate).convert(value)
     midnight = isinstance(found, dt.datetime) and found.time() == dt.time(0)
-    return plain.one(value) if midnight else found
+    return plain.convert(value) if midnight else found
 
 
-def plain_value(value: object) -> object:
+def untyped_value(value: object) -> object:
     """A parameter of unknown purpose in a form that DuckDB takes."""
     if isinstance(value, DatetimeValue):
         stored = to_storage(datetime_value_fields(value), value.qualifier)
         return stored
     if isinstance(value, (IntervalValue, dt.timedelta, pa.MonthDayNano)):
-        return intervals.format_units(*span(value))
+        return intervals.format_units(*interval_units(value))
     return value
 
 
-__all__ = ["Converted", "Converter", "Stored", "arrow_storage", "for_comparison", "plain_value"]
+__all__ = [
+    "ConvertedColumn",
+    "StoredValue",
+    "ValueConverter",
+    "arrow_storage",
+    "for_comparison",
+    "untyped_value",
+]

@@ -43,25 +43,25 @@ def _first_digits(name: str, qualifier: Qualifier) -> int:
     return min(qualifier.leading, 2) if name in ("HOUR", "MINUTE") else 1
 
 
-def _whole(qualifier: Qualifier) -> list[str]:
+def _fields_without_fraction(qualifier: Qualifier) -> list[str]:
     return [name for name in qualifier.field_names if name != "FRACTION"]
 
 
-def step(qualifier: Qualifier) -> int:
+def smallest_step(qualifier: Qualifier) -> int:
     """The smallest value of the qualifier in units of storage."""
     if qualifier.has_seconds_fraction:
         return int(10 ** (5 - qualifier.fraction_digits))
-    return _UNITS[_whole(qualifier)[-1]]
+    return _UNITS[_fields_without_fraction(qualifier)[-1]]
 
 
-def limit(qualifier: Qualifier) -> int:
+def magnitude_limit(qualifier: Qualifier) -> int:
     """The first magnitude, in units of storage, that has too many digits for the first field."""
     if qualifier.start == FRACTION_START:
         return SECOND
-    return int(10**qualifier.leading * _UNITS[_whole(qualifier)[0]])
+    return int(10**qualifier.leading * _UNITS[_fields_without_fraction(qualifier)[0]])
 
 
-def wide(qualifier: Qualifier) -> Qualifier:
+def with_widest_lead(qualifier: Qualifier) -> Qualifier:
     """The same fields with nine digits in the first: what computed intervals have."""
     if qualifier.start == FRACTION_START:
         return qualifier
@@ -100,7 +100,7 @@ def parse(text: str, qualifier: Qualifier) -> int:
     if rest[:1] in ("-", "+"):
         rest = rest[1:].lstrip()
     total = 0
-    names = _whole(qualifier)
+    names = _fields_without_fraction(qualifier)
     for position, name in enumerate(names):
         found = re.match(r"\d+", rest)
         if not found:
@@ -137,7 +137,7 @@ def parse(text: str, qualifier: Qualifier) -> int:
 def format_units(units: int, qualifier: Qualifier) -> str:
     """Informix's text of a stored interval, without padding: `1-06`, `-3 03:27:01.12345`, `.5`."""
     rest, out = abs(units), ""
-    for position, name in enumerate(_whole(qualifier)):
+    for position, name in enumerate(_fields_without_fraction(qualifier)):
         value, rest = divmod(rest, _UNITS[name])
         if position:
             out += f"{_BEFORE[name]}{value:02d}"
@@ -161,67 +161,69 @@ def value_of(units: int, qualifier: Qualifier) -> IntervalValue:
     """A stored interval as the value that parameters are made of."""
     rest = abs(units)
     fields = []
-    for name in _whole(qualifier):
+    for name in _fields_without_fraction(qualifier):
         value, rest = divmod(rest, _UNITS[name])
         fields.append(value)
     if qualifier.has_seconds_fraction:
-        fields.append(rest // step(qualifier))
+        fields.append(rest // smallest_step(qualifier))
     return IntervalValue(qualifier, units < 0, tuple(fields))
 
 
-def fit(units: int, source: Qualifier, qualifier: Qualifier) -> int:
+def convert_units(units: int, source: Qualifier, qualifier: Qualifier) -> int:
     """A stored interval of `source` under another qualifier: finer fields are cut, -1265 for too many digits."""
     same_class(source, qualifier)
-    if abs(units) >= limit(qualifier):
+    if abs(units) >= magnitude_limit(qualifier):
         raise SqlError(OVERFLOW)
-    unit = step(qualifier)
+    unit = smallest_step(qualifier)
     whole = abs(units) // unit * unit
     return -whole if units < 0 else whole
 
 
 # ---- DuckDB text -------------------------------------------------------------------------------
-def fit_sql(sql: str, source: Qualifier, qualifier: Qualifier) -> str:
-    """`fit` as SQL; the text itself where nothing can be lost."""
+def convert_units_sql(sql: str, source: Qualifier, qualifier: Qualifier) -> str:
+    """`convert_units` as SQL; the text itself where nothing can be lost."""
     same_class(source, qualifier)
-    unit = step(qualifier)
-    cut = f"({sql} // {unit} * {unit})" if unit > step(source) else sql
-    if limit(qualifier) >= limit(source):
+    unit = smallest_step(qualifier)
+    cut = f"({sql} // {unit} * {unit})" if unit > smallest_step(source) else sql
+    if magnitude_limit(qualifier) >= magnitude_limit(source):
         return cut
-    return f"(CASE WHEN abs({sql}) >= {limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
 
 
 def checked_sql(sql: str, qualifier: Qualifier) -> str:
     """A computed number of units as an interval of the qualifier: cut to its step, -1265 beyond its digits."""
-    unit = step(qualifier)
+    unit = smallest_step(qualifier)
     cut = f"{sql} // {unit} * {unit}" if unit > 1 else sql
-    return f"(CASE WHEN abs({sql}) >= {limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
 
 
 def text_sql(sql: str, qualifier: Qualifier) -> str:
     """`format_units` as SQL."""
     size = f"abs({sql})"
-    parts: list[str] = []
+    fields: list[str] = []
     above = 0
-    for name in _whole(qualifier):
+    for name in _fields_without_fraction(qualifier):
         unit = _UNITS[name]
         value = f"({size} % {above} // {unit})" if above else f"({size} // {unit})"
         written = f"CAST({value} AS VARCHAR)"
         if above:
-            parts.append(f"'{_BEFORE[name]}' || lpad({written}, 2, '0')")
+            fields.append(f"'{_BEFORE[name]}' || lpad({written}, 2, '0')")
         elif _first_digits(name, qualifier) == 2:
-            parts.append(f"CASE WHEN {value} < 10 THEN '0' ELSE '' END || {written}")
+            fields.append(f"CASE WHEN {value} < 10 THEN '0' ELSE '' END || {written}")
         else:
-            parts.append(written)
+            fields.append(written)
         above = unit
     if qualifier.has_seconds_fraction:
         n = qualifier.fraction_digits
-        parts.append(f"'.' || lpad(CAST({size} % {SECOND} // {step(qualifier)} AS VARCHAR), {n}, '0')")
-    return f"(CASE WHEN {sql} < 0 THEN '-' ELSE '' END || {' || '.join(parts)})"
+        fields.append(
+            f"'.' || lpad(CAST({size} % {SECOND} // {smallest_step(qualifier)} AS VARCHAR), {n}, '0')"
+        )
+    return f"(CASE WHEN {sql} < 0 THEN '-' ELSE '' END || {' || '.join(fields)})"
 
 
 def text_width(qualifier: Qualifier) -> int:
     """The longest text of the qualifier's values."""
-    return 1 + len(format_units(limit(qualifier) - 1, qualifier))
+    return 1 + len(format_units(magnitude_limit(qualifier) - 1, qualifier))
 
 
 def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
@@ -243,7 +245,26 @@ def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
 
 
 __all__ = [
-    "DAY", "INCOMPATIBLE", "OVERFLOW", "SECOND", "add_sql", "checked_sql", "fit", "fit_sql", "format_units",
-    "interval_type", "is_interval", "limit", "parse", "qualifier_of", "same_class", "step", "text_sql",
-    "text_width", "units_of", "value_of", "wide", "widest",
+    "DAY",
+    "INCOMPATIBLE",
+    "OVERFLOW",
+    "SECOND",
+    "add_sql",
+    "checked_sql",
+    "convert_units",
+    "convert_units_sql",
+    "format_units",
+    "interval_type",
+    "is_interval",
+    "magnitude_limit",
+    "parse",
+    "qualifier_of",
+    "same_class",
+    "smallest_step",
+    "text_sql",
+    "text_width",
+    "units_of",
+    "value_of",
+    "widest",
+    "with_widest_lead",
 ]  # fmt: skip

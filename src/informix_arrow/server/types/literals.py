@@ -14,9 +14,9 @@ from ..errors import SqlError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _MONEY = re.compile(r"([+-]?)(\$?)([+-]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(\$?)")
-_PARTS = re.compile(r"\d+")
+_DIGIT_GROUPS = re.compile(r"\d+")
 _ISO = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
-_CLOSED = re.compile(r"\d{6}|\d{8}")
+_COMPACT_DATE = re.compile(r"\d{6}|\d{8}")
 _US = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{1,4})")
 
 _DEFAULTS = {"YEAR": 1, "MONTH": 1, "DAY": 1, "HOUR": 0, "MINUTE": 0, "SECOND": 0}
@@ -63,11 +63,11 @@ def date(text: str, dbdate: str = "") -> dt.date:
         year, month, day = (int(x) for x in found.groups())
         return _date(year, month, day)
     order = (dbdate or "MDY4/").upper()[:3].replace("4", "").replace("2", "")
-    if _CLOSED.fullmatch(stripped):
+    if _COMPACT_DATE.fullmatch(stripped):
         pieces = (-4, -2) if order.startswith("Y") else (2, 4)
         stripped = "/".join((stripped[: pieces[0]], stripped[pieces[0] : pieces[1]], stripped[pieces[1] :]))
     if order.startswith("Y"):
-        parts = _PARTS.findall(stripped)
+        parts = _DIGIT_GROUPS.findall(stripped)
         if len(parts) == 3 and re.fullmatch(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,2}", stripped):
             return _date(_century(parts[0]), int(parts[1]), int(parts[2]))
         raise SqlError(-1218)
@@ -188,25 +188,27 @@ def fields_of(value: dt.date | dt.datetime | dt.time) -> dict[str, int]:
     return fields
 
 
-def fit(fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = None) -> dict[str, int]:
+def extend_fields(
+    fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = None
+) -> dict[str, int]:
     """Fields converted to a qualifier as EXTEND does: leading ones from the current date, trailing ones
     minimal, the fraction cut to its digits."""
-    wanted: dict[str, int] = {}
+    converted: dict[str, int] = {}
     seen = False
     for name in qualifier.field_names:
         if name == "FRACTION":
             unit = 10 ** (6 - qualifier.fraction_digits)
-            wanted["MICRO"] = fields.get("MICRO", 0) // unit * unit
+            converted["MICRO"] = fields.get("MICRO", 0) // unit * unit
         elif name in fields:
-            wanted[name] = fields[name]
+            converted[name] = fields[name]
             seen = True
         elif not seen and any(n in fields for n in qualifier.field_names):
-            wanted[name] = fields_of(now or dt.datetime.now())[name]
+            converted[name] = fields_of(now or dt.datetime.now())[name]
         else:
-            wanted[name] = _DEFAULTS[name]
-    if "MONTH" in wanted and "DAY" in wanted:
+            converted[name] = _DEFAULTS[name]
+    if "MONTH" in converted and "DAY" in converted:
         try:
-            dt.date(wanted.get("YEAR", 2000), wanted["MONTH"], wanted["DAY"])
+            dt.date(converted.get("YEAR", 2000), converted["MONTH"], converted["DAY"])
         except ValueError:
             raise SqlError(-1267) from None
-    return wanted
+    return converted

@@ -6,12 +6,12 @@ import datetime as dt
 from decimal import Decimal
 
 
-def quote(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A DuckDB identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def text(value: str) -> str:
+def quote_string(value: str) -> str:
     """A DuckDB string literal."""
     return "'" + value.replace("'", "''") + "'"
 
@@ -37,10 +37,12 @@ def value_sql(value: object) -> str:
     if isinstance(value, list):
         return f"list_value({', '.join(map(value_sql, value))})"
     if isinstance(value, dict):
-        return f"struct_pack({', '.join(f'{quote(k)} := {value_sql(v)}' for k, v in value.items())})"
-    return text(str(value))
+        return (
+            f"struct_pack({', '.join(f'{quote_identifier(k)} := {value_sql(v)}' for k, v in value.items())})"
+        )
+    return quote_string(str(value))
 
 
-def function(variable: str, body: str) -> str:
+def lambda_sql(variable: str, body: str) -> str:
     """DuckDB text of a function of one variable."""
     return f"lambda {variable}: {body}"

@@ -43,7 +43,7 @@ LENGTH = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class DeclaredType(ColumnType):
+class UserDefinedType(ColumnType):
     """A type whose parts stand in `definition`."""
 
     definition: str = ""
@@ -64,7 +64,7 @@ def is_nested(t: ColumnType | None) -> bool:
 
 def definition_of(t: ColumnType) -> str:
     """The text that tells the parts of a type."""
-    return t.definition if isinstance(t, DeclaredType) and t.definition else t.extended_name
+    return t.definition if isinstance(t, UserDefinedType) and t.definition else t.extended_name
 
 
 def same_type(a: ColumnType, b: ColumnType) -> bool:
@@ -76,32 +76,32 @@ def same_type(a: ColumnType, b: ColumnType) -> bool:
 
 def element_type(t: ColumnType) -> ColumnType:
     """The type of a collection's elements."""
-    return _parts(definition_of(t))[0][1]
+    return _parse_parts(definition_of(t))[0][1]
 
 
 def row_fields(t: ColumnType) -> tuple[tuple[str, ColumnType], ...]:
     """Names and types of a ROW's fields."""
-    return _parts(definition_of(t))
+    return _parse_parts(definition_of(t))
 
 
 @lru_cache(maxsize=512)
-def _parts(definition: str) -> tuple[tuple[str, ColumnType], ...]:
+def _parse_parts(definition: str) -> tuple[tuple[str, ColumnType], ...]:
     found = _CONSTRUCTOR.match(definition)
     if not found or not definition.rstrip().endswith(")"):
         raise SqlError(-9628, 0, 0, definition)
     inner = definition[found.end() : definition.rstrip().rindex(")")]
     if found.group(1).upper() != "ROW":
-        return (("", declare(inner, _nothing)),)
-    return tuple((name, declare(text, _nothing)) for name, text in _fields(inner))
+        return (("", declare(inner, _find_no_type)),)
+    return tuple((name, declare(text, _find_no_type)) for name, text in _fields(inner))
 
 
-def _nothing(name: str) -> ColumnType | None:
+def _find_no_type(name: str) -> ColumnType | None:
     return None
 
 
 def _fields(inner: str) -> list[tuple[str, str]]:
     """`a INT, b VARCHAR(20)` as names and type texts. -201 for what is no list of fields."""
-    found: list[tuple[str, str]] = []
+    declared_fields: list[tuple[str, str]] = []
     depth, start = 0, 0
     for i, ch in enumerate(inner + ","):
         depth += {"(": 1, ")": -1}.get(ch, 0)
@@ -111,10 +111,10 @@ def _fields(inner: str) -> list[tuple[str, str]]:
             name = _NAME.match(piece)
             if not name:
                 raise SqlError(-201, 0, 1, "", f"no field: {piece!r}")
-            found.append((name.group(1) or name.group(2).lower(), piece[name.end() :].strip()))
-    if len({name for name, _ in found}) < len(found):
-        raise SqlError(-328, 0, 0, found[-1][0])
-    return found
+            declared_fields.append((name.group(1) or name.group(2).lower(), piece[name.end() :].strip()))
+    if len({name for name, _ in declared_fields}) < len(declared_fields):
+        raise SqlError(-328, 0, 0, declared_fields[-1][0])
+    return declared_fields
 
 
 def declare(text: str, find_type: FindType) -> ColumnType:
@@ -136,13 +136,13 @@ def _declare(body: str, find_type: FindType) -> ColumnType:
             fields = [(name, declare(text, find_type)) for name, text in _fields(inner)]
             for name, t in fields:
                 _storable(t, name)
-            shown = ", ".join(f"{name} {_shown(t)}" for name, t in fields)
+            shown = ", ".join(f"{name} {_display_text(t)}" for name, t in fields)
             expanded = ", ".join(f"{name} {_expanded(t)}" for name, t in fields)
         else:
             t = declare(inner, find_type)
             _storable(t, kind)
-            shown, expanded = _shown(t), _expanded(t)
-        return DeclaredType(
+            shown, expanded = _display_text(t), _expanded(t)
+        return UserDefinedType(
             _KINDS[kind].value, LENGTH, 0, 0, "informix", f"{kind}({shown})", 0, f"{kind}({expanded})"
         )
     try:
@@ -163,13 +163,13 @@ def _storable(t: ColumnType, where: str) -> None:
         raise SqlError(-9628, 0, 0, t.sql.lower(), f"{t.sql} inside a collection or ROW ({where})")
 
 
-def _shown(t: ColumnType) -> str:
-    named = isinstance(t, DeclaredType)
+def _display_text(t: ColumnType) -> str:
+    named = isinstance(t, UserDefinedType)
     return (t.extended_name if named else t.sql.lower()) + (" not null" if t.not_null else "")
 
 
 def _expanded(t: ColumnType) -> str:
-    text = definition_of(t) if isinstance(t, DeclaredType) else t.sql.lower()
+    text = definition_of(t) if isinstance(t, UserDefinedType) else t.sql.lower()
     return text + (" not null" if t.not_null else "")
 
 
@@ -185,14 +185,14 @@ def is_simple_large(t: ColumnType | None) -> bool:
     return t is not None and t.code in (TypeCode.BYTE, TypeCode.TEXT)
 
 
-def named_row(name: str, definition: str, extended_id: int) -> DeclaredType:
+def named_row(name: str, definition: str, extended_id: int) -> UserDefinedType:
     """The type that CREATE ROW TYPE makes of a ROW(...) definition."""
-    return DeclaredType(
+    return UserDefinedType(
         TypeCode.ROW.value, LENGTH, FLAG_NAMED_ROW, extended_id, "informix", name, 0, definition
     )
 
 
-def distinct(name: str, source: ColumnType, extended_id: int) -> DeclaredType:
+def distinct(name: str, source: ColumnType, extended_id: int) -> UserDefinedType:
     """The type that CREATE DISTINCT TYPE makes of its source: the same values under another name.
 
     The source type is told by its number when it is opaque, and is 0 otherwise: the type code tells it then, and JDBC
@@ -203,9 +203,9 @@ def distinct(name: str, source: ColumnType, extended_id: int) -> DeclaredType:
         flags |= FLAG_DISTINCT_BOOLEAN
     elif source.is_lvarchar:
         flags |= FLAG_DISTINCT_LVARCHAR
-    definition = definition_of(source) if isinstance(source, DeclaredType) else source.sql
+    definition = definition_of(source) if isinstance(source, UserDefinedType) else source.sql
     opaque = source.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED)
-    return DeclaredType(
+    return UserDefinedType(
         source.code, source.encoded_length, flags, extended_id, "informix", name,
         source.extended_id if opaque else 0, definition,
     )  # fmt: skip

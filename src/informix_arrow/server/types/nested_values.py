@@ -23,37 +23,37 @@ _NULL_ELEMENT = -391
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class NestedLiteral:
     """A collection or ROW as it was written: `kind` is SET, MULTISET, LIST or ROW."""
 
     kind: str
     items: tuple[object, ...]
 
 
-def parse_literal(text: str) -> Literal:
+def parse_literal(text: str) -> NestedLiteral:
     """Read `SET{1,'a',ROW(2,NULL)}`. Scalars stay text, NULL is None. -9634 for what is no such literal."""
     literal, at = _literal(text, 0)
     if text[at:].strip():
-        raise _bad(text, at)
+        raise _bad_literal(text, at)
     return literal
 
 
-def _bad(text: str, at: int) -> SqlError:
+def _bad_literal(text: str, at: int) -> SqlError:
     return SqlError(
         _BAD_TEXT, 0, 0, "", f"no literal of a collection or ROW at character {at + 1}: {text[:80]!r}"
     )
 
 
-def _literal(text: str, at: int) -> tuple[Literal, int]:
+def _literal(text: str, at: int) -> tuple[NestedLiteral, int]:
     found = _KIND.match(text, at)
     if not found:
-        raise _bad(text, at)
+        raise _bad_literal(text, at)
     kind = (found.group(1) or found.group(2)).upper()
     close = ")" if kind == "ROW" else "}"
     at = _blanks(text, found.end())
     items: list[object] = []
     if text[at : at + 1] == close:
-        return Literal(kind, ()), at + 1
+        return NestedLiteral(kind, ()), at + 1
     while True:
         item, at = _item(text, at)
         items.append(item)
@@ -61,9 +61,9 @@ def _literal(text: str, at: int) -> tuple[Literal, int]:
         mark = text[at : at + 1]
         at += 1
         if mark == close:
-            return Literal(kind, tuple(items)), at
+            return NestedLiteral(kind, tuple(items)), at
         if mark != ",":
-            raise _bad(text, at - 1)
+            raise _bad_literal(text, at - 1)
 
 
 def _blanks(text: str, at: int) -> int:
@@ -82,7 +82,7 @@ def _item(text: str, at: int) -> tuple[object, int]:
         while True:
             end = text.find(quote, at)
             if end < 0:
-                raise _bad(text, at)
+                raise _bad_literal(text, at)
             out += text[at:end]
             at = end + 1
             if text[at : at + 1] != quote:
@@ -94,15 +94,15 @@ def _item(text: str, at: int) -> tuple[object, int]:
         return moment.group(1).strip(), moment.end()
     bare = _BARE.match(text, at)
     if not bare or not bare.group().strip():
-        raise _bad(text, at)
+        raise _bad_literal(text, at)
     word = bare.group().strip()
     return (None if word.upper() == "NULL" else word), bare.end()
 
 
-Leaf = Callable[[ColumnType, object], object]
+ConvertScalar = Callable[[ColumnType, object], object]
 
 
-def to_storage(value: object, t: ColumnType, leaf: Leaf) -> object:
+def to_storage(value: object, t: ColumnType, leaf: ConvertScalar) -> object:
     """A literal text, Literal, list, tuple, set or dict as the storage of `t`; `leaf` converts scalars.
 
     -9634 for a value of another shape, -391 for NULL where an element or field is NOT NULL.
@@ -110,7 +110,7 @@ def to_storage(value: object, t: ColumnType, leaf: Leaf) -> object:
     if isinstance(value, str):
         value = parse_literal(value)
     kind = TypeCode(t.code).name
-    if isinstance(value, Literal):
+    if isinstance(value, NestedLiteral):
         if value.kind != kind:
             raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {value.kind} in place of a {kind}")
         items: Any = value.items
@@ -120,7 +120,7 @@ def to_storage(value: object, t: ColumnType, leaf: Leaf) -> object:
         if not isinstance(items, (list, tuple, set, frozenset)):
             raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {type(value).__name__} in place of a {kind}")
         member = element_type(t)
-        return canonical([_part(item, member, leaf, kind) for item in items], t)
+        return canonical([_convert_part(item, member, leaf, kind) for item in items], t)
     fields = row_fields(t)
     if isinstance(items, dict):
         if set(items) != {name for name, _ in fields}:
@@ -128,10 +128,13 @@ def to_storage(value: object, t: ColumnType, leaf: Leaf) -> object:
         items = [items[name] for name, _ in fields]
     if not isinstance(items, (list, tuple)) or len(items) != len(fields):
         raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"not the {len(fields)} fields of {t.sql}")
-    return {name: _part(item, member, leaf, name) for item, (name, member) in zip(items, fields, strict=True)}
+    return {
+        name: _convert_part(item, member, leaf, name)
+        for item, (name, member) in zip(items, fields, strict=True)
+    }
 
 
-def _part(item: object, t: ColumnType, leaf: Leaf, where: str) -> object:
+def _convert_part(item: object, t: ColumnType, leaf: ConvertScalar, where: str) -> object:
     if item is None:
         if t.not_null:
             raise SqlError(_NULL_ELEMENT, 0, 0, where)
@@ -143,21 +146,21 @@ def canonical(items: list[object], t: ColumnType) -> list[object]:
     """The elements as they are stored: sorted, and each once in a SET."""
     if t.code == TypeCode.LIST:
         return items
-    ordered = sorted(items, key=_order)
+    ordered = sorted(items, key=_sort_key)
     if t.code == TypeCode.MULTISET:
         return ordered
     return [item for i, item in enumerate(ordered) if not i or item != ordered[i - 1]]
 
 
-def _order(value: object) -> Any:
+def _sort_key(value: object) -> Any:
     """DuckDB's order of LISTs and STRUCTs: part by part, NULL last."""
     if value is None:
         return (1,)
     if isinstance(value, dict):
-        return (0, tuple(map(_order, value.values())))
+        return (0, tuple(map(_sort_key, value.values())))
     if isinstance(value, list):
-        return (0, tuple(map(_order, value)))
+        return (0, tuple(map(_sort_key, value)))
     return (0, value)
 
 
-__all__ = ["Literal", "canonical", "parse_literal", "to_storage"]
+__all__ = ["NestedLiteral", "canonical", "parse_literal", "to_storage"]

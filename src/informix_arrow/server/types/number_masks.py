@@ -21,26 +21,26 @@ _FILLS = {"&": "0", "*": "*", "#": " ", "<": ""}
 _FLOATING = "$-+("
 _DIGITS = "".join(_FILLS) + _FLOATING
 _FRACTION = re.compile(r"([*&#<$\-]*)(\)?)([^*&#<$\-+(),.]*)")
-_DOUBTFUL = re.compile(r"\)|--+\$[$,]*\$|\+\++\$[$,]*\$|\(\(+\$[$,]*\$|[&*].*[$\-+(]")
+_AMBIGUOUS = re.compile(r"\)|--+\$[$,]*\$|\+\++\$[$,]*\$|\(\(+\$[$,]*\$|[&*].*[$\-+(]")
 """Before the point: what could move in two ways, or has no way to move."""
 _WIDE = Context(prec=160, rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True, slots=True)
-class Mask:
-    """A mask in its parts: `left` of the point, `places` behind it, and whether it has a point; `close` is the closing
-    parenthesis, `tail` what follows."""
+class NumberMask:
+    """A mask in its parts: `integer_cells` of the point, `fraction_digits` behind it, and whether it has a point; `closing` is the closing
+    parenthesis, `suffix` what follows."""
 
-    left: str
+    integer_cells: str
     point: bool
-    places: int
-    close: str
-    tail: str
+    fraction_digits: int
+    closing: str
+    suffix: str
     width: int
 
 
 @lru_cache(256)
-def read(mask: str) -> Mask:
+def parse_mask(mask: str) -> NumberMask:
     """-664 for a mask that says nothing about digits, or says it in another way (`9,999.99`)."""
     left, point, right = mask.partition(".")
     close = tail = ""
@@ -50,31 +50,42 @@ def read(mask: str) -> Mask:
     places = 0
     if found is not None and point:
         places, close, tail = len(found[1]), found[2], found[3]
-    if found is None or _DOUBTFUL.search(left) or re.search(r"\d", mask) or not _room(left) + places:
+    if (
+        found is None
+        or _AMBIGUOUS.search(left)
+        or re.search(r"\d", mask)
+        or not _integer_digits(left) + places
+    ):
         raise not_supported(f"TO_CHAR of a number with the format {mask!r}", -664)
-    return Mask(left, bool(point), places, close, tail, len(mask))
+    return NumberMask(left, bool(point), places, close, tail, len(mask))
 
 
-def _room(left: str) -> int:
+def _integer_digits(left: str) -> int:
     """How many digits fit before the point."""
     return sum(c in _DIGITS for c in left) - len(set(left) & set(_FLOATING))
 
 
-def masked(number: str, mask: str) -> str:
+def format_number(number: str, mask: str) -> str:
     """A number's text in a mask."""
-    m = read(mask)
+    m = parse_mask(mask)
     value = Decimal(number)
-    text = f"{value.copy_abs().quantize(Decimal(1).scaleb(-m.places), context=_WIDE):f}"
+    text = f"{value.copy_abs().quantize(Decimal(1).scaleb(-m.fraction_digits), context=_WIDE):f}"
     whole, _, fraction = text.partition(".")
     whole = whole.lstrip("0")
     negative = value < 0 and (whole + fraction).strip("0") != ""
-    if len(whole) > _room(m.left):
+    if len(whole) > _integer_digits(m.integer_cells):
         return "*" * m.width
-    end = {"": "", ")": ")" if negative else " "}[m.close]
-    return _left(m.left, whole, negative) + ("." if m.point else "") + fraction + end + m.tail
+    end = {"": "", ")": ")" if negative else " "}[m.closing]
+    return (
+        _format_integer(m.integer_cells, whole, negative)
+        + ("." if m.point else "")
+        + fraction
+        + end
+        + m.suffix
+    )
 
 
-def _left(left: str, digits: str, negative: bool) -> str:
+def _format_integer(left: str, digits: str, negative: bool) -> str:
     """The part before the point. Its cells are filled from the right: digits first, then what moves, then blanks."""
     cells: list[str | None] = [None if c in _DIGITS + "," else c for c in left]
     first, rest = len(left), digits
@@ -95,10 +106,10 @@ def _left(left: str, digits: str, negative: bool) -> str:
         reach = run.end() - 1 if run is not None and several else left.index(symbol)
         limit = min(limit - 1, reach)
         cells[limit] = signs[symbol]
-    return "".join(_blank(left, at) if cell is None else cell for at, cell in enumerate(cells))
+    return "".join(_fill_character(left, at) if cell is None else cell for at, cell in enumerate(cells))
 
 
-def _blank(left: str, at: int) -> str:
+def _fill_character(left: str, at: int) -> str:
     """A cell that nothing was put into: that of a comma is like the one before it."""
     while left[at] == "," and at:
         at -= 1

@@ -86,12 +86,12 @@ _WORK = Context(prec=DIGITS, rounding=ROUND_HALF_UP, Emax=999, Emin=-999)
 _EXACT = Context(prec=600)
 
 
-def plain(key: str) -> str:
+def to_decimal_text(key: str) -> str:
     """The number as decimal text with all its digits and no exponent."""
-    return plain_text(decode(key))
+    return decimal_text(decode(key))
 
 
-def plain_text(value: Decimal) -> str:
+def decimal_text(value: Decimal) -> str:
     """Decimal text without exponent and without zeros behind the last digit."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -129,7 +129,7 @@ def remainder(a: str, b: str) -> str:
     return encode(_EXACT.remainder(decode(a), decode(b)), DIGITS)
 
 
-def negated(a: str) -> str:
+def negate(a: str) -> str:
     return encode(decode(a).copy_negate(), DIGITS)
 
 
@@ -137,7 +137,7 @@ def magnitude(a: str) -> str:
     return encode(decode(a).copy_abs(), DIGITS)
 
 
-def total(keys: list[str | None]) -> str | None:
+def sum_keys(keys: list[str | None]) -> str | None:
     """The sum of a group's keys, None when all are NULL."""
     numbers = [decode(key) for key in keys if key is not None]
     if not numbers:
@@ -148,34 +148,34 @@ def total(keys: list[str | None]) -> str | None:
     return encode(sum_, DIGITS)
 
 
-def fit(key: str, precision: int) -> str:
+def round_to_precision(key: str, precision: int) -> str:
     """The key rounded to a column's digits."""
     return encode(decode(key), precision)
 
 
-def _quantized(key: str, exponent: int, rounding: str) -> Decimal:
+def _quantize(key: str, exponent: int, rounding: str) -> Decimal:
     return decode(key).quantize(Decimal((0, (1,), exponent)), rounding, _EXACT)
 
 
-def rounded(key: str, digits: int) -> str:
+def round_key(key: str, digits: int) -> str:
     """ROUND(x, digits)."""
-    return encode(_quantized(key, -digits, ROUND_HALF_UP), DIGITS)
+    return encode(_quantize(key, -digits, ROUND_HALF_UP), DIGITS)
 
 
-def truncated(key: str, digits: int) -> str:
+def truncate_key(key: str, digits: int) -> str:
     """TRUNC(x, digits)."""
-    return encode(_quantized(key, -digits, ROUND_DOWN), DIGITS)
+    return encode(_quantize(key, -digits, ROUND_DOWN), DIGITS)
 
 
-def whole(key: str, way: str) -> str:
+def to_integral_text(key: str, way: str) -> str:
     """The number as text without fraction: `way` is down (towards zero), ceil or floor."""
     rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[way]
-    return f"{_quantized(key, 0, rounding):f}"
+    return f"{_quantize(key, 0, rounding):f}"
 
 
-def fixed(key: str, precision: int, scale: int) -> str:
+def to_fixed_text(key: str, precision: int, scale: int) -> str:
     """The number as text with `scale` digits behind the point; -1226 when it has more than `precision`."""
-    value = _quantized(key, -scale, ROUND_HALF_UP)
+    value = _quantize(key, -scale, ROUND_HALF_UP)
     if value and value.adjusted() >= precision - scale:
         raise SqlError(-1226)
     return f"{value:f}"

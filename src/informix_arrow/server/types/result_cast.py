@@ -18,7 +18,7 @@ from ..errors import SqlError
 from . import intervals
 from .literals import fields_of, text_of
 from .nested_types import is_nested, is_simple_large, lob_kind
-from .packed import plain, plain_text
+from .packed import decimal_text, to_decimal_text
 from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])
@@ -75,7 +75,10 @@ def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
             return _characters(array, t, wanted, codec)
         if t.code in DECIMALS and t.scale is None:
             return pa.chunked_array(
-                [pa.array([_plain(v) for v in chunk.to_pylist()], pa.string()) for chunk in array.chunks],
+                [
+                    pa.array([_decimal_text(v) for v in chunk.to_pylist()], pa.string())
+                    for chunk in array.chunks
+                ],
                 pa.string(),
             )
         if (
@@ -142,11 +145,11 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
         return array
     if t.code in PADDED:
         array = pc.utf8_rtrim(array, characters=" ")
-    cut = [None if v is None else _cut(v, width, codec) for v in array.to_pylist()]
+    cut = [None if v is None else _truncate(v, width, codec) for v in array.to_pylist()]
     return pa.chunked_array([pa.array(cut, wanted)])
 
 
-def _cut(text: str, width: int, codec: str) -> str:
+def _truncate(text: str, width: int, codec: str) -> str:
     """`text` without what is beyond `width` bytes; what the code set lacks is left for the encoder to refuse."""
     try:
         encoded = text.encode(codec)
@@ -159,14 +162,14 @@ def numbers_of_keys(array: Any) -> Any:
     """Keys of a floating decimal column as plain decimal text."""
     return pa.chunked_array(
         [
-            pa.array([None if v is None else plain(v) for v in chunk.to_pylist()], pa.string())
+            pa.array([None if v is None else to_decimal_text(v) for v in chunk.to_pylist()], pa.string())
             for chunk in array.chunks
         ],
         pa.string(),
     )
 
 
-def _plain(value: object) -> str | None:
+def _decimal_text(value: object) -> str | None:
     """A number as plain decimal text. What was computed as a double has 15 digits: the 16th and 17th are
     noise to a reader of decimals (0.1 + 0.2)."""
     if value is None:
@@ -176,7 +179,7 @@ def _plain(value: object) -> str | None:
         raise SqlError(-1202 if exact.is_infinite() else -1226)
     if not exact:
         return "0"  # never -0
-    return plain_text(exact)
+    return decimal_text(exact)
 
 
 def _moments_as_text(array: Any, t: ColumnType) -> Any:

@@ -15,7 +15,7 @@ from ...wire.plan_ops import TypeOptions
 from ...wire.qualifiers import Field, Qualifier
 from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from .intervals import interval_type, qualifier_of, widest
-from .names import quote
+from .names import quote_identifier
 from .nested_types import (
     element_type,
     is_collection,
@@ -68,7 +68,7 @@ def is_exact(t: ColumnType) -> bool:
     return t.code in INTEGERS or (t.code in DECIMALS and t.scale is not None)
 
 
-def is_moment(t: ColumnType) -> bool:
+def is_date_or_datetime(t: ColumnType) -> bool:
     return t.code in (TypeCode.DATE, TypeCode.DATETIME)
 
 
@@ -154,7 +154,9 @@ def duck_type(t: ColumnType) -> str:
     if is_collection(t):
         return f"{storage_type(element_type(t))}[]"
     if is_row(t):
-        fields = ", ".join(f"{quote(name)} {storage_type(member)}" for name, member in row_fields(t))
+        fields = ", ".join(
+            f"{quote_identifier(name)} {storage_type(member)}" for name, member in row_fields(t)
+        )
         return f"STRUCT({fields})"
     raise ValueError(f"{t.sql} has no storage here")
 
@@ -175,7 +177,7 @@ def as_decimal(t: ColumnType) -> tuple[int, int] | None:
     return (10, 0)
 
 
-def arithmetic(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
+def arithmetic_type(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
     """Type of `a op b` for numbers: integers stay integers except under /, FLOAT wins over DECIMAL."""
     if a.code in FLOATS or b.code in FLOATS:
         return ColumnType.float_()
@@ -198,7 +200,7 @@ def arithmetic(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
     return ColumnType.decimal(min(32, max(precision, scale)), scale)
 
 
-def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
+def common_type(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
     """One type for both arms of a CASE, NVL or UNION; None when neither is known."""
     if a is None or b is None:
         return a if b is None else b
@@ -211,7 +213,7 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
         return _common_text(a, b)
     if is_number(a) and is_number(b):
         return _common_number(a, b)
-    if is_moment(a) and is_moment(b):
+    if is_date_or_datetime(a) and is_date_or_datetime(b):
         return a if a.code == TypeCode.DATETIME else b
     if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
         return interval_type(widest(qualifier_of(a), qualifier_of(b)))
@@ -244,7 +246,7 @@ def _common_number(a: ColumnType, b: ColumnType) -> ColumnType:
     return both(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
 
 
-def plain(t: ColumnType) -> ColumnType:
+def without_serial(t: ColumnType) -> ColumnType:
     """A serial as the integer it is; used for computed columns."""
     if t.code == TypeCode.SERIAL:
         return ColumnType.integer()
@@ -255,7 +257,7 @@ def plain(t: ColumnType) -> ColumnType:
     return nullable(t)
 
 
-_COUNTED: dict[int, ColumnType] = {
+_INTEGER_OF_SERIAL: dict[int, ColumnType] = {
     TypeCode.SERIAL: ColumnType.integer(),
     TypeCode.SERIAL8: ColumnType.parse_sql("INT8"),
     TypeCode.BIGSERIAL: ColumnType.parse_sql("BIGINT"),
@@ -264,13 +266,13 @@ _COUNTED: dict[int, ColumnType] = {
 
 def variable_type(t: ColumnType) -> ColumnType:
     """The type of an SPL variable for a column's values."""
-    return _COUNTED.get(t.code) or plain(t)
+    return _INTEGER_OF_SERIAL.get(t.code) or without_serial(t)
 
 
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
-def from_duck(name: str) -> ColumnType | None:
+def from_duck_type(name: str) -> ColumnType | None:
     """Nearest Informix type of a DuckDB type name, for expressions that our own rules do not know."""
     simple = {
         "BOOLEAN": ColumnType.boolean,

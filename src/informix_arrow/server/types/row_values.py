@@ -17,12 +17,12 @@ from ...wire.code_sets import is_multibyte
 from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from .nested_types import is_nested, is_simple_large, lob_kind
-from .packed import plain
+from .packed import to_decimal_text
 from .result_cast import result_type
 from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 
 _MOST_BYTES = 4  # of a character, in any code set
-_FEW_VALUES = 96
+_MAX_VALUES = 96
 """Values from which on Arrow is the cheaper way to write them down."""
 
 # Formats whose values Arrow takes as they are; whole numbers below this, and not below its negative.
@@ -31,15 +31,15 @@ _LIMITS = {
     pa.float64(): 0, pa.bool_(): 0, pa.date32(): 0, pa.string(): 0,
 }  # fmt: skip
 
-Take = Callable[[Sequence[Any], str], Sequence[Any] | None]
+ColumnReader = Callable[[Sequence[Any], str], Sequence[Any] | None]
 """Values of one column, and the name of the code set, to what Arrow makes an array of; None when one of them is not
 plainly of it."""
 
 
-class RowValues:
+class RowConverter:
     """For the rows of one query's columns. Thread-safe."""
 
-    def __init__(self, schema: pa.Schema, columns: Sequence[Take]) -> None:
+    def __init__(self, schema: pa.Schema, columns: Sequence[ColumnReader]) -> None:
         self._schema = schema
         self._columns = columns
         self._types = [field.type for field in schema]
@@ -50,20 +50,20 @@ class RowValues:
             self._row = pa.struct(list(schema))
 
     @classmethod
-    def of(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowValues | None:
+    def for_columns(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowConverter | None:
         """None where a column is of a type that needs more."""
         schema = pa.schema([pa.field(column.name, result_type(column.type)) for column in columns])
         taken = [
-            _taken(column.type, bool(packed) and packed[i], schema.field(i).type)
+            _column_reader(column.type, bool(packed) and packed[i], schema.field(i).type)
             for i, column in enumerate(columns)
         ]
         return cls(schema, [take for take in taken if take]) if all(taken) else None
 
-    def plain(self, rows: Sequence[Sequence[Any]], codec: str) -> bool:
-        """Whether the rows are few, and `batch` would take them just as they are: who does without Arrow need not ask
+    def is_converted(self, rows: Sequence[Sequence[Any]], codec: str) -> bool:
+        """Whether the rows are few, and `to_batch` would take them just as they are: who does without Arrow need not ask
         for it then."""
         limits = self._limits
-        if limits is None or len(rows) * len(limits) > _FEW_VALUES:
+        if limits is None or len(rows) * len(limits) > _MAX_VALUES:
             return False
         # without rows there are no values to look at
         for take, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
@@ -75,7 +75,7 @@ class RowValues:
                         return False
         return True
 
-    def batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:
+    def to_batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:
         """The rows; None where a value has to be looked at by result_cast.py. `codec` is Python's name of the code
         set."""
         if not rows:
@@ -97,14 +97,14 @@ class RowValues:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
-def _taken(t: ColumnType, packed: bool, wanted: Any) -> Take | None:
+def _column_reader(t: ColumnType, packed: bool, wanted: Any) -> ColumnReader | None:
     """How values of a type are taken, None for a type that is not."""
     if t.code == TypeCode.INTERVAL or is_simple_large(t) or lob_kind(t) or is_nested(t):
         return None
     if is_character(t):
-        return _texts(t)
+        return _text_reader(t)
     if t.code in DECIMALS and t.scale is None:
-        return _packed if packed else None
+        return _read_packed if packed else None
     kind: type | None = None
     if t.is_boolean:
         kind = bool
@@ -118,10 +118,10 @@ def _taken(t: ColumnType, packed: bool, wanted: Any) -> Take | None:
         kind = dt.date
     elif pa.types.is_timestamp(wanted) and wanted.unit == "us":
         kind = dt.datetime
-    return None if kind is None else _of_kind(kind)
+    return None if kind is None else _instances_of(kind)
 
 
-def _of_kind(kind: type) -> Take:
+def _instances_of(kind: type) -> ColumnReader:
     def take(values: Sequence[Any], _: str) -> Sequence[Any] | None:
         for value in values:
             if type(value) is not kind and value is not None:
@@ -131,10 +131,10 @@ def _of_kind(kind: type) -> Take:
     return take
 
 
-def _texts(t: ColumnType) -> Take:
+def _text_reader(t: ColumnType) -> ColumnReader:
     whole, width = t.code == TypeCode.LVARCHAR, t.content_width
 
-    def take(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
+    def read_column(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
         most = _MOST_BYTES if is_multibyte(codec) else 1
         for value in values:
             if value is None:
@@ -145,8 +145,8 @@ def _texts(t: ColumnType) -> Take:
                 return None
         return values
 
-    return take
+    return read_column
 
 
-def _packed(values: Sequence[Any], _: str) -> Sequence[Any]:
-    return [None if value is None else plain(value) for value in values]
+def _read_packed(values: Sequence[Any], _: str) -> Sequence[Any]:
+    return [None if value is None else to_decimal_text(value) for value in values]

@@ -61,7 +61,7 @@ def _bytes(text: str, codec: str) -> int:
     return len(text.encode(codec, "replace"))
 
 
-def _cut(text: str, width: int, codec: str) -> str:
+def _truncate(text: str, width: int, codec: str) -> str:
     """As much of a text as has `width` bytes in a multi-byte code set."""
     encoded = text.encode(codec, "replace")
     return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
@@ -108,7 +108,7 @@ def _substring_index(text: str, part: str, count: int) -> str:
     return part.join(pieces[:count] if count > 0 else pieces[count:])
 
 
-def _replaced(text: str, old: str, new: str) -> str:
+def _replace(text: str, old: str, new: str) -> str:
     """REPLACE where its result may be too long: -881 before it is made."""
     if not old:
         return text
@@ -144,33 +144,33 @@ def _all_finite(numbers: Any, code: int) -> Any:
 
 
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
-    ("_ifx_masked", number_masks.masked, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_masked", number_masks.format_number, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_money", _money, ["VARCHAR"], "VARCHAR"),
     ("_ifx_date", date, ["VARCHAR", "VARCHAR"], "DATE"),
     ("_ifx_moment", _moment, ["VARCHAR", "INTEGER"], "VARCHAR"),
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
-    ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
+    ("_ifx_cut", _truncate, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
     ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     ("_ifx_slice", _slice, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     ("_ifx_initcap", _initcap, ["VARCHAR"], "VARCHAR"),
     ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
-    ("_ifx_replaced", _replaced, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_replaced", _replace, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),
     # floating decimals, by their keys (sql/packed.py)
     ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_plain", packed.plain, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_plain", packed.to_decimal_text, ["VARCHAR"], "VARCHAR"),
     ("_ifx_add", packed.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_subtract", packed.subtract, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_multiply", packed.multiply, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_divide", packed.divide, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_remainder", packed.remainder, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_negated", packed.negated, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_negated", packed.negate, ["VARCHAR"], "VARCHAR"),
     ("_ifx_magnitude", packed.magnitude, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_total", packed.total, ["VARCHAR[]"], "VARCHAR"),
-    ("_ifx_fit", packed.fit, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_rounded", packed.rounded, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_truncated", packed.truncated, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_whole", packed.whole, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_fixed", packed.fixed, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
+    ("_ifx_total", packed.sum_keys, ["VARCHAR[]"], "VARCHAR"),
+    ("_ifx_fit", packed.round_to_precision, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_rounded", packed.round_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_truncated", packed.truncate_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_whole", packed.to_integral_text, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_fixed", packed.to_fixed_text, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
 )

@@ -17,7 +17,7 @@ from ...wire.errors import DataError
 from ...wire.plan_ops import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
 
 
-class RawText:
+class MultibyteTextEncoder:
     """The text columns of one cursor in a multi-byte code set: their ops, and their values as bytes.
 
     Parameters

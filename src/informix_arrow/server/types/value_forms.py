@@ -29,7 +29,7 @@ _ANY_MONTHS = Qualifier.parse("YEAR(9) TO MONTH", interval=True)
 _ANY_SPAN = Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True)
 
 
-def span(value: object) -> tuple[int, Qualifier]:
+def interval_units(value: object) -> tuple[int, Qualifier]:
     """Units of storage of an interval parameter, and its qualifier; -1260 for anything else."""
     if isinstance(value, IntervalValue):
         return intervals.units_of(value), value.qualifier

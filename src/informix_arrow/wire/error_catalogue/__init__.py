@@ -26,7 +26,7 @@ TABLES = tuple(
 
 def read(table: str) -> dict[int, Entry]:
     """One table by code. ``ValueError`` for a code that stands in it twice."""
-    found: dict[int, Entry] = {}
+    entries: dict[int, Entry] = {}
     code, lines = 0, [""]
     for line in [*table.splitlines(), ""]:
         if line.startswith("    "):
@@ -34,12 +34,12 @@ def read(table: str) -> dict[int, Entry]:
             continue
         if code:
             kind, _, state = lines[0].partition(" ")
-            if code in found:
+            if code in entries:
                 raise ValueError(f"{code} is in the catalogue twice")
-            found[code] = (kind, state, lines[1], lines[2] if len(lines) > 2 else "")
+            entries[code] = (kind, state, lines[1], lines[2] if len(lines) > 2 else "")
         number, _, rest = line.partition(" ")
         code, lines = int(number or 0), [rest]
-    return found
+    return entries
 
 
 ERRORS: dict[int, Entry] = {code: entry for _, table in TABLES for code, entry in read(table).items()}

@@ -113,7 +113,7 @@ def _parse(known: dict[int, type[Message]], peer: str, reader: Reader, framing: 
             f"the {peer} sent the message {tag_name(tag)} at offset {at}, which cannot be read here"
         )
     message = cls.parse(reader, framing)
-    reader.kept = None
+    reader.partial = None
     return message
 
 
@@ -122,7 +122,7 @@ def parse_group(data: bytes, framing: Framing, *, client: bool) -> list[Message]
     reader = Reader(data)
     parse = parse_client_message if client else parse_server_message
     messages = []
-    while reader.left:
+    while reader.remaining:
         messages.append(parse(reader, framing))
     return messages
 

@@ -169,7 +169,7 @@ def parse_result_value(reader: Reader, framing: Framing) -> BoundValue:
     size = _LAYOUT[code & 0xFF]
     if size <= 0:
         size = _data_size(reader.data, reader.pos, reader.end, code & 0xFF, framing)
-    data = reader.take(size)
+    data = reader.read_bytes(size)
     reader.pad(size)
     return BoundValue(code, data, precision, 0, owner, extended_name)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..capabilities import Framing
-from ..describe import Column, StatementType, lay_out
+from ..describe import Column, StatementType, assign_offsets
 from ..errors import ProtocolError
 from ..primitives import Reader, Writer, encode_text
 from ..types import ColumnType
@@ -49,7 +49,7 @@ class Describe(Message, tag=8, sent_by="server"):
         cls, statement_type: int, statement_id: int, columns: Iterable[Column], estimate: int = 0
     ) -> "Self":
         """A descriptor with start positions and tuple size worked out."""
-        placed, size = lay_out(columns)
+        placed, size = assign_offsets(columns)
         return cls(statement_type, statement_id, estimate, size, placed)
 
     @property
@@ -102,10 +102,10 @@ class Describe(Message, tag=8, sent_by="server"):
                 return offset, start, _get_extended(reader, word, framing)
             return offset, start, ColumnType.from_word(word, reader.ushort())
 
-        fields = reader.parts(one_field, count)
+        fields = reader.read_list(one_field, count)
         names = b""
         if count:
-            names = reader.take(table_size)
+            names = reader.read_bytes(table_size)
             reader.pad(table_size)
         columns, left = [], max(table_size, _MOST_NAMES)  # columns of one name may share it
         for offset, start, ct in fields:
@@ -149,7 +149,7 @@ class InputDescribe(Message, tag=125, sent_by="server"):
             raise ProtocolError(f"SQ_IDESCRIBE: {count} parameters")
         if count:
             reader.short()
-        return cls(tuple(reader.parts(lambda: _get_extended(reader, reader.ushort(), framing), count)))
+        return cls(tuple(reader.read_list(lambda: _get_extended(reader, reader.ushort(), framing), count)))
 
 
 def _put_offset(w: Writer, value: int, framing: Framing) -> None:

@@ -112,7 +112,7 @@ class RowBytes(_Named):
         (size,) = reader.unpack(_INT if framing.large_fetch else _SHORT)
         if size < 0:
             raise ProtocolError(f"{self.what}: negative size {size} at offset {at}")
-        data = reader.take(size)
+        data = reader.read_bytes(size)
         reader.pad(size)
         return data
 

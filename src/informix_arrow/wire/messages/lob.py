@@ -281,10 +281,10 @@ def _get_pieces(reader: Reader, size: int, what: str) -> bytes:
     """Padded strings until ``size`` bytes are there; an empty one would never end."""
     if size < 0:
         raise ProtocolError(f"{what}: {size} bytes announced")
-    begin, (taken, data) = reader.pos, reader.kept or (0, bytearray())
+    begin, (taken, data) = reader.pos, reader.partial or (0, bytearray())
     reader.pos += taken
     while len(data) < size:
-        reader.kept = (reader.pos - begin, data)
+        reader.partial = (reader.pos - begin, data)
         piece = reader.pstr(f"{what} piece")
         if not piece or len(data) + len(piece) > size:
             raise ProtocolError(f"{what}: {size} bytes announced, others came")

@@ -124,7 +124,7 @@ class RoutineResult(Message, tag=103, sent_by="server"):
         count = reader.short()
         if count < 0:
             raise ProtocolError(f"SQ_FPROUTINE: {count} values")
-        return cls(tuple(reader.parts(lambda: parse_result_value(reader, framing), count)))
+        return cls(tuple(reader.read_list(lambda: parse_result_value(reader, framing), count)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class WantParameters(Message, tag=104, sent_by="client"):
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
-        if reader.take(len(cls._BODY)) != cls._BODY:
+        if reader.read_bytes(len(cls._BODY)) != cls._BODY:
             raise ProtocolError("SQ_FPARAM of a client whose layout is not known")
         return cls()
 
@@ -180,7 +180,7 @@ class RoutineParameters(Message, tag=104, sent_by="server"):
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
-        if reader.take(len(cls._HEAD)) != cls._HEAD:
+        if reader.read_bytes(len(cls._HEAD)) != cls._HEAD:
             raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
         returned = tuple(cls._type(reader) for _ in range(_count(reader)))
         count = _count(reader)
@@ -192,7 +192,7 @@ class RoutineParameters(Message, tag=104, sent_by="server"):
 
     @classmethod
     def _type(cls, reader: Reader) -> int:
-        code, *rest = cls._TYPE.unpack(reader.take(cls._TYPE.size))
+        code, *rest = cls._TYPE.unpack(reader.read_bytes(cls._TYPE.size))
         if any(rest):
             raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
         return int(code)

@@ -121,7 +121,7 @@ class DbNames(Message, tag=26, sent_by="server"):
                 )
             return decode_text(name, framing.encoding)
 
-        return cls(tuple(reader.parts(one_name, None)))
+        return cls(tuple(reader.read_list(one_name, None)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ class Info(Message, tag=81, sent_by="client"):
             size = reader.short()
             if size < 0:
                 raise ProtocolError(f"SQ_INFO: negative block length {size}")
-            content = reader.take(size)
+            content = reader.read_bytes(size)
             reader.pad(size)
             if kind == _INFO_ENVIRONMENT:
                 environment += _parse_environment(content, framing)
@@ -123,11 +123,11 @@ def _parse_environment(content: bytes, framing: Framing) -> list[tuple[str, str]
     """The pairs of an environment block. All of it has arrived, so what runs over its end is a violation."""
     reader = Reader(content)
     pairs = []
-    if reader.left < 4:
+    if reader.remaining < 4:
         raise ProtocolError(f"SQ_INFO: environment block of {len(content)} bytes")
     reader.skip(4)
-    while reader.left > 2:
-        if reader.left < 4:
+    while reader.remaining > 2:
+        if reader.remaining < 4:
             raise ProtocolError("SQ_INFO: environment block ends inside a pair")
         name = _inner_pstr(reader)
         pairs.append(
@@ -137,10 +137,10 @@ def _parse_environment(content: bytes, framing: Framing) -> list[tuple[str, str]
 
 
 def _inner_pstr(reader: Reader) -> bytes:
-    size = reader.short() if reader.left >= 2 else -1
-    if not 0 <= size + (size & 1) <= reader.left:
+    size = reader.short() if reader.remaining >= 2 else -1
+    if not 0 <= size + (size & 1) <= reader.remaining:
         raise ProtocolError(f"SQ_INFO: string of {size} bytes runs over its block")
-    data = reader.take(size)
+    data = reader.read_bytes(size)
     reader.pad(size)
     return data
 

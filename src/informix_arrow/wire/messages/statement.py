@@ -123,11 +123,11 @@ class Put(Message, tag=17, sent_by="client"):
         if size < 0 or count < 1:
             raise ProtocolError(f"SQ_PUT: tuple length {size}, count {count}")
         if count == 1:
-            data = reader.take(size)
+            data = reader.read_bytes(size)
             reader.pad(size)
             return cls(data)
         stride = size + (size & 1)
-        data = reader.take(stride * count)
+        data = reader.read_bytes(stride * count)
         first, *more = (data[at * stride : at * stride + size] for at in range(count))
         return cls(first, tuple(more))
 
@@ -171,7 +171,7 @@ class FetchBlob(Message, tag=38, sent_by="client"):
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
-        return cls(reader.take(framing.descriptor_size))
+        return cls(reader.read_bytes(framing.descriptor_size))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from ...grammar.ddl_nodes import (
     ModifyColumn,
 )
 from ...schema import privileges
-from ...schema.catalog import ColumnInfo, TableInfo, first_row, nullable_columns, repeated_key
-from ...types.names import quote
+from ...schema.catalog import ColumnInfo, TableInfo, duplicate_key_query, first_row, nullable_columns
+from ...types.names import quote_identifier
 from . import triggers
-from .descriptions import add_constraint, column_info, one_serial_of_a_kind
+from .descriptions import add_constraint, check_serial_columns, column_info
 from .duck_tables import rebuild
-from .workbench import Workbench
+from .workbench import DdlContext
 
 _CHECK_FAILED = -530
 
@@ -37,36 +37,40 @@ _NOT_SATISFIED = -525
 """A foreign key that is added and does not hold for the rows that are there."""
 
 
-def alter(bench: Workbench, statement: AlterTable) -> int:
+def alter(bench: DdlContext, statement: AlterTable) -> int:
     """ALTER TABLE: -19816 for a table whose rows are logged in full."""
-    info = bench.alterable(statement.name)
+    info = bench.require_alterable_table(statement.name)
     altered = _AlteredTable(bench, info)
     for action in statement.actions:
         altered.apply(action)
     new = altered.new
     if not new.columns:
         raise SqlError(-370)
-    one_serial_of_a_kind(new.columns)
-    triggers.refuse_cascade(new)
-    if (new.columns, new.uniques, new.checks, new.foreigns) == (
+    check_serial_columns(new.columns)
+    triggers.reject_cascade(new)
+    if (new.columns, new.unique_constraints, new.checks, new.foreign_keys) == (
         info.columns,
-        info.uniques,
+        info.unique_constraints,
         info.checks,
-        info.foreigns,
+        info.foreign_keys,
     ):
-        bench.replace_description(info, new)
+        bench.replace_table(info, new)
         return 0
-    orphaned = bench.references.without_keys(info, [unique.columns for unique in new.uniques])
+    orphaned = bench.foreign_key_enforcer.children_without_keys(
+        info, [unique.columns for unique in new.unique_constraints]
+    )
     _rebuild(bench, info, new, [altered.values[c.name] for c in new.columns])
     if not new.temporary:
         kept = [column.name for column in new.columns]
-        privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)
-        triggers.forget_columns(bench.transaction.writer, info, kept)
+        privileges.forget_columns(bench.transaction.recorder, new.database, new.tabid, kept)
+        triggers.forget_columns(bench.transaction.recorder, info, kept)
     for child in orphaned:
-        bench.replace_description(child, child)
+        bench.replace_table(child, child)
     try:
-        added = [f for f in new.foreigns if f not in info.foreigns and f.name not in altered.unchecked]
-        bench.references.check_children(new, added)
+        added = [
+            f for f in new.foreign_keys if f not in info.foreign_keys and f.name not in altered.unchecked
+        ]
+        bench.foreign_key_enforcer.check_children(new, added)
     except SqlError as e:
         raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
     return 0
@@ -85,11 +89,11 @@ class _AlteredTable:
         The foreign keys that these rows need not hold.
     """
 
-    def __init__(self, bench: Workbench, info: TableInfo) -> None:
+    def __init__(self, bench: DdlContext, info: TableInfo) -> None:
         self._bench = bench
         self._info = info
         self.new = info
-        self.values: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
+        self.values: dict[str, str] = {c.name: quote_identifier(c.name) for c in info.columns}
         self.unchecked: set[str] = set()
 
     def apply(self, action: AlterAction) -> None:
@@ -103,8 +107,8 @@ class _AlteredTable:
             self.new = _without_column(self.new, action.name)
         elif isinstance(action, AddConstraint):
             self._add_constraints([action.constraint])
-            if action.constraint.unchecked:
-                self.unchecked.add(self.new.foreigns[-1].name)
+            if action.constraint.no_validate:
+                self.unchecked.add(self.new.foreign_keys[-1].name)
         elif isinstance(action, DropConstraint):
             self.new = _without_constraint(self.new, action.name)
         else:
@@ -120,7 +124,7 @@ class _AlteredTable:
             place = columns.index(self._require_column(action.before))
         self.new = replace(self.new, columns=(*columns[:place], column, *columns[place:]))
         if column.is_serial and first_row(
-            bench.transaction.writer, f"SELECT 1 FROM {self._info.duck} LIMIT 1"
+            bench.transaction.recorder, f"SELECT 1 FROM {self._info.duck_name} LIMIT 1"
         ):
             raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
         self.values[column.name] = bench.values.default_sql(column)
@@ -132,7 +136,9 @@ class _AlteredTable:
         self.new = replace(
             self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
         )
-        self.values[column.name] = self._bench.planner.convert_sql(quote(column.name), old.type, column.type)
+        self.values[column.name] = self._bench.planner.modify_column_sql(
+            quote_identifier(column.name), old.type, column.type
+        )
         self._add_constraints(action.constraints)
 
     def _add_constraints(self, constraints: Iterable[ConstraintDef]) -> None:
@@ -146,9 +152,9 @@ class _AlteredTable:
         return column
 
 
-def _rebuild(bench: Workbench, info: TableInfo, new: TableInfo, values: list[str]) -> None:
+def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
     """Build the table anew and copy its rows. -371 where they repeat a new key, -530 where they fail a new CHECK."""
-    keys = [unique for unique in new.uniques if unique not in info.uniques]
+    keys = [unique for unique in new.unique_constraints if unique not in info.unique_constraints]
     try:
         rebuild(bench, info, new, values)
     except duckdb.ConstraintException as problem:
@@ -163,7 +169,7 @@ def _rebuild(bench: Workbench, info: TableInfo, new: TableInfo, values: list[str
     for unique in keys:
         # what DuckDB does not see: NULLs, and rows that were there before the index was, in the same transaction
         unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
-        if unseen and first_row(bench.transaction.con, repeated_key(new, unique.columns)):
+        if unseen and first_row(bench.transaction.con, duplicate_key_query(new, unique.columns)):
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
 
 
@@ -171,19 +177,19 @@ def _without_column(info: TableInfo, name: str) -> TableInfo:
     return replace(
         info,
         columns=tuple(c for c in info.columns if c.name != name),
-        uniques=tuple(u for u in info.uniques if name not in u.columns),
-        indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.parts]),
-        foreigns=tuple(f for f in info.foreigns if name not in f.columns),
-        checks=tuple(c for c in info.checks if quote(name) not in c.duck),
+        unique_constraints=tuple(u for u in info.unique_constraints if name not in u.columns),
+        indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.key_columns]),
+        foreign_keys=tuple(f for f in info.foreign_keys if name not in f.columns),
+        checks=tuple(c for c in info.checks if quote_identifier(name) not in c.duck_sql),
     )
 
 
 def _without_constraint(info: TableInfo, name: str) -> TableInfo:
     new = replace(
         info,
-        uniques=tuple(u for u in info.uniques if u.name != name),
+        unique_constraints=tuple(u for u in info.unique_constraints if u.name != name),
         checks=tuple(c for c in info.checks if c.name != name),
-        foreigns=tuple(f for f in info.foreigns if f.name != name),
+        foreign_keys=tuple(f for f in info.foreign_keys if f.name != name),
     )
     if new == info:
         raise SqlError(-623, 0, 0, name)

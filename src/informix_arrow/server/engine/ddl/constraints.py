@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...errors import SqlError
-from ...grammar.ddl_nodes import Rename
-from .workbench import Workbench
+from ...grammar.ddl_nodes import RenameObject
+from .workbench import DdlContext
 
 _NO_CONSTRAINT, _NAME_TAKEN = -623, -625
 
 
-def rename(bench: Workbench, statement: Rename) -> int:
+def rename(bench: DdlContext, statement: RenameObject) -> int:
     """RENAME CONSTRAINT: -623 for none of that name, -625 when the new one is taken."""
     info = bench.tables.constraint_owner(statement.name)
     if info is None:
@@ -24,9 +24,11 @@ def rename(bench: Workbench, statement: Rename) -> int:
 
     new = replace(
         info,
-        uniques=tuple(replace(unique, name=named(unique.name)) for unique in info.uniques),
+        unique_constraints=tuple(
+            replace(unique, name=named(unique.name)) for unique in info.unique_constraints
+        ),
         checks=tuple(replace(check, name=named(check.name)) for check in info.checks),
-        foreigns=tuple(replace(foreign, name=named(foreign.name)) for foreign in info.foreigns),
+        foreign_keys=tuple(replace(foreign, name=named(foreign.name)) for foreign in info.foreign_keys),
     )
-    bench.replace_description(info, new)
+    bench.replace_table(info, new)
     return 0

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ...schema import stored_names, stored_objects
-from ...schema.catalog import TableInfo, Writer
+from ...schema.catalog import SqlConnection, TableInfo
 from ...types.locators import locator_number
-from ...types.names import quote
+from ...types.names import quote_identifier
 from ...types.nested_types import lob_kind
 
 
 def drop_objects(
     info: TableInfo,
-    writer: Writer,
+    writer: SqlConnection,
     mine: Iterable[TableInfo],
     others: Iterable[TableInfo],
     find_table: Callable[[str, str], TableInfo | None],
@@ -30,23 +30,23 @@ def drop_objects(
     found = _numbers(writer, info)
     if not found:
         return
-    names = stored_names.users_own(writer, info.database, "T", but=info.tabid)
+    names = stored_names.user_object_names(writer, info.database, "T", but=info.tabid)
     permanent = [find_table(info.database, name) for name in names]
     for other in [*permanent, *mine]:
         if other is not None and other is not info and found:
             found -= _numbers(writer, other)
-    stored_objects.forget(writer, info.database, sorted(found))
+    stored_objects.delete(writer, info.database, sorted(found))
 
 
 def _lob_columns(info: TableInfo) -> list[str]:
     return [c.name for c in info.columns if lob_kind(c.type)]
 
 
-def _numbers(writer: Writer, info: TableInfo) -> set[int]:
+def _numbers(writer: SqlConnection, info: TableInfo) -> set[int]:
     """Numbers of the objects that a table names."""
-    found: set[int] = set()
+    object_numbers: set[int] = set()
     for name in _lob_columns(info):
-        sql = f"SELECT DISTINCT {quote(name)} FROM {info.duck} WHERE {quote(name)} IS NOT NULL"
+        sql = f"SELECT DISTINCT {quote_identifier(name)} FROM {info.duck_name} WHERE {quote_identifier(name)} IS NOT NULL"
         rows = writer.execute(sql).fetchall()
-        found |= {locator_number(bytes(locator)) for (locator,) in rows}
-    return found
+        object_numbers |= {locator_number(bytes(locator)) for (locator,) in rows}
+    return object_numbers

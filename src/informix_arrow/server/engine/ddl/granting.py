@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...errors import SqlError, no_column, no_table, not_supported
-from ...grammar.ddl_nodes import Grant, Role
+from ...grammar.ddl_nodes import DefineRole, Grant
 from ...schema import privileges as kept
 from ...schema.catalog import FIRST_USER_TABID, TableInfo
 from ...schema.privileges import CONNECT, DBA, LEVELS, PUBLIC, RESOURCE, ROLE
-from .workbench import Workbench
+from .workbench import DdlContext
 
 _NOT_GRANTABLE, _NOT_REVOKED, _DEPENDENT = -302, -580, -887
-_TEMPORARY, _TAKEN, _NO_ROUTINE, _NO_ROLE = -323, -310, -674, -19805
+_TEMPORARY, _NAME_TAKEN, _NO_ROUTINE, _NO_ROLE = -323, -310, -674, -19805
 _LETTERS = {
     "SELECT": "s", "UPDATE": "u", "INSERT": "i", "DELETE": "d", "INDEX": "x", "ALTER": "a", "REFERENCES": "r",
     "UNDER": "n",
 }  # fmt: skip
-_OF_VIEWS = "suid"
+_VIEW_PRIVILEGES = "suid"
 
 
-def run(bench: Workbench, statement: Grant | Role) -> int:
+def run(bench: DdlContext, statement: Grant | DefineRole) -> int:
     """Run one of them: everything in it or, at an error, nothing."""
-    if isinstance(statement, Role):
+    if isinstance(statement, DefineRole):
         _role(bench, statement)
     elif statement.kind == "database":
         _database(bench, statement)
@@ -32,28 +32,28 @@ def run(bench: Workbench, statement: Grant | Role) -> int:
         _routine(bench, statement)
     else:
         _table(bench, statement)
-    bench.schema.change()
+    bench.schema.mark_changed()
     return 0
 
 
-def _grantor(bench: Workbench, statement: Grant) -> str:
+def _grantor(bench: DdlContext, statement: Grant) -> str:
     """Who grants, or has granted: the user, or whom a DBA names with AS."""
     if statement.grantor and statement.grantor != bench.environment.user:
-        bench.rights.require_level(DBA)
+        bench.privileges.require_level(DBA)
         return statement.grantor
     return bench.environment.user
 
 
 # ---- roles ----------------------------------------------------------------------------------------
-def _role(bench: Workbench, statement: Role) -> None:
-    bench.rights.require_level(DBA)
-    con, database = bench.transaction.writer, bench.database.require()
+def _role(bench: DdlContext, statement: DefineRole) -> None:
+    bench.privileges.require_level(DBA)
+    con, database = bench.transaction.recorder, bench.current_database.require()
     there = kept.user_type(con, database, statement.name)
     if not statement.drop:
         if there == ROLE and statement.if_needed:
             return
         if there or statement.name == PUBLIC:
-            raise SqlError(_TAKEN, 0, 0, statement.name)
+            raise SqlError(_NAME_TAKEN, 0, 0, statement.name)
         kept.set_user(con, database, statement.name, ROLE)
     elif there == ROLE:
         kept.forget_role(con, database, statement.name)
@@ -61,44 +61,44 @@ def _role(bench: Workbench, statement: Role) -> None:
         raise SqlError(_NO_ROLE, 0, 0, statement.name)
 
 
-def _roles(bench: Workbench, statement: Grant) -> None:
-    con, database, user = bench.transaction.writer, bench.database.require(), bench.environment.user
+def _roles(bench: DdlContext, statement: Grant) -> None:
+    con, database, user = bench.transaction.recorder, bench.current_database.require(), bench.environment.user
     roles = [name for name, _ in statement.privileges]
     mine = kept.roles_of(con, database, [user])
     for role in roles:
         if kept.user_type(con, database, role) != ROLE:
             raise SqlError(_NO_ROLE, 0, 0, role)
-        if not mine.get(role) and not bench.rights.has_level(DBA):
+        if not mine.get(role) and not bench.privileges.has_level(DBA):
             raise SqlError(_NOT_GRANTABLE, 0, 0, role)
     if statement.default:
-        bench.rights.require_level(DBA)
+        bench.privileges.require_level(DBA)
         for grantee in statement.grantees:
             kept.set_default_role(con, database, grantee, "" if statement.revoke else roles[0])
             if not statement.revoke:
-                kept.give_role(con, database, roles[0], grantee, option=False)
+                kept.grant_role(con, database, roles[0], grantee, option=False)
         return
     for role in roles:
         for grantee in statement.grantees:
             if statement.revoke:
-                if not kept.take_role(con, database, role, grantee):
+                if not kept.revoke_role(con, database, role, grantee):
                     raise SqlError(_NOT_REVOKED, 0, 0, role)
                 continue
-            beneath = kept.names_of(con, database, role, role)
+            beneath = kept.grantee_names(con, database, role, role)
             if grantee in beneath and grantee != PUBLIC:
                 raise not_supported(f"GRANT of the role {role} to itself", _NOT_GRANTABLE)
-            kept.give_role(con, database, role, grantee, option=statement.option)
+            kept.grant_role(con, database, role, grantee, option=statement.option)
 
 
 # ---- databases ------------------------------------------------------------------------------------
-_LEVEL_OF = {"CONNECT": CONNECT, "RESOURCE": RESOURCE, "DBA": DBA}
+_LEVELS = {"CONNECT": CONNECT, "RESOURCE": RESOURCE, "DBA": DBA}
 
 
-def _database(bench: Workbench, statement: Grant) -> None:
+def _database(bench: DdlContext, statement: Grant) -> None:
     """A level holds those beneath it: RESOURCE and DBA that are revoked leave CONNECT, and CONNECT is revoked from who
     has no more than that."""
-    bench.rights.require_level(DBA)
-    con, database = bench.transaction.writer, bench.database.require()
-    level = _LEVEL_OF[statement.privileges[0][0]]
+    bench.privileges.require_level(DBA)
+    con, database = bench.transaction.recorder, bench.current_database.require()
+    level = _LEVELS[statement.privileges[0][0]]
     for name in statement.grantees:
         now = kept.user_type(con, database, name)
         if now == ROLE:
@@ -112,30 +112,30 @@ def _database(bench: Workbench, statement: Grant) -> None:
 
 
 # ---- tables ---------------------------------------------------------------------------------------
-def _table(bench: Workbench, statement: Grant) -> None:
+def _table(bench: DdlContext, statement: Grant) -> None:
     info = bench.tables.find(None, statement.name)
     if info is None:
-        if bench.tables.sequence(None, statement.name) is not None:
+        if bench.tables.find_sequence(None, statement.name) is not None:
             return  # who may draw from a sequence is not asked
         raise no_table(statement.name)
     if info.temporary:
         raise SqlError(_TEMPORARY, 0, 0, info.name)
     if info.tabid < FIRST_USER_TABID:
-        bench.rights.require_level(DBA)
+        bench.privileges.require_level(DBA)
         raise not_supported("GRANT and REVOKE on the system catalogue", _NOT_GRANTABLE)
     grantor = _grantor(bench, statement)
-    if not statement.grantor and bench.rights.owns(info.owner):
+    if not statement.grantor and bench.privileges.owns(info.owner):
         grantor = info.owner  # as on a real server, what a DBA grants comes from the owner
-    letters, columns = _wanted(info, statement, bench, grantor)
+    letters, columns = _requested_privileges(info, statement, bench, grantor)
     for grantee in statement.grantees:
         if statement.revoke:
-            _revoke(bench, info, grantor, grantee, letters, columns, restrict=statement.option)
+            _revoke_privileges(bench, info, grantor, grantee, letters, columns, restrict=statement.option)
         else:
-            _give(bench, info, grantor, grantee, letters, columns, option=statement.option)
+            _grant_privileges(bench, info, grantor, grantee, letters, columns, option=statement.option)
 
 
-def _wanted(
-    info: TableInfo, statement: Grant, bench: Workbench, grantor: str
+def _requested_privileges(
+    info: TableInfo, statement: Grant, bench: DdlContext, grantor: str
 ) -> tuple[set[str], dict[str, set[str]]]:
     """The privileges of a statement, those on columns by their names. ALL means what the grantor may grant."""
     letters: set[str] = set()
@@ -143,7 +143,7 @@ def _wanted(
     everything = len(statement.privileges) == len(_LETTERS) - 1
     for word, names in statement.privileges:
         letter = _LETTERS[word]
-        if info.kind == "V" and letter not in _OF_VIEWS:
+        if info.kind == "V" and letter not in _VIEW_PRIVILEGES:
             if everything:
                 continue
             raise SqlError(_NOT_GRANTABLE, 0, 0, info.name)
@@ -163,16 +163,16 @@ def _wanted(
     return letters, columns
 
 
-def _grantable(bench: Workbench, info: TableInfo, grantor: str, letter: str, columns: Iterable[str]) -> bool:
+def _grantable(bench: DdlContext, info: TableInfo, grantor: str, letter: str, columns: Iterable[str]) -> bool:
     if grantor == bench.environment.user:
-        return bench.rights.may(info, letter, list(columns), grant=True)
+        return bench.privileges.has_privilege(info, letter, list(columns), grant=True)
     if grantor == info.owner and info.kind == "T":
         return True
-    return bench.rights.may_as(grantor, info, letter, list(columns))
+    return bench.privileges.may_grant_as(grantor, info, letter, list(columns))
 
 
-def _give(
-    bench: Workbench,
+def _grant_privileges(
+    bench: DdlContext,
     info: TableInfo,
     grantor: str,
     grantee: str,
@@ -181,16 +181,16 @@ def _give(
     *,
     option: bool,
 ) -> None:
-    con = bench.transaction.writer
-    had, by_column = kept.on_table(con, info.database, info.tabid, grantor, grantee)
+    con = bench.transaction.recorder
+    had, by_column = kept.table_grants(con, info.database, info.tabid, grantor, grantee)
     had |= {letter.upper() if option else letter for letter in letters}
     for name, those in columns.items():
         by_column.setdefault(name, set()).update(letter.upper() if option else letter for letter in those)
-    kept.set_on_table(con, info.database, info.tabid, grantor, grantee, had, by_column)
+    kept.set_table_grants(con, info.database, info.tabid, grantor, grantee, had, by_column)
 
 
-def _revoke(
-    bench: Workbench,
+def _revoke_privileges(
+    bench: DdlContext,
     info: TableInfo,
     grantor: str,
     grantee: str,
@@ -201,63 +201,67 @@ def _revoke(
 ) -> None:
     """Take privileges back, and those that were granted on with them; -580 where the grantee has none of them from
     this grantor, -887 for RESTRICT where others depend on them."""
-    con = bench.transaction.writer
-    had, by_column = kept.on_table(con, info.database, info.tabid, grantor, grantee)
+    con = bench.transaction.recorder
+    had, by_column = kept.table_grants(con, info.database, info.tabid, grantor, grantee)
     both = letters | {letter.upper() for letter in letters}
     left = had - both
     left_by_column = {
-        name: those - both - _both_cases(columns.get(name, ())) for name, those in by_column.items()
+        name: those - both - _with_grant_letters(columns.get(name, ())) for name, those in by_column.items()
     }
     if left == had and left_by_column == by_column:
         raise SqlError(_NOT_REVOKED, 0, 0, grantee)
-    kept.set_on_table(con, info.database, info.tabid, grantor, grantee, left, left_by_column)
+    kept.set_table_grants(con, info.database, info.tabid, grantor, grantee, left, left_by_column)
     lost = {letter for letter in letters if letter.upper() in had}
     lost_by_column = {
         name: {x.lower() for x in those - left_by_column[name] if x.isupper()}
         for name, those in by_column.items()
     }
     for other in kept.grantors_to(con, info.database, info.tabid, grantee):
-        still, still_by_column = kept.on_table(con, info.database, info.tabid, other, grantee)
+        still, still_by_column = kept.table_grants(con, info.database, info.tabid, other, grantee)
         lost -= {letter.lower() for letter in still if letter.isupper()}
         for name, those in still_by_column.items():
             lost_by_column.get(name, set()).difference_update(x.lower() for x in those if x.isupper())
     lost_by_column = {name: those for name, those in lost_by_column.items() if those}
     if not lost and not lost_by_column:
         return
-    for dependent in kept.granted_on(con, info.database, info.tabid, grantee):
-        theirs, theirs_by_column = kept.on_table(con, info.database, info.tabid, grantee, dependent)
-        touched = _both_cases(lost) & theirs or any(
-            _both_cases(lost | lost_by_column.get(name, set())) & those
+    for dependent in kept.grantees_on(con, info.database, info.tabid, grantee):
+        theirs, theirs_by_column = kept.table_grants(con, info.database, info.tabid, grantee, dependent)
+        touched = _with_grant_letters(lost) & theirs or any(
+            _with_grant_letters(lost | lost_by_column.get(name, set())) & those
             for name, those in theirs_by_column.items()
         )
         if not touched:
             continue
         if restrict:
             raise SqlError(_DEPENDENT, 0, 0, dependent)
-        _revoke(bench, info, grantee, dependent, lost, lost_by_column, restrict=False)
+        _revoke_privileges(bench, info, grantee, dependent, lost, lost_by_column, restrict=False)
 
 
-def _both_cases(letters: Iterable[str]) -> set[str]:
+def _with_grant_letters(letters: Iterable[str]) -> set[str]:
     return {case for letter in letters for case in (letter, letter.upper())}
 
 
 # ---- routines -------------------------------------------------------------------------------------
-def _routine(bench: Workbench, statement: Grant) -> None:
-    con, database, grantor = bench.transaction.writer, bench.database.require(), _grantor(bench, statement)
+def _routine(bench: DdlContext, statement: Grant) -> None:
+    con, database, grantor = (
+        bench.transaction.recorder,
+        bench.current_database.require(),
+        _grantor(bench, statement),
+    )
     types = None if statement.types is None else tuple(bench.types.resolve(t) for t in statement.types)
-    found = bench.routines.known(statement.name, types, specific=statement.specific)
+    found = bench.routines.find_routines(statement.name, types, specific=statement.specific)
     if not found:
         raise SqlError(_NO_ROUTINE, 0, 0, statement.name)
     for procid, owner in found:
-        source = owner if not statement.grantor and bench.rights.owns(owner) else grantor
-        if not statement.revoke and not bench.rights.may_execute(procid, owner, grant=True):
+        source = owner if not statement.grantor and bench.privileges.owns(owner) else grantor
+        if not statement.revoke and not bench.privileges.may_execute(procid, owner, grant=True):
             raise SqlError(_NOT_GRANTABLE, 0, 0, statement.name)
         for grantee in statement.grantees:
             if not statement.revoke:
-                had = kept.on_routine(con, database, procid, source, grantee)
+                had = kept.routine_grant(con, database, procid, source, grantee)
                 word = "E" if statement.option or had == "E" else "e"
-                kept.set_on_routine(con, database, procid, source, grantee, word)
-            elif kept.on_routine(con, database, procid, source, grantee):
-                kept.set_on_routine(con, database, procid, source, grantee, "")
+                kept.set_routine_grant(con, database, procid, source, grantee, word)
+            elif kept.routine_grant(con, database, procid, source, grantee):
+                kept.set_routine_grant(con, database, procid, source, grantee, "")
             else:
                 raise SqlError(_NOT_REVOKED, 0, 0, grantee)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ...schema import stored_names
-from .workbench import Workbench
+from .workbench import DdlContext
 
 
-def forget(bench: Workbench, name: str, kinds: tuple[str, ...]) -> int:
+def remove_listed_name(bench: DdlContext, name: str, kinds: tuple[str, ...]) -> int:
     """Take a name out of systables; its tabid, 0 when there is none of these kinds."""
-    database = bench.database.require()
+    database = bench.current_database.require()
     tabid = stored_names.number_of(bench.transaction.con, database, name, kinds)
     if tabid is None:
         return 0
-    stored_names.forget(bench.transaction.writer, database, tabid)
-    bench.schema.change()
+    stored_names.remove(bench.transaction.recorder, database, tabid)
+    bench.schema.mark_changed()
     return tabid

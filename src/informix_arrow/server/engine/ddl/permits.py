@@ -11,104 +11,104 @@ from ...grammar.ddl_nodes import (
     CreateTable,
     CreateType,
     CreateView,
-    Drop,
+    DefineSequence,
+    DropObject,
     DropType,
-    Rename,
-    Sequence,
-    Truncate,
+    RenameObject,
+    TruncateTable,
 )
 from ...grammar.spl.trigger_nodes import CreateTrigger
 from ...schema import stored_names
 from ...schema.catalog import TableInfo
 from ...schema.privileges import DBA, RESOURCE
 from ..rights import NO_PRIVILEGE, NOT_OWNER
-from .workbench import Workbench
+from .workbench import DdlContext
 
 _NOT_OWNER = {"INDEX": -320, "SYNONYM": -579, "SEQUENCE": -635}
 
 
-def require(bench: Workbench, statement: DdlStatement) -> None:
+def check_privileges(bench: DdlContext, statement: DdlStatement) -> None:
     """-388 for who may make nothing in the database, -313 and its like for who neither owns something nor was granted
     the privilege. What does not exist is left to the statement."""
-    if bench.rights.unlimited:
+    if bench.privileges.is_administrator:
         return
     if isinstance(statement, CreateTable):
         if not statement.temporary:
-            bench.rights.require_level(_for_owner(bench, statement.owner))
-            _references(bench, statement.name, statement.constraints)
+            bench.privileges.require_level(_required_level(bench, statement.owner))
+            _require_references_privilege(bench, statement.name, statement.constraints)
     elif isinstance(statement, CreateView):
         if statement.owner:
-            bench.rights.require_level(_for_owner(bench, statement.owner))
+            bench.privileges.require_level(_required_level(bench, statement.owner))
     elif isinstance(statement, (CreateType, DropType)):
-        bench.rights.require_level(RESOURCE)
-    elif isinstance(statement, Sequence):
+        bench.privileges.require_level(RESOURCE)
+    elif isinstance(statement, DefineSequence):
         if statement.new:
-            bench.rights.require_level(RESOURCE)
+            bench.privileges.require_level(RESOURCE)
         else:
-            _owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
+            _require_owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
     elif isinstance(statement, CreateIndex):
-        _owner_or(bench, bench.tables.find(None, statement.table), "x")
+        _require_owner_or_privilege(bench, bench.tables.find(None, statement.table), "x")
     elif isinstance(statement, CreateTrigger):
-        bench.rights.require_level(RESOURCE)
-        _owner(bench, statement.table, NOT_OWNER)
+        bench.privileges.require_level(RESOURCE)
+        _require_owner(bench, statement.table, NOT_OWNER)
     elif isinstance(statement, AlterTable):
-        _owner_or(bench, bench.tables.find(None, statement.name), "a")
-        _references(bench, statement.name, statement.constraints)
-    elif isinstance(statement, Truncate):
+        _require_owner_or_privilege(bench, bench.tables.find(None, statement.name), "a")
+        _require_references_privilege(bench, statement.name, statement.constraints)
+    elif isinstance(statement, TruncateTable):
         info = bench.tables.find(None, statement.name)
-        _owner_or(bench, info, "a")
+        _require_owner_or_privilege(bench, info, "a")
         if info is not None:
-            bench.rights.require(info, "d")
-    elif isinstance(statement, Drop):
+            bench.privileges.require(info, "d")
+    elif isinstance(statement, DropObject):
         if statement.kind == "INDEX":
-            _index(bench, statement.name)
+            _require_index_privilege(bench, statement.name)
         else:
-            _owner(bench, statement.name, _NOT_OWNER.get(statement.kind, NOT_OWNER))
-    elif isinstance(statement, Rename):
+            _require_owner(bench, statement.name, _NOT_OWNER.get(statement.kind, NOT_OWNER))
+    elif isinstance(statement, RenameObject):
         if statement.kind == "INDEX":
-            _index(bench, statement.name)
+            _require_index_privilege(bench, statement.name)
         elif statement.kind == "CONSTRAINT":
             info = bench.tables.constraint_owner(statement.name)
             if info is not None:
-                bench.rights.require_owner(info.owner, statement.name)
+                bench.privileges.require_owner(info.owner, statement.name)
         elif statement.kind == "SEQUENCE":
-            _owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
+            _require_owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
         else:
-            _owner_or(bench, bench.tables.find(None, statement.name), "a")
+            _require_owner_or_privilege(bench, bench.tables.find(None, statement.name), "a")
 
 
-def _for_owner(bench: Workbench, owner: str) -> str:
+def _required_level(bench: DdlContext, owner: str) -> str:
     """What it takes to make something: to make it another's takes a DBA."""
     return RESOURCE if owner in ("", bench.environment.user) else DBA
 
 
-def _owner_or(bench: Workbench, info: TableInfo | None, letter: str) -> None:
+def _require_owner_or_privilege(bench: DdlContext, info: TableInfo | None, letter: str) -> None:
     """The owner, or who has the privilege and RESOURCE with it."""
-    if info is None or info.temporary or bench.rights.owns(info.owner):
+    if info is None or info.temporary or bench.privileges.owns(info.owner):
         return
-    if info.kind != "T" or not bench.rights.may(info, letter):
+    if info.kind != "T" or not bench.privileges.has_privilege(info, letter):
         raise SqlError(NO_PRIVILEGE[letter], 0, 0, info.name)
-    bench.rights.require_level(RESOURCE)
+    bench.privileges.require_level(RESOURCE)
 
 
-def _owner(bench: Workbench, name: str, code: int) -> None:
+def _require_owner(bench: DdlContext, name: str, code: int) -> None:
     if name in bench.schema.temp_tables:
         return
-    owner = stored_names.owner_of(bench.transaction.con, bench.database.require(), name)
+    owner = stored_names.owner_of(bench.transaction.con, bench.current_database.require(), name)
     if owner is not None:
-        bench.rights.require_owner(owner, name, code)
+        bench.privileges.require_owner(owner, name, code)
 
 
-def _index(bench: Workbench, name: str) -> None:
+def _require_index_privilege(bench: DdlContext, name: str) -> None:
     info = bench.tables.index_owner(name)
     if info is not None and not info.temporary:
-        bench.rights.require_owner(info.owner, name, _NOT_OWNER["INDEX"])
+        bench.privileges.require_owner(info.owner, name, _NOT_OWNER["INDEX"])
 
 
-def _references(bench: Workbench, name: str, constraints: list[ConstraintDef]) -> None:
+def _require_references_privilege(bench: DdlContext, name: str, constraints: list[ConstraintDef]) -> None:
     for constraint in constraints:
         if constraint.kind != "R" or constraint.parent == name:
             continue
         parent = bench.tables.find(None, constraint.parent)
-        if parent is not None and not bench.rights.owns(parent.owner):
-            bench.rights.require(parent, "r", constraint.parent_columns)
+        if parent is not None and not bench.privileges.owns(parent.owner):
+            bench.privileges.require(parent, "r", constraint.parent_columns)

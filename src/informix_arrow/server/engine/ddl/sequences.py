@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 
 from ...errors import SqlError
-from ...grammar.ddl_nodes import Drop, Rename, Sequence
+from ...grammar.ddl_nodes import DefineSequence, DropObject, RenameObject
 from ...schema import stored_names
-from ...schema.catalog import SEQUENCE, attached, first_row
-from ...types.names import quote, text
-from .listed_names import forget
-from .workbench import Workbench
+from ...schema.catalog import SEQUENCE, duck_database, first_row
+from ...types.names import quote_identifier, quote_string
+from .listed_names import remove_listed_name
+from .workbench import DdlContext
 
 _LARGEST = 2**63 - 1
 _NO_SEQUENCE, _SEQUENCE_EXISTS = -8300, -8301
 
 
-def define(bench: Workbench, statement: Sequence) -> int:
+def define(bench: DdlContext, statement: DefineSequence) -> int:
     """CREATE SEQUENCE and ALTER SEQUENCE. Numbers go on beyond a rollback, and after the server's end."""
-    database, name = bench.database.require(), statement.name
-    known = bench.tables.sequence(None, name)
+    database, name = bench.current_database.require(), statement.name
+    known = bench.tables.find_sequence(None, name)
     if statement.new:
         if known is not None and statement.if_not_exists:
             return 0
-        if bench.tables.taken(name):
+        if bench.tables.is_name_taken(name):
             raise SqlError(_SEQUENCE_EXISTS if known is not None else -310, 0, 0, name)
         settings: dict[str, int | bool] = {
             "increment": 1,
@@ -33,11 +33,11 @@ def define(bench: Workbench, statement: Sequence) -> int:
             "restart": 0,
         }
         tabid = bench.new_tabid()
-        duck = f"{attached(database)}.main.{quote(f'_sequence_{tabid}')}"
+        duck = f"{duck_database(database)}.main.{quote_identifier(f'_sequence_{tabid}')}"
     else:
         if known is None:
             raise SqlError(_NO_SEQUENCE, 0, 0, name)
-        settings, tabid, duck = dict(known.settings), known.tabid, known.duck
+        settings, tabid, duck = dict(known.settings), known.tabid, known.duck_name
     for key in ("increment", "cycle", "cache", "order"):
         value = getattr(statement, key)
         if value is not None:
@@ -57,21 +57,21 @@ def define(bench: Workbench, statement: Sequence) -> int:
     elif statement.new:
         begin = first
     else:
-        begin, ended = _next(bench, tabid, settings)
+        begin, ended = _next_value(bench, tabid, settings)
     settings.setdefault("start", begin)
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
         raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
     if not statement.new:
-        bench.transaction.writer.execute(f"DROP SEQUENCE {duck}")
-        forget(bench, name, (SEQUENCE,))
-    bench.transaction.writer.execute(
+        bench.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
+        remove_listed_name(bench, name, (SEQUENCE,))
+    bench.transaction.recorder.execute(
         f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
         f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
     )
     if ended:
-        bench.transaction.writer.execute(f"SELECT nextval({text(duck)})").fetchall()
+        bench.transaction.recorder.execute(f"SELECT nextval({quote_string(duck)})").fetchall()
     stored_names.register(
-        bench.transaction.writer,
+        bench.transaction.recorder,
         database,
         name,
         tabid,
@@ -79,17 +79,17 @@ def define(bench: Workbench, statement: Sequence) -> int:
         bench.environment.user,
         json.dumps(settings),
     )
-    bench.schema.change()
+    bench.schema.mark_changed()
     return 0
 
 
-def _next(bench: Workbench, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
+def _next_value(bench: DdlContext, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
     """Where an altered sequence goes on; and whether that number was drawn already: the sequence is at its end."""
-    place, name = attached(bench.database.require()).strip('"'), f"_sequence_{tabid}"
+    place, name = duck_database(bench.current_database.require()).strip('"'), f"_sequence_{tabid}"
     row = first_row(
         bench.transaction.con,
         "SELECT start_value, last_value, increment_by FROM duckdb_sequences() "
-        f"WHERE database_name = {text(place)} AND sequence_name = {text(name)}",
+        f"WHERE database_name = {quote_string(place)} AND sequence_name = {quote_string(name)}",
     )
     assert row is not None
     low, high = int(settings["low"]), int(settings["high"])
@@ -104,24 +104,24 @@ def _next(bench: Workbench, tabid: int, settings: dict[str, int | bool]) -> tupl
     return (high if up else low), True
 
 
-def rename(bench: Workbench, statement: Rename) -> int:
-    if bench.tables.sequence(None, statement.name) is None:
+def rename(bench: DdlContext, statement: RenameObject) -> int:
+    if bench.tables.find_sequence(None, statement.name) is None:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
-    if bench.tables.taken(statement.new):
+    if bench.tables.is_name_taken(statement.new):
         raise SqlError(-310, 0, 0, statement.new)
     stored_names.rename(
-        bench.transaction.writer, bench.database.require(), statement.name, statement.new, SEQUENCE
+        bench.transaction.recorder, bench.current_database.require(), statement.name, statement.new, SEQUENCE
     )
-    bench.schema.change()
+    bench.schema.mark_changed()
     return 0
 
 
-def drop(bench: Workbench, statement: Drop) -> int:
+def drop(bench: DdlContext, statement: DropObject) -> int:
     """DROP SEQUENCE."""
-    known = bench.tables.sequence(None, statement.name)
+    known = bench.tables.find_sequence(None, statement.name)
     if known is not None:
-        forget(bench, statement.name, (SEQUENCE,))
-        bench.transaction.writer.execute(f"DROP SEQUENCE {known.duck}")
+        remove_listed_name(bench, statement.name, (SEQUENCE,))
+        bench.transaction.recorder.execute(f"DROP SEQUENCE {known.duck_name}")
     elif not statement.if_exists:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
     return 0

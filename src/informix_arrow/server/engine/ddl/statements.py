@@ -10,22 +10,22 @@ from ...grammar.ddl_nodes import (
     CreateTable,
     CreateType,
     CreateView,
-    Drop,
+    DefineRole,
+    DefineSequence,
+    DropObject,
     DropType,
     Grant,
-    Rename,
-    Role,
-    Sequence,
-    Truncate,
+    RenameObject,
+    TruncateTable,
     UpdateStatistics,
 )
 from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
 from . import constraints, granting, indexes, sequences, statistics, synonyms, tables, triggers, views
 from .alter import alter
-from .workbench import Workbench
+from .workbench import DdlContext
 
 
-def run(bench: Workbench, statement: DdlStatement) -> int:
+def run(bench: DdlContext, statement: DdlStatement) -> int:
     """Run one statement inside an open DuckDB transaction; rows affected."""
     if isinstance(statement, CreateTable):
         return tables.create(bench, statement)
@@ -37,25 +37,25 @@ def run(bench: Workbench, statement: DdlStatement) -> int:
         return views.create(bench, statement)
     if isinstance(statement, CreateSynonym):
         return synonyms.create(bench, statement)
-    if isinstance(statement, Sequence):
+    if isinstance(statement, DefineSequence):
         return sequences.define(bench, statement)
     if isinstance(statement, CreateIndex):
         return indexes.create(bench, statement)
-    if isinstance(statement, Drop):
+    if isinstance(statement, DropObject):
         return _DROPS.get(statement.kind, tables.drop)(bench, statement)
-    if isinstance(statement, (Grant, Role)):
+    if isinstance(statement, (Grant, DefineRole)):
         return granting.run(bench, statement)
     if isinstance(statement, CreateTrigger):
         return triggers.create(bench, statement)
     if isinstance(statement, DropTrigger):
         return triggers.drop(bench, statement)
     if isinstance(statement, SetTriggers):
-        return triggers.switch(bench, statement)
+        return triggers.set_enabled(bench, statement)
     if isinstance(statement, UpdateStatistics):
         return statistics.update(bench, statement)
     if isinstance(statement, AlterTable):
         return alter(bench, statement)
-    if isinstance(statement, Rename):
+    if isinstance(statement, RenameObject):
         return _RENAMES.get(statement.kind, tables.rename)(bench, statement)
     return tables.truncate(bench, statement)
 
@@ -64,24 +64,26 @@ _DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences
 _RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
 
 
-def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
+def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
     """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
     only this session knows."""
     if isinstance(statement, CreateTable) and statement.temporary:
         return []
-    if isinstance(statement, (CreateTable, CreateView, CreateSynonym, Sequence, AlterTable, Truncate)):
+    if isinstance(
+        statement, (CreateTable, CreateView, CreateSynonym, DefineSequence, AlterTable, TruncateTable)
+    ):
         return [statement.name]
     if isinstance(statement, CreateIndex):
         return [statement.table]
     if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
         return triggers.tables_of(bench, statement)
-    if isinstance(statement, Rename):
+    if isinstance(statement, RenameObject):
         if statement.kind in ("INDEX", "CONSTRAINT"):
             by_name = bench.tables.index_owner if statement.kind == "INDEX" else bench.tables.constraint_owner
             owner = by_name(statement.name)
             return [owner.name] if owner is not None else []
         return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
-    if isinstance(statement, Drop):
+    if isinstance(statement, DropObject):
         if statement.kind != "INDEX":
             return [statement.name]
         owner = bench.tables.index_owner(statement.name)
@@ -89,15 +91,15 @@ def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
     return []
 
 
-def catalogued(bench: Workbench, statement: DdlStatement) -> list[tuple[str, str]]:
+def catalog_names(bench: DdlContext, statement: DdlStatement) -> list[tuple[str, str]]:
     """The names of indexes and constraints that a statement makes, each with the table of the catalogue that will have
     it. Those of temporary tables are the session's own."""
     if isinstance(statement, CreateIndex):
         own = statement.table in bench.schema.temp_tables
         return [] if own else [("sysindices", statement.name)]
-    if isinstance(statement, Rename) and statement.kind == "INDEX":
+    if isinstance(statement, RenameObject) and statement.kind == "INDEX":
         return [("sysindices", statement.new)]
-    if isinstance(statement, Rename) and statement.kind == "CONSTRAINT":
+    if isinstance(statement, RenameObject) and statement.kind == "CONSTRAINT":
         return [("sysconstraints", statement.new)]
     if isinstance(statement, CreateTable):
         own = statement.temporary
@@ -105,5 +107,5 @@ def catalogued(bench: Workbench, statement: DdlStatement) -> list[tuple[str, str
         own = statement.name in bench.schema.temp_tables
     else:
         return []
-    made = [] if own else statement.constraints
-    return [("sysconstraints", each.name) for each in made if each.name]
+    constraints_defined = [] if own else statement.constraints
+    return [("sysconstraints", each.name) for each in constraints_defined if each.name]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...errors import SqlError, no_column, no_table
 from ...grammar.ddl_nodes import UpdateStatistics
-from .workbench import Workbench
+from .workbench import DdlContext
 
 _NO_ROUTINE = -674
 
 
-def update(bench: Workbench, statement: UpdateStatistics) -> int:
+def update(bench: DdlContext, statement: UpdateStatistics) -> int:
     """-206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
     if statement.table:
         info = bench.tables.find(None, statement.table)
@@ -21,6 +21,6 @@ def update(bench: Workbench, statement: UpdateStatistics) -> int:
     elif statement.routine:
         given = statement.types
         types = None if given is None else [bench.types.resolve(t) for t in given]
-        if not bench.routines.known(statement.routine, types, specific=statement.specific):
+        if not bench.routines.find_routines(statement.routine, types, specific=statement.specific):
             raise SqlError(_NO_ROUTINE, 0, 0, statement.routine)
     return 0

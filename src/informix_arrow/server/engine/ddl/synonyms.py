@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 
 from ...errors import SqlError, no_table
-from ...grammar.ddl_nodes import CreateSynonym, Drop
+from ...grammar.ddl_nodes import CreateSynonym, DropObject
 from ...schema import stored_names
 from ...schema.catalog import SYNONYMS
-from .listed_names import forget
-from .workbench import Workbench
+from .listed_names import remove_listed_name
+from .workbench import DdlContext
 
 _NO_SYNONYM = -218
 _TEMPORARY = -510
 
 
-def create(bench: Workbench, statement: CreateSynonym) -> int:
+def create(bench: DdlContext, statement: CreateSynonym) -> int:
     """A name for a table or view of any database; one for another synonym stands for its table."""
-    if bench.tables.taken(statement.name):
+    if bench.tables.is_name_taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
@@ -28,9 +28,9 @@ def create(bench: Workbench, statement: CreateSynonym) -> int:
         raise SqlError(_TEMPORARY, 0, 0, target.name)
     details = json.dumps({"stands for": [target.database, target.name]})
     kind = "P" if statement.private else "S"
-    database = bench.database.require()
+    database = bench.current_database.require()
     stored_names.register(
-        bench.transaction.writer,
+        bench.transaction.recorder,
         database,
         statement.name,
         bench.new_tabid(),
@@ -38,12 +38,12 @@ def create(bench: Workbench, statement: CreateSynonym) -> int:
         bench.environment.user,
         details,
     )
-    bench.schema.change()
+    bench.schema.mark_changed()
     return 0
 
 
-def drop(bench: Workbench, statement: Drop) -> int:
+def drop(bench: DdlContext, statement: DropObject) -> int:
     """DROP SYNONYM."""
-    if not forget(bench, statement.name, SYNONYMS) and not statement.if_exists:
+    if not remove_listed_name(bench, statement.name, SYNONYMS) and not statement.if_exists:
         raise SqlError(_NO_SYNONYM, 0, 0, statement.name)
     return 0

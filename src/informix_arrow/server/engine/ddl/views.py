@@ -7,24 +7,24 @@ import contextlib
 from ...errors import SqlError, not_supported
 from ...grammar.ddl_nodes import CreateView
 from ...schema import privileges
-from ...schema.catalog import ColumnInfo, TableInfo, attached
-from ...types.names import quote
-from .workbench import Workbench
+from ...schema.catalog import ColumnInfo, TableInfo, duck_database
+from ...types.names import quote_identifier
+from .workbench import DdlContext
 
 
-def create(bench: Workbench, statement: CreateView) -> int:
-    if bench.tables.taken(statement.name):
+def create(bench: DdlContext, statement: CreateView) -> int:
+    if bench.tables.is_name_taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
-    tree = bench.reader.parse(statement.query)
-    translator = bench.planner.translator(0)
+    tree = bench.sql_reader.parse(statement.query)
+    translator = bench.planner.query_translator(0)
     sql, outputs = translator.query(tree)
     translator.ctx.require_read()
     temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
     if temporary is not None:
         raise SqlError(-337, 0, 0, temporary.name)
-    if translator.ctx.uses:
+    if translator.ctx.session_values:
         raise not_supported("CURRENT, TODAY and session values in a view")
     names = statement.columns or [o.name for o in outputs]
     if len(names) != len(outputs):
@@ -32,8 +32,8 @@ def create(bench: Workbench, statement: CreateView) -> int:
     if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
         raise SqlError(-249)
     types = bench.planner.output_types(sql, outputs)
-    database = bench.database.require()
-    duck = f"{attached(database)}.main.{quote(statement.name)}"
+    database = bench.current_database.require()
+    duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
     info = TableInfo(
         statement.name,
         bench.new_tabid(),
@@ -42,26 +42,32 @@ def create(bench: Workbench, statement: CreateView) -> int:
         database,
         duck,
         viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
-        checked=statement.checked,
+        with_check_option=statement.checked,
     )
     if statement.checked:
         bench.tables.view_target(info)  # -385 makes sense only where rows go through the view
-    bench.transaction.writer.execute(f"CREATE VIEW {duck} ({', '.join(quote(n) for n in names)}) AS {sql}")
+    bench.transaction.recorder.execute(
+        f"CREATE VIEW {duck} ({', '.join(quote_identifier(n) for n in names)}) AS {sql}"
+    )
     owner = statement.owner or bench.environment.user
-    bench.register(info, owner)
-    _give_owner(bench, info, owner, [table for table, _, _ in translator.ctx.watched])
+    bench.register_table(info, owner)
+    _grant_to_owner(bench, info, owner, [table for table, _, _ in translator.ctx.read_checks])
     return 0
 
 
-def _give_owner(bench: Workbench, info: TableInfo, owner: str, read: list[TableInfo]) -> None:
+def _grant_to_owner(bench: DdlContext, info: TableInfo, owner: str, read: list[TableInfo]) -> None:
     """Who makes a view may read it, and change rows through it as far as he may change those of its table; he may
     grant what he may grant there."""
-    rights = bench.rights
-    letters = {"S" if all(rights.may(table, "s", grant=True) for table in read) else "s"}
+    rights = bench.privileges
+    letters = {"S" if all(rights.has_privilege(table, "s", grant=True) for table in read) else "s"}
     with contextlib.suppress(SqlError):  # of more than one table's rows
         table = bench.tables.view_target(info).table
-        letters |= {letter for letter in "uid" if rights.may(table, letter)}
+        letters |= {letter for letter in "uid" if rights.has_privilege(table, letter)}
         letters |= {
-            letter.upper() for letter in letters - {"s"} if rights.may(table, letter.lower(), grant=True)
+            letter.upper()
+            for letter in letters - {"s"}
+            if rights.has_privilege(table, letter.lower(), grant=True)
         }
-    privileges.set_on_table(bench.transaction.writer, info.database, info.tabid, owner, owner, letters, {})
+    privileges.set_table_grants(
+        bench.transaction.recorder, info.database, info.tabid, owner, owner, letters, {}
+    )

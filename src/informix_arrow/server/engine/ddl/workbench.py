@@ -13,17 +13,17 @@ from ...schema import privileges
 from ...schema.catalog import TableInfo, forget_table, replace_table, store_table
 from ..calling import SessionRoutines
 from ..current_database import CurrentDatabase
-from ..environment import Environment
+from ..environment import SessionEnvironment
 from ..isolation import Isolation
-from ..numbers import Numbers
-from ..reading import TextReader
-from ..references import References
-from ..rights import Rights
-from ..schema_changes import SchemaChanges
+from ..numbers import ObjectNumbers
+from ..reading import SqlReader
+from ..references import ForeignKeyEnforcer
+from ..rights import SessionPrivileges
+from ..schema_changes import SessionSchema
 from ..session_tables import SessionTables
 from ..session_values import SessionValues
 from ..statement_planner import StatementPlanner
-from ..transaction import Transaction
+from ..transaction import SessionTransaction
 from ..user_types import UserTypes
 
 _LOGGED = -19816
@@ -31,31 +31,31 @@ _LOGGED = -19816
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
-    """The parts of one session that DDL needs. `others` are the temporary tables that other sessions have beside a
+class DdlContext:
+    """The parts of one session that DDL needs. `other_temp_tables` are the temporary tables that other sessions have beside a
     database, by its name; `routines` answer their calls in CREATE TABLE ... AS SELECT."""
 
-    environment: Environment
+    environment: SessionEnvironment
     values: SessionValues
-    database: CurrentDatabase
-    schema: SchemaChanges
+    current_database: CurrentDatabase
+    schema: SessionSchema
     tables: SessionTables
     types: UserTypes
-    reader: TextReader
+    sql_reader: SqlReader
     planner: StatementPlanner
-    transaction: Transaction
-    references: References
-    numbers: Numbers
+    transaction: SessionTransaction
+    foreign_key_enforcer: ForeignKeyEnforcer
+    numbers: ObjectNumbers
     routines: SessionRoutines
-    rights: Rights
+    privileges: SessionPrivileges
     isolation: Isolation
-    others: Callable[[str], Iterable[TableInfo]]
+    other_temp_tables: Callable[[str], Iterable[TableInfo]]
 
     def new_tabid(self) -> int:
         """The number of a new table."""
-        return self.numbers.new_tabid(self.database.require())
+        return self.numbers.new_tabid(self.current_database.require())
 
-    def user_table(self, name: str) -> TableInfo:
+    def require_user_table(self, name: str) -> TableInfo:
         """A table that may be changed: -206 for none, -313 for a view or a synonym."""
         info = self.tables.find(None, name)
         if info is None:
@@ -64,34 +64,38 @@ class Workbench:
             raise SqlError(-313, 0, 0, name)
         return info
 
-    def alterable(self, name: str) -> TableInfo:
-        """A table whose columns or name may be changed: errors as those of `user_table`, and -19816 for one whose rows
+    def require_alterable_table(self, name: str) -> TableInfo:
+        """A table whose columns or name may be changed: errors as those of `require_user_table`, and -19816 for one whose rows
         are logged in full."""
-        info = self.user_table(name)
-        if info.full_rows:
+        info = self.require_user_table(name)
+        if info.is_fully_logged:
             raise SqlError(
                 _LOGGED, 0, 0, name, "cdc_set_fullrowlogging(.., 0) first: its rows are logged in full"
             )
         return info
 
-    def register(self, info: TableInfo, owner: str = "") -> None:
+    def register_table(self, info: TableInfo, owner: str = "") -> None:
         """Remember a new table: temporary ones in the session, others in the hidden schema, as the owner's or as that
         of who makes it."""
         if info.temporary:
             self.schema.temp_tables[info.name] = info
         else:
-            writer, owner = self.transaction.writer, owner or self.environment.user
+            writer, owner = self.transaction.recorder, owner or self.environment.user
             store_table(writer, info, owner)
-            if info.kind == "T" and not self.database.record.ansi and not self.environment.no_default_access:
-                privileges.give_public(writer, info.database, info.tabid, owner)
-        self.schema.change(temporary=info.temporary)
+            if (
+                info.kind == "T"
+                and not self.current_database.record.ansi
+                and not self.environment.no_default_access
+            ):
+                privileges.grant_to_public(writer, info.database, info.tabid, owner)
+        self.schema.mark_changed(temporary=info.temporary)
 
-    def replace_description(self, old: TableInfo, new: TableInfo) -> None:
+    def replace_table(self, old: TableInfo, new: TableInfo) -> None:
         """The table is described otherwise from now on."""
         if new.temporary:
             self.schema.temp_tables.pop(old.name, None)
             self.schema.temp_tables[new.name] = new
         else:
-            forget_table(self.transaction.writer, old)
-            replace_table(self.transaction.writer, new)
-        self.schema.change(temporary=new.temporary)
+            forget_table(self.transaction.recorder, old)
+            replace_table(self.transaction.recorder, new)
+        self.schema.mark_changed(temporary=new.temporary)

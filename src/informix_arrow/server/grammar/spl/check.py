@@ -15,22 +15,22 @@ from . import nodes as n
 _PARSED = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "SELECT"})
 
 
-def checked(routine: n.Routine, delimident: bool) -> n.Routine:
+def check_routine(routine: n.Routine, delimident: bool) -> n.Routine:
     """The routine, if nothing is wrong with it. -201 with its place for SQL that cannot be read, -667 for a variable
     that is not declared, -669 for one declared twice, -660 for a loop's variable that is assigned to."""
     names = frozenset(parameter.name for parameter in routine.parameters)
-    _Checker(routine, delimident).block(routine.body, names, frozenset())
+    _RoutineChecker(routine, delimident).block(routine.body, names, frozenset())
     return routine
 
 
-class _Checker:
+class _RoutineChecker:
     def __init__(self, routine: n.Routine, delimident: bool) -> None:
         self._returns = bool(routine.returns)
         self._new = f"{routine.new}." if routine.new else ""
         self._delimident = delimident
         self._labels: list[dict[str, int]] = []  # of the blocks around a statement
 
-    def block(self, block: n.Block, names: frozenset[str], loops: frozenset[str]) -> None:
+    def block(self, block: n.StatementBlock, names: frozenset[str], loops: frozenset[str]) -> None:
         defined: set[str] = set()
         for define in block.defines:
             for name in define.names:
@@ -56,7 +56,7 @@ class _Checker:
             if name in loops:
                 raise SqlError(codes.LOOP_VARIABLE, 0, 0, name)
 
-    def _sql(self, text: n.Text, head: str = "") -> exp.Expression:
+    def _sql(self, text: n.SqlText, head: str = "") -> exp.Expression:
         """Read a text that follows `head` in a statement; errors have their place in the routine."""
         try:
             return parse(head + text.sql, self._delimident)
@@ -65,12 +65,12 @@ class _Checker:
                 problem.offset = max(1, problem.offset - len(head)) + text.start
             raise
 
-    def _list(self, text: n.Text | None) -> None:
+    def _list(self, text: n.SqlText | None) -> None:
         if text is not None and text.sql.strip():
             self._sql(text, "SELECT ")
 
-    def _statement(self, statement: n.Statement, names: frozenset[str], loops: frozenset[str]) -> None:
-        if isinstance(statement, n.Block):
+    def _statement(self, statement: n.SplStatement, names: frozenset[str], loops: frozenset[str]) -> None:
+        if isinstance(statement, n.StatementBlock):
             self.block(statement, names, loops)
         elif isinstance(statement, n.Let):
             self._targets(statement.targets, names, loops)
@@ -95,10 +95,10 @@ class _Checker:
         elif isinstance(statement, n.Foreach):
             self._statement(statement.source, names, loops)
             self.block(statement.body, names, loops)
-        elif isinstance(statement, n.Call):
+        elif isinstance(statement, n.CallStatement):
             self._list(statement.arguments)
             self._targets(statement.into, names, loops)
-        elif isinstance(statement, n.Query):
+        elif isinstance(statement, n.SelectInto):
             self._sql(statement.text)
             self._targets(statement.into, names, loops)
         elif isinstance(statement, n.Return):
@@ -107,7 +107,7 @@ class _Checker:
             self._list(statement.values)
         elif isinstance(statement, n.Raise):
             self._list(statement.values)
-        elif isinstance(statement, n.Leave):
+        elif isinstance(statement, n.LoopControl):
             self._list(statement.when)
         elif isinstance(statement, n.Goto):
             if not any(statement.label in labels for labels in self._labels):
@@ -126,11 +126,11 @@ class _Checker:
         loops: frozenset[str],
     ) -> None:
         if isinstance(statement, n.Prepare):
-            self._unlike_variables(statement.name, names)
+            self._check_not_variable(statement.name, names)
             self._list(statement.statement)
         elif isinstance(statement, n.Declare):
-            self._unlike_variables(statement.cursor, names)
-            if isinstance(statement.source, n.Text) and not statement.source.sql.upper().startswith(
+            self._check_not_variable(statement.cursor, names)
+            if isinstance(statement.source, n.SqlText) and not statement.source.sql.upper().startswith(
                 "EXECUTE"
             ):
                 self._sql(statement.source)
@@ -139,6 +139,6 @@ class _Checker:
         elif isinstance(statement, n.Fetch):
             self._targets(statement.into, names, loops)
 
-    def _unlike_variables(self, name: str, names: frozenset[str]) -> None:
+    def _check_not_variable(self, name: str, names: frozenset[str]) -> None:
         if name in names:
             raise SqlError(codes.REDECLARED, 0, 0, name)

@@ -19,12 +19,12 @@ class Like:
     column: str
 
 
-Declared = ColumnType | Like
+DeclaredVariableType = ColumnType | Like
 """A type as it was written; a ColumnType may be unresolved (sql/ddl_types.py)."""
 
 
 @dataclass(eq=False, slots=True)
-class Text:
+class SqlText:
     """SQL of a statement, a condition, or a list of expressions; `start` is its 0-based place in the routine's
     text."""
 
@@ -33,22 +33,22 @@ class Text:
 
 
 @dataclass(eq=False, slots=True)
-class Query:
+class SelectInto:
     """A SELECT without its INTO, and the variables that INTO named."""
 
-    text: Text
+    text: SqlText
     into: tuple[str, ...] = ()
     cursor: str = ""
-    hold: bool = False
+    with_hold: bool = False
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class CallStatement:
     """CALL or EXECUTE of a routine. `arguments` is the text between the parentheses, `database` None for the open
     one; `references` is WITH TRIGGER REFERENCES."""
 
     name: str
-    arguments: Text
+    arguments: SqlText
     into: tuple[str, ...] = ()
     cursor: str = ""
     database: str | None = None
@@ -60,7 +60,7 @@ class Define:
     """DEFINE of variables of one type; `default` as in the catalogue, of global variables only."""
 
     names: tuple[str, ...]
-    type: Declared
+    type: DeclaredVariableType
     is_global: bool = False
     default: tuple[str, str] | None = None
 
@@ -71,17 +71,17 @@ class Handler:
 
     codes: tuple[int, ...]
     into: tuple[str, ...]
-    body: Block
+    body: StatementBlock
     resume: bool
 
 
 @dataclass(eq=False, slots=True)
-class Block:
+class StatementBlock:
     """A statement block. `unit` marks what counts as one statement for a handler outside: BEGIN ... END, and the
     routine itself. `labels` are the places of its statements that have one; `label` is that of the loop whose body it
     is."""
 
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[SplStatement] = field(default_factory=list)
     defines: list[Define] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     unit: bool = False
@@ -92,63 +92,63 @@ class Block:
 @dataclass(eq=False, slots=True)
 class Let:
     targets: tuple[str, ...]
-    values: Text
+    values: SqlText
 
 
 @dataclass(eq=False, slots=True)
 class If:
-    arms: list[tuple[Text, Block]]
-    otherwise: Block | None
+    arms: list[tuple[SqlText, StatementBlock]]
+    otherwise: StatementBlock | None
 
 
 @dataclass(eq=False, slots=True)
 class Case:
     """The CASE statement; `operand` is None in the form with conditions."""
 
-    operand: Text | None
-    arms: list[tuple[Text, Block]]
-    otherwise: Block | None
+    operand: SqlText | None
+    arms: list[tuple[SqlText, StatementBlock]]
+    otherwise: StatementBlock | None
 
 
 @dataclass(eq=False, slots=True)
 class Range:
     """One part of FOR: a value, or `start TO stop [STEP step]`."""
 
-    start: Text
-    stop: Text | None = None
-    step: Text | None = None
+    start: SqlText
+    stop: SqlText | None = None
+    step: SqlText | None = None
 
 
 @dataclass(eq=False, slots=True)
 class For:
     variable: str
     ranges: list[Range]
-    body: Block
+    body: StatementBlock
 
 
 @dataclass(eq=False, slots=True)
 class While:
     """WHILE; LOOP has no condition."""
 
-    condition: Text | None
-    body: Block
+    condition: SqlText | None
+    body: StatementBlock
     kind: str = "WHILE"
 
 
 @dataclass(eq=False, slots=True)
 class Foreach:
-    source: Query | Call
-    body: Block
+    source: SelectInto | CallStatement
+    body: StatementBlock
 
 
 @dataclass(eq=False, slots=True)
-class Leave:
+class LoopControl:
     """EXIT and CONTINUE. `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost; `label` that of a loop further
     out."""
 
     verb: str
     kind: str
-    when: Text | None = None
+    when: SqlText | None = None
     label: str = ""
 
 
@@ -159,7 +159,7 @@ class Goto:
 
 @dataclass(eq=False, slots=True)
 class Return:
-    values: Text | None
+    values: SqlText | None
     resume: bool = False
 
 
@@ -167,12 +167,12 @@ class Return:
 class Raise:
     """RAISE EXCEPTION sqlcode [, isamcode [, text]]."""
 
-    values: Text
+    values: SqlText
 
 
 @dataclass(eq=False, slots=True)
 class ExecuteImmediate:
-    statement: Text
+    statement: SqlText
 
 
 @dataclass(eq=False, slots=True)
@@ -180,7 +180,7 @@ class Prepare:
     """PREPARE of the text that an expression gives."""
 
     name: str
-    statement: Text
+    statement: SqlText
 
 
 @dataclass(eq=False, slots=True)
@@ -188,14 +188,14 @@ class Declare:
     """DECLARE of a cursor: for a prepared statement by its name, or for a query."""
 
     cursor: str
-    source: str | Text
-    hold: bool = False
+    source: str | SqlText
+    with_hold: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class Open:
     cursor: str
-    using: Text | None = None
+    using: SqlText | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -213,34 +213,34 @@ class Release:
 
 
 @dataclass(eq=False, slots=True)
-class Sql:
+class SqlStatement:
     """Any SQL statement that gives no rows; `verb` is its first word."""
 
     verb: str
-    text: Text
+    text: SqlText
 
 
-Statement = (
-    Block
+SplStatement = (
+    StatementBlock
     | Let
     | If
     | Case
     | For
     | While
     | Foreach
-    | Leave
+    | LoopControl
     | Goto
     | Return
     | Raise
-    | Call
-    | Query
+    | CallStatement
+    | SelectInto
     | ExecuteImmediate
     | Prepare
     | Declare
     | Open
     | Fetch
     | Release
-    | Sql
+    | SqlStatement
 )
 
 
@@ -249,7 +249,7 @@ class Parameter:
     """One argument: `mode` is "", OUT or INOUT."""
 
     name: str
-    type: Declared
+    type: DeclaredVariableType
     default: tuple[str, str] | None = None
     mode: str = ""
 
@@ -262,8 +262,8 @@ class Routine:
     kind: str  # FUNCTION or PROCEDURE
     name: str
     parameters: tuple[Parameter, ...]
-    returns: tuple[tuple[str, Declared], ...]
-    body: Block
+    returns: tuple[tuple[str, DeclaredVariableType], ...]
+    body: StatementBlock
     text: str
     specific: str = ""
     modifiers: tuple[str, ...] = ()

@@ -7,14 +7,14 @@ from sqlglot.tokens import TokenType
 from ....wire.types import ColumnType
 from ...errors import SqlError, not_supported
 from ...types.result_types import SERIALS
-from ..ddl_tokens import Tokens
-from ..ddl_types import TypeReader
+from ..ddl_tokens import TokenStream
+from ..ddl_types import TypeParser
 from . import codes
 from . import nodes as n
-from .statements import StatementReader
+from .statements import BlockParser
 
 
-class RoutineReader(StatementReader):
+class RoutineParser(BlockParser):
     """Reads what stands behind CREATE."""
 
     def routine(self) -> n.Routine:
@@ -23,8 +23,8 @@ class RoutineReader(StatementReader):
         dba = self.accept("DBA")
         kind = self.word
         if kind not in ("FUNCTION", "PROCEDURE"):
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         missing = self.accept("IF", "NOT", "EXISTS")
         if self.word == "FROM":
             raise not_supported(f"CREATE {kind} FROM a file", offset=self.token.start + 1)
@@ -33,7 +33,7 @@ class RoutineReader(StatementReader):
         table = self._referencing() if self.word == "REFERENCING" else ""
         returns = self._returns() if self.accept("RETURNING") or self.accept("RETURNS") else ()
         specific, modifiers = self._clauses()
-        self.skip()
+        self.skip_semicolons()
         body = self.block("END", unit=True)
         self.expect("END", kind)
         routine = n.Routine(
@@ -60,7 +60,7 @@ class RoutineReader(StatementReader):
         self.expect("REFERENCING")
         while self.word in ("OLD", "NEW"):
             word = self.word
-            self.at += 1
+            self.index += 1
             self.accept("AS")
             at = self.token.start
             name = self.identifier()
@@ -72,7 +72,7 @@ class RoutineReader(StatementReader):
                 self.new = name
             self.accept(",")
         if not (self.old or self.new):
-            raise self.fail()
+            raise self.syntax_error()
         self.expect("FOR")
         table = self.object_name()
         self.accept(";")
@@ -80,16 +80,16 @@ class RoutineReader(StatementReader):
 
     def _parameters(self) -> tuple[n.Parameter, ...]:
         self.expect("(")
-        found: list[n.Parameter] = []
+        parameters: list[n.Parameter] = []
         while not self.accept(")"):
-            if found:
+            if parameters:
                 self.expect(",")
             mode = ""
             if self.word in ("OUT", "INOUT") and self.peek() not in (",", ")"):
                 mode = self.word
-                self.at += 1
+                self.index += 1
             name = self.identifier()
-            if any(name == other.name for other in found):
+            if any(name == other.name for other in parameters):
                 raise SqlError(codes.REDECLARED, 0, 0, name)
             if self.word == "REFERENCES":
                 raise not_supported("REFERENCES BYTE and REFERENCES TEXT", offset=self.token.start + 1)
@@ -101,11 +101,11 @@ class RoutineReader(StatementReader):
                 default = self.default(
                     declared if isinstance(declared, ColumnType) else ColumnType.lvarchar(2048)
                 )
-            found.append(n.Parameter(name, declared, default, mode))
-        return tuple(found)
+            parameters.append(n.Parameter(name, declared, default, mode))
+        return tuple(parameters)
 
-    def _returns(self) -> tuple[tuple[str, n.Declared], ...]:
-        found: list[tuple[str, n.Declared]] = []
+    def _returns(self) -> tuple[tuple[str, n.DeclaredVariableType], ...]:
+        returns: list[tuple[str, n.DeclaredVariableType]] = []
         bracket = self.accept("(")
         while True:
             if self.word == "REFERENCES":
@@ -114,12 +114,12 @@ class RoutineReader(StatementReader):
                 raise not_supported("RETURNING of collections and ROWs", offset=self.token.start + 1)
             declared = self.declared()
             name = self.identifier() if self.accept("AS") else "(expression)"
-            found.append((name, declared))
+            returns.append((name, declared))
             if not self.accept(","):
                 break
         if bracket:
             self.expect(")")
-        return tuple(found)
+        return tuple(returns)
 
     def _clauses(self) -> tuple[str, tuple[str, ...]]:
         """SPECIFIC and WITH ( ... ), in either order; modifiers are kept, and mean nothing here."""
@@ -129,7 +129,7 @@ class RoutineReader(StatementReader):
             if self.accept("SPECIFIC"):
                 specific = self.object_name()
             elif self.word == "WITH" and self.peek() == "(":
-                self.at += 1
+                self.index += 1
                 modifiers = tuple(part.strip().lower() for part in self.parenthesised().split(","))
             elif self.word == "EXTERNAL":
                 raise not_supported("EXTERNAL NAME: routines in C and Java", offset=self.token.start + 1)
@@ -138,36 +138,36 @@ class RoutineReader(StatementReader):
 
     def _document(self) -> str:
         """What stands behind END: DOCUMENT, and WITH LISTING IN, which is passed over."""
-        self.skip()
+        self.skip_semicolons()
         lines: list[str] = []
         if self.accept("DOCUMENT"):
             while True:
                 if self.token.token_type != TokenType.STRING:
-                    raise self.fail()
+                    raise self.syntax_error()
                 lines.append(str(self.token.text))
-                self.at += 1
+                self.index += 1
                 if not self.accept(","):
                     break
         if self.accept("WITH", "LISTING", "IN"):
-            self.at += 1
-        self.skip()
-        if not self.done:
-            raise self.fail()
+            self.index += 1
+        self.skip_semicolons()
+        if not self.at_end:
+            raise self.syntax_error()
         return "\n".join(lines)
 
 
-def read_routine(sql: str, delimident: bool) -> n.Routine:
+def parse_routine(sql: str, delimident: bool) -> n.Routine:
     """A routine from the text of its CREATE statement."""
-    reader = RoutineReader(sql, delimident)
+    reader = RoutineParser(sql, delimident)
     reader.expect("CREATE")
     return reader.routine()
 
 
-def read_drop(reader: TypeReader) -> n.DropRoutine:
+def parse_drop_routine(reader: TypeParser) -> n.DropRoutine:
     """What stands behind DROP."""
     specific = reader.accept("SPECIFIC")
     kind = reader.word
-    reader.at += 1
+    reader.index += 1
     exists = reader.accept("IF", "EXISTS")
     name = reader.object_name()
     types: list[ColumnType] | None = None
@@ -177,20 +177,20 @@ def read_drop(reader: TypeReader) -> n.DropRoutine:
             if types:
                 reader.expect(",")
             types.append(reader.column_type()[0])
-    if not reader.done or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
-        raise reader.fail()
+    if not reader.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
+        raise reader.syntax_error()
     return n.DropRoutine(kind, name, None if types is None else tuple(types), specific, exists)
 
 
-def read_call(tokens: Tokens) -> n.ExecuteRoutine:
+def parse_call(tokens: TokenStream) -> n.ExecuteRoutine:
     """What stands behind EXECUTE FUNCTION, EXECUTE PROCEDURE and CALL."""
-    database, name = tokens.table_of_any()
-    if tokens.done or tokens.token.token_type != TokenType.L_PAREN:
-        raise tokens.fail()
+    database, name = tokens.table_in_any_database()
+    if tokens.at_end or tokens.token.token_type != TokenType.L_PAREN:
+        raise tokens.syntax_error()
     start = tokens.token.start + 1
     arguments = tokens.parenthesised()
     if tokens.word in ("INTO", "RETURNING"):
         raise not_supported("EXECUTE ... INTO from a client", offset=tokens.token.start + 1)
-    if not tokens.done:
-        raise tokens.fail()
+    if not tokens.at_end:
+        raise tokens.syntax_error()
     return n.ExecuteRoutine(name, arguments, start, database)

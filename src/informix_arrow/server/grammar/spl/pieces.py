@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot.tokens import TokenType
 
 from ...errors import SqlError, not_supported
-from ..ddl_types import TypeReader
+from ..ddl_types import TypeParser
 from . import nodes as n
 
 OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
@@ -27,20 +27,20 @@ SQL = _words(
 
 DYNAMIC = _words("PREPARE DECLARE OPEN FETCH CLOSE FREE")
 ILLEGAL = _words("DATABASE CONNECT DISCONNECT FLUSH INFO LOAD OUTPUT PUT UNLOAD")
-ENDS = _words("END ELSE ELIF")
-_OWN = _words(
+BLOCK_ENDS = _words("END ELSE ELIF")
+_SPL_WORDS = _words(
     "LET IF FOR FOREACH WHILE LOOP CALL EXECUTE RETURN RAISE EXIT CONTINUE BEGIN DEFINE SYSTEM TRACE CASE SELECT GOTO"
 )
-_STARTERS = SQL | DYNAMIC | _OWN
+_STARTERS = SQL | DYNAMIC | _SPL_WORDS
 
 # words behind which an expression goes on: no statement begins there
-_OPEN_WORDS = _words(
+_CONTINUED_BY_OPERAND = _words(
     "AND OR NOT IN LIKE MATCHES BETWEEN IS SELECT DISTINCT UNIQUE ALL FROM WHERE BY HAVING ON WHEN THEN ELSE CASE "
     "UNION EXCEPT INTERSECT MINUS JOIN AS SET INTO VALUES TO STEP FOR EXISTS ANY SOME ESCAPE FIRST SKIP"
 )
 
 
-class PieceReader(TypeReader):
+class EmbeddedSqlParser(TypeParser):
     """Cuts SQL out of a routine's text.
 
     Attributes
@@ -53,15 +53,15 @@ class PieceReader(TypeReader):
         super().__init__(sql, delimident)
         self.old = self.new = ""
 
-    def skip(self) -> None:
+    def skip_semicolons(self) -> None:
         while self.accept(";"):
             pass
 
-    def piece(self, *stops: str, statements: bool = False) -> n.Text:
+    def embedded_sql(self, *stops: str, statements: bool = False) -> n.SqlText:
         """The text from here to a semicolon, a bracket that closes what was open before, END, ELSE, ELIF or one of
         `stops`; with `statements` also to what can only be the next statement. -201 when there is none."""
-        start, depth, cases = self.at, 0, 0
-        while not self.done:
+        start, depth, cases = self.index, 0, 0
+        while not self.at_end:
             kind, word = self.token.token_type, self.word
             if kind in OPENING:
                 depth += 1
@@ -73,26 +73,26 @@ class PieceReader(TypeReader):
                 pass
             elif cases:
                 cases += {"CASE": 1, "END": -1}.get(word, 0)
-            elif kind == TokenType.SEMICOLON or word in ENDS or (word in stops and self.at > start):
+            elif kind == TokenType.SEMICOLON or word in BLOCK_ENDS or (word in stops and self.index > start):
                 break
-            elif word == "CASE" and not (statements and self._complete(start)):
+            elif word == "CASE" and not (statements and self._is_complete(start)):
                 cases = 1
-            elif statements and self._next_statement(start):
+            elif statements and self._is_next_statement(start):
                 break
-            self.at += 1
-        if self.at == start:
-            raise self.fail()
-        return self._text(start, self.at)
+            self.index += 1
+        if self.index == start:
+            raise self.syntax_error()
+        return self._text(start, self.index)
 
-    def _text(self, start: int, end: int) -> n.Text:
+    def _text(self, start: int, end: int) -> n.SqlText:
         first = self.tokens[start].start
-        return n.Text(self.sql[first : self.tokens[end - 1].end + 1], first)
+        return n.SqlText(self.sql[first : self.tokens[end - 1].end + 1], first)
 
-    def _complete(self, start: int) -> bool:
+    def _is_complete(self, start: int) -> bool:
         """Whether what stands from `start` to here can be a whole expression."""
-        if self.at == start:
+        if self.index == start:
             return False
-        last = self.tokens[self.at - 1]
+        last = self.tokens[self.index - 1]
         if (
             last.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.IDENTIFIER)
             or last.token_type in CLOSING
@@ -100,10 +100,10 @@ class PieceReader(TypeReader):
             return True
         word = last.text.upper()
         return word == "*" or (
-            (word[:1].isalpha() or word[:1] == "_") and word.split()[-1] not in _OPEN_WORDS
+            (word[:1].isalpha() or word[:1] == "_") and word.split()[-1] not in _CONTINUED_BY_OPERAND
         )
 
-    def _next_statement(self, start: int) -> bool:
+    def _is_next_statement(self, start: int) -> bool:
         word, after = self.word, self.peek()
         if word == "ON":
             return after == "EXCEPTION"
@@ -111,7 +111,7 @@ class PieceReader(TypeReader):
             return False
         if word == "<<" or (word == "<" and after == "<"):
             return True
-        return word in _STARTERS and self._complete(start)
+        return word in _STARTERS and self._is_complete(start)
 
     def _variables(self) -> tuple[str, ...]:
         names = [self._variable()]
@@ -128,8 +128,8 @@ class PieceReader(TypeReader):
         if self.word == ".":
             raise not_supported("an assignment to a part of a variable", offset=at + 1)
         if self.accept("["):
-            first = self.number()
-            last = self.number() if self.accept(",") else first
+            first = self.integer()
+            last = self.integer() if self.accept(",") else first
             self.expect("]")
             if not 1 <= first <= last:
                 raise SqlError(-307)

@@ -9,10 +9,10 @@ from ...errors import SqlError, not_supported, syntax_error
 from ...types.result_types import SERIALS
 from . import codes
 from . import nodes as n
-from .pieces import CLOSING, ENDS, ILLEGAL, OPENING, SQL, PieceReader
+from .pieces import BLOCK_ENDS, CLOSING, ILLEGAL, OPENING, SQL, EmbeddedSqlParser
 
 
-class StatementReader(PieceReader):
+class BlockParser(EmbeddedSqlParser):
     """Reads statement blocks up to the words that end them."""
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
@@ -21,26 +21,26 @@ class StatementReader(PieceReader):
         self._loops: list[str] = []  # labels of the loops around it
 
     # ---- blocks -------------------------------------------------------------------------------
-    def block(self, *ends: str, unit: bool = False) -> n.Block:
+    def block(self, *ends: str, unit: bool = False) -> n.StatementBlock:
         """Declarations and statements up to one of the words `ends`, which is left where it stands."""
-        block = n.Block(unit=unit)
+        block = n.StatementBlock(unit=unit)
         while True:
-            self.skip()
-            if self.done:
-                raise self.fail()
+            self.skip_semicolons()
+            if self.at_end:
+                raise self.syntax_error()
             if self.word in ends:
                 self._label = ""
                 return block
             if self.accept("<", "<"):
-                self._label = self._labelled(block)
+                self._label = self._parse_label(block)
                 continue
             if self.word == "DEFINE":
                 if block.statements or block.handlers:
-                    raise self.fail()
+                    raise self.syntax_error()
                 block.defines += self._define()
             elif self.accept("ON", "EXCEPTION"):
                 if block.statements:
-                    raise self.fail()
+                    raise self.syntax_error()
                 block.handlers.append(self._handler())
             else:
                 found = self.statement()
@@ -48,7 +48,7 @@ class StatementReader(PieceReader):
                     block.statements.append(found)
                 self._label = ""
 
-    def _labelled(self, block: n.Block) -> str:
+    def _parse_label(self, block: n.StatementBlock) -> str:
         """`<<label>>`, from behind its first two signs."""
         at = self.token.start + 1
         label = self.identifier()
@@ -61,7 +61,7 @@ class StatementReader(PieceReader):
     def _define(self) -> list[n.Define]:
         self.expect("DEFINE")
         is_global = self.accept("GLOBAL")
-        found: list[n.Define] = []
+        defines: list[n.Define] = []
         while True:
             names = self._variables()
             if self.word in ("REFERENCES", "PROCEDURE", "FUNCTION", "ROUTINE"):
@@ -79,21 +79,21 @@ class StatementReader(PieceReader):
                 default = self.default(declared)
             elif is_global:
                 raise SqlError(codes.NEEDS_DEFAULT, 0, 0, names[0])
-            found.append(n.Define(names, declared, is_global, default))
+            defines.append(n.Define(names, declared, is_global, default))
             if not self.accept(","):
                 break
         if not self.accept(";"):
-            raise self.fail()
-        return found
+            raise self.syntax_error()
+        return defines
 
-    def declared(self) -> n.Declared:
+    def declared(self) -> n.DeclaredVariableType:
         """A type, or LIKE table.column."""
         if self.accept("LIKE"):
             parts = [self.identifier()]
             while self.accept("."):
                 parts.append(self.identifier())
             if len(parts) < 2:
-                raise self.fail()
+                raise self.syntax_error()
             return n.Like(parts[-2], parts[-1])
         at = self.token.start
         t, _ = self.column_type()
@@ -107,7 +107,7 @@ class StatementReader(PieceReader):
             self.expect("(")
             while True:
                 sign = -1 if self.accept("-") else 1
-                codes.append(sign * self.number())
+                codes.append(sign * self.integer())
                 if not self.accept(","):
                     break
             self.expect(")")
@@ -115,15 +115,15 @@ class StatementReader(PieceReader):
         if self.accept("SET"):
             into = self._variables()
             if len(into) > 3:
-                raise self.fail()
+                raise self.syntax_error()
         body = self.block("END")
         self.expect("END", "EXCEPTION")
         resume = self.accept("WITH", "RESUME")
-        self.skip()
+        self.skip_semicolons()
         return n.Handler(tuple(codes), into, body, resume)
 
     # ---- statements ---------------------------------------------------------------------------
-    def statement(self) -> n.Statement | None:
+    def statement(self) -> n.SplStatement | None:
         """One statement; None for one that does nothing here (TRACE, SET DEBUG FILE)."""
         word = self.word
         if word == "SYSTEM":
@@ -131,20 +131,20 @@ class StatementReader(PieceReader):
         if word in ILLEGAL or (word == "UPDATE" and self.peek() == "STATISTICS"):
             raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, word.lower())
         if word == "TRACE" or (word == "SET" and self.peek() == "DEBUG"):
-            self.piece()
+            self.embedded_sql()
             return None
-        reader = _READERS.get(word)
+        reader = _PARSERS.get(word)
         if reader is not None:
-            self.at += 1
+            self.index += 1
             found = reader(self)
             self.accept(";")
             return found
         if word in SQL:
             return self._sql(word)
-        raise self.fail()
+        raise self.syntax_error()
 
-    def _sql(self, word: str) -> n.Sql:
-        text = self.piece()
+    def _sql(self, word: str) -> n.SqlStatement:
+        text = self.embedded_sql()
         second = text.sql.split()[1].upper() if len(text.sql.split()) > 1 else ""
         if word == "CREATE" and second in ("FUNCTION", "PROCEDURE", "DBA", "ROUTINE", "TRIGGER"):
             raise SqlError(codes.ROUTINE_INSIDE)
@@ -153,11 +153,11 @@ class StatementReader(PieceReader):
         if word == "ROLLBACK" and "SAVEPOINT" in text.sql.upper():
             raise not_supported("savepoints in a routine", offset=text.start + 1)
         self.accept(";")
-        return n.Sql(word, text)
+        return n.SqlStatement(word, text)
 
-    def _begin(self) -> n.Statement:
+    def _begin(self) -> n.SplStatement:
         if self.accept("WORK"):
-            return n.Sql("BEGIN", n.Text("BEGIN WORK", self.tokens[self.at - 2].start))
+            return n.SqlStatement("BEGIN", n.SqlText("BEGIN WORK", self.tokens[self.index - 2].start))
         block = self.block("END", unit=True)
         self.expect("END")
         return block
@@ -168,13 +168,13 @@ class StatementReader(PieceReader):
         if bracket:
             self.expect(")")
         self.expect("=")
-        return n.Let(targets, self.piece())
+        return n.Let(targets, self.embedded_sql())
 
     def _if(self) -> n.If:
-        arms: list[tuple[n.Text, n.Block]] = []
+        arms: list[tuple[n.SqlText, n.StatementBlock]] = []
         otherwise = None
         while True:
-            condition = self.piece("THEN")
+            condition = self.embedded_sql("THEN")
             self.expect("THEN")
             arms.append((condition, self.block("END", "ELSE", "ELIF")))
             if not self.accept("ELIF"):
@@ -185,15 +185,15 @@ class StatementReader(PieceReader):
         return n.If(arms, otherwise)
 
     def _case(self) -> n.Case:
-        operand = None if self.word == "WHEN" else self.piece("WHEN")
-        arms: list[tuple[n.Text, n.Block]] = []
+        operand = None if self.word == "WHEN" else self.embedded_sql("WHEN")
+        arms: list[tuple[n.SqlText, n.StatementBlock]] = []
         otherwise = None
         while self.accept("WHEN"):
-            value = self.piece("THEN")
+            value = self.embedded_sql("THEN")
             self.expect("THEN")
             arms.append((value, self.block("END", "ELSE", "WHEN")))
         if not arms:
-            raise self.fail()
+            raise self.syntax_error()
         if self.accept("ELSE"):
             otherwise = self.block("END")
         self.expect("END", "CASE")
@@ -213,16 +213,16 @@ class StatementReader(PieceReader):
 
     def _range(self, *, in_list: bool) -> n.Range:
         ends = (",",) if in_list else ()
-        start = self.piece("TO", *ends)
+        start = self.embedded_sql("TO", *ends)
         if not self.accept("TO"):
             if not in_list:
-                raise self.fail()
+                raise self.syntax_error()
             return n.Range(start)
-        stop = self.piece("STEP", *ends, statements=not in_list)
-        step = self.piece(*ends, statements=not in_list) if self.accept("STEP") else None
+        stop = self.embedded_sql("STEP", *ends, statements=not in_list)
+        step = self.embedded_sql(*ends, statements=not in_list) if self.accept("STEP") else None
         return n.Range(start, stop, step)
 
-    def _body(self, kind: str) -> n.Block:
+    def _body(self, kind: str) -> n.StatementBlock:
         """The statements of a loop, whose end says LOOP when its beginning did."""
         kind = "LOOP" if self.accept("LOOP") else kind
         label, self._label = self._label, ""
@@ -236,7 +236,7 @@ class StatementReader(PieceReader):
         return body
 
     def _while(self) -> n.While:
-        condition = self.piece(statements=True)
+        condition = self.embedded_sql(statements=True)
         return n.While(condition, self._body("WHILE"))
 
     def _loop(self) -> n.While:
@@ -248,7 +248,7 @@ class StatementReader(PieceReader):
             cursor = self.identifier()
             hold = self.accept("WITH", "HOLD")
             self.expect("FOR")
-        source: n.Query | n.Call
+        source: n.SelectInto | n.CallStatement
         if self.accept("EXECUTE"):
             if not (self.accept("PROCEDURE") or self.accept("FUNCTION")):
                 raise not_supported("FOREACH over a prepared statement", offset=self.token.start + 1)
@@ -256,19 +256,19 @@ class StatementReader(PieceReader):
             source.cursor = cursor
         else:
             source = self._query(statements=True)
-            source.cursor, source.hold = cursor, hold
+            source.cursor, source.with_hold = cursor, hold
         if not source.into:
-            raise self.fail()
+            raise self.syntax_error()
         return n.Foreach(source, self._body("FOREACH"))
 
-    def _query(self, *, statements: bool) -> n.Query:
+    def _query(self, *, statements: bool) -> n.SelectInto:
         """SELECT with its INTO taken out."""
-        start = self.at
-        text = self.piece(statements=statements)
-        end, depth = self.at, 0
+        start = self.index
+        text = self.embedded_sql(statements=statements)
+        end, depth = self.index, 0
         into: tuple[str, ...] = ()
-        self.at = start
-        while self.at < end:
+        self.index = start
+        while self.index < end:
             kind = self.token.token_type
             depth += 1 if kind in OPENING else -1 if kind in CLOSING else 0
             if (
@@ -277,39 +277,39 @@ class StatementReader(PieceReader):
                 and self.peek() not in ("TEMP", "RAW", "STANDARD", "EXTERNAL")
             ):
                 first = self.token.start - text.start
-                self.at += 1
+                self.index += 1
                 into = self._variables()
-                last = self.tokens[self.at - 1].end + 1 - text.start
+                last = self.tokens[self.index - 1].end + 1 - text.start
                 text.sql = text.sql[:first] + " " * (last - first) + text.sql[last:]
                 break
-            self.at += 1
-        self.at = end
-        return n.Query(text, into)
+            self.index += 1
+        self.index = end
+        return n.SelectInto(text, into)
 
-    def _select(self) -> n.Statement:
-        self.at -= 1
+    def _select(self) -> n.SplStatement:
+        self.index -= 1
         query = self._query(statements=False)
         if not query.into:
             if "TEMP" in query.text.sql.upper().split():
-                return n.Sql("SELECT", query.text)
+                return n.SqlStatement("SELECT", query.text)
             raise SqlError(codes.NEEDS_INTO)
         return query
 
-    def _call(self) -> n.Call:
+    def _call(self) -> n.CallStatement:
         """The name, the arguments and the variables of CALL or EXECUTE."""
-        database, name = self.table_of_any()
+        database, name = self.table_in_any_database()
         opening = self.token
         if opening.token_type != TokenType.L_PAREN:
-            raise self.fail()
-        arguments = n.Text(self.parenthesised(), opening.start + 1)
+            raise self.syntax_error()
+        arguments = n.SqlText(self.parenthesised(), opening.start + 1)
         into = self._variables() if self.accept("RETURNING") or self.accept("INTO") else ()
         if self.word == "WITH":
             raise not_supported("WITH TRIGGER REFERENCES", offset=self.token.start + 1)
-        return n.Call(name, arguments, into, database=database)
+        return n.CallStatement(name, arguments, into, database=database)
 
-    def _execute(self) -> n.Statement:
+    def _execute(self) -> n.SplStatement:
         if self.accept("IMMEDIATE"):
-            return n.ExecuteImmediate(self.piece())
+            return n.ExecuteImmediate(self.embedded_sql())
         if self.accept("PROCEDURE") or self.accept("FUNCTION"):
             return self._call()
         raise not_supported("EXECUTE of a prepared statement in a routine", offset=self.token.start + 1)
@@ -318,7 +318,7 @@ class StatementReader(PieceReader):
     def _prepare(self) -> n.Prepare:
         name = self.identifier()
         self.expect("FROM")
-        return n.Prepare(name, self.piece())
+        return n.Prepare(name, self.embedded_sql())
 
     def _declare(self) -> n.Declare:
         cursor = self.identifier()
@@ -328,12 +328,12 @@ class StatementReader(PieceReader):
         hold = self.accept("WITH", "HOLD")
         self.expect("FOR")
         if self.word in ("SELECT", "WITH", "EXECUTE"):
-            return n.Declare(cursor, self.piece(), hold)
+            return n.Declare(cursor, self.embedded_sql(), hold)
         return n.Declare(cursor, self.identifier(), hold)
 
     def _open(self) -> n.Open:
         cursor = self.identifier()
-        using = self.piece("WITH") if self.accept("USING") else None
+        using = self.embedded_sql("WITH") if self.accept("USING") else None
         self.accept("WITH", "REOPTIMIZATION")
         return n.Open(cursor, using)
 
@@ -351,60 +351,60 @@ class StatementReader(PieceReader):
         return n.Release("FREE", self.identifier())
 
     def _return(self) -> n.Return:
-        if self.done or self.token.token_type == TokenType.SEMICOLON or self.word in ENDS:
+        if self.at_end or self.token.token_type == TokenType.SEMICOLON or self.word in BLOCK_ENDS:
             return n.Return(None)
-        values = None if self.word == "WITH" else self.piece("WITH")
+        values = None if self.word == "WITH" else self.embedded_sql("WITH")
         resume = self.accept("WITH", "RESUME")
         return n.Return(values, resume)
 
     def _raise(self) -> n.Raise:
         self.expect("EXCEPTION")
-        return n.Raise(self.piece())
+        return n.Raise(self.embedded_sql())
 
-    def _exit(self) -> n.Leave:
-        return self._leave("EXIT")
+    def _exit(self) -> n.LoopControl:
+        return self._loop_control("EXIT")
 
-    def _continue(self) -> n.Leave:
-        return self._leave("CONTINUE")
+    def _continue(self) -> n.LoopControl:
+        return self._loop_control("CONTINUE")
 
-    def _leave(self, verb: str) -> n.Leave:
+    def _loop_control(self, verb: str) -> n.LoopControl:
         kind = next((k for k in ("FOR", "FOREACH", "WHILE", "LOOP") if self.accept(k)), "")
         label = ""
-        if verb == "EXIT" and not kind and self.word not in ("WHEN", ";", *ENDS):
+        if verb == "EXIT" and not kind and self.word not in ("WHEN", ";", *BLOCK_ENDS):
             label = self.identifier()
             if label not in self._loops:
-                self.at -= 1
-                raise self.fail()
-        when = self.piece() if self.accept("WHEN") else None
-        if not (self.done or self.token.token_type == TokenType.SEMICOLON or self.word in ENDS):
-            raise self.fail()
-        return n.Leave(verb, kind, when, label)
+                self.index -= 1
+                raise self.syntax_error()
+        when = self.embedded_sql() if self.accept("WHEN") else None
+        if not (self.at_end or self.token.token_type == TokenType.SEMICOLON or self.word in BLOCK_ENDS):
+            raise self.syntax_error()
+        return n.LoopControl(verb, kind, when, label)
 
     def _goto(self) -> n.Goto:
         return n.Goto(self.identifier())
 
 
-_READERS = {
-    "BEGIN": StatementReader._begin,
-    "LET": StatementReader._let,
-    "IF": StatementReader._if,
-    "CASE": StatementReader._case,
-    "FOR": StatementReader._for,
-    "WHILE": StatementReader._while,
-    "LOOP": StatementReader._loop,
-    "FOREACH": StatementReader._foreach,
-    "SELECT": StatementReader._select,
-    "CALL": StatementReader._call,
-    "EXECUTE": StatementReader._execute,
-    "RETURN": StatementReader._return,
-    "RAISE": StatementReader._raise,
-    "PREPARE": StatementReader._prepare,
-    "DECLARE": StatementReader._declare,
-    "OPEN": StatementReader._open,
-    "FETCH": StatementReader._fetch,
-    "CLOSE": StatementReader._close,
-    "FREE": StatementReader._free,
-    "EXIT": StatementReader._exit,
-    "CONTINUE": StatementReader._continue,
-    "GOTO": StatementReader._goto,
+_PARSERS = {
+    "BEGIN": BlockParser._begin,
+    "LET": BlockParser._let,
+    "IF": BlockParser._if,
+    "CASE": BlockParser._case,
+    "FOR": BlockParser._for,
+    "WHILE": BlockParser._while,
+    "LOOP": BlockParser._loop,
+    "FOREACH": BlockParser._foreach,
+    "SELECT": BlockParser._select,
+    "CALL": BlockParser._call,
+    "EXECUTE": BlockParser._execute,
+    "RETURN": BlockParser._return,
+    "RAISE": BlockParser._raise,
+    "PREPARE": BlockParser._prepare,
+    "DECLARE": BlockParser._declare,
+    "OPEN": BlockParser._open,
+    "FETCH": BlockParser._fetch,
+    "CLOSE": BlockParser._close,
+    "FREE": BlockParser._free,
+    "EXIT": BlockParser._exit,
+    "CONTINUE": BlockParser._continue,
+    "GOTO": BlockParser._goto,
 }

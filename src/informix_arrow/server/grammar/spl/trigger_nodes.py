@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .nodes import Block
+from .nodes import StatementBlock
 
 NO_NAME = "\0new"
 """What the values after the statement are called where REFERENCING does not name them: INTO of an action gives them new
@@ -14,7 +14,7 @@ values all the same. No identifier has a NUL."""
 @dataclass(frozen=True, slots=True)
 class CreateTrigger:
     """A trigger as it is written. `event` is I, U or D; `columns` are those of UPDATE OF; `old` and `new` the names of
-    REFERENCING, "" for none. `header` is the text up to the actions, `text` the actions; `before`, `each` and `after`
+    REFERENCING, "" for none. `header` is the text up to the actions, `text` the actions; `before`, `each_row` and `after`
     are these as statements of a routine."""
 
     name: str
@@ -23,9 +23,9 @@ class CreateTrigger:
     columns: tuple[str, ...]
     old: str
     new: str
-    before: Block
-    each: Block
-    after: Block
+    before: StatementBlock
+    each_row: StatementBlock
+    after: StatementBlock
     header: str
     text: str
     instead: bool = False

@@ -14,7 +14,7 @@ from ..parsing import parse
 from . import codes
 from . import nodes as n
 from .pieces import CLOSING, OPENING
-from .statements import StatementReader
+from .statements import BlockParser
 from .trigger_nodes import NO_NAME, CreateTrigger
 
 _EVENTS = {"INSERT": "I", "UPDATE": "U", "DELETE": "D"}
@@ -26,7 +26,7 @@ _BEGINNINGS = {
 _ILLEGAL = frozenset({"BEGIN", "COMMIT", "ROLLBACK", "SET", "SAVEPOINT", "RELEASE"})
 
 
-class TriggerReader(StatementReader):
+class TriggerParser(BlockParser):
     """Reads what stands behind CREATE."""
 
     def trigger(self) -> CreateTrigger:
@@ -39,8 +39,8 @@ class TriggerReader(StatementReader):
         if word == "SELECT" and not instead:
             raise not_supported("triggers for SELECT", offset=self.token.start + 1)
         if word not in _EVENTS:
-            raise self.fail()
-        self.at += 1
+            raise self.syntax_error()
+        self.index += 1
         columns: list[str] = []
         if word == "UPDATE" and not instead and self.accept("OF"):
             columns.append(self.identifier())
@@ -52,13 +52,13 @@ class TriggerReader(StatementReader):
         self.expect("ON")
         table = self.object_name()
         old, new = self._referencing(_EVENTS[word])
-        actions = self.token.start if not self.done else len(self.sql)
+        actions = self.token.start if not self.at_end else len(self.sql)
         before, each, after = self._sections(new or NO_NAME, instead)
-        end = self.tokens[self.at - 1].end + 1
+        end = self.tokens[self.index - 1].end + 1
         enabled = self.accept("ENABLED") or not self.accept("DISABLED")
-        self.skip()
-        if not self.done:
-            raise self.fail()
+        self.skip_semicolons()
+        if not self.at_end:
+            raise self.syntax_error()
         if not (before.statements or each.statements or after.statements):
             raise SqlError(codes.NO_ACTION, 0, 0, name)
         if (old or new) and not each.statements:
@@ -87,42 +87,44 @@ class TriggerReader(StatementReader):
             while self.word in found:
                 which = self.word
                 at = self.token.start
-                self.at += 1
+                self.index += 1
                 self.accept("AS")
                 if found[which] or which == {"I": "OLD", "D": "NEW"}.get(event):
-                    self.at -= 1
+                    self.index -= 1
                     raise SqlError(codes.WRONG_CORRELATION, 0, at + 1, which.lower())
                 found[which] = self.identifier()
                 self.accept(",")
             if not any(found.values()):
-                raise self.fail()
+                raise self.syntax_error()
             if found["OLD"] == found["NEW"]:
                 raise SqlError(codes.WRONG_CORRELATION, 0, 0, found["OLD"])
         return found["OLD"], found["NEW"]
 
-    def _sections(self, new: str, instead: bool) -> tuple[n.Block, n.Block, n.Block]:
-        before = self._lists("") if not instead and self.accept("BEFORE") else n.Block()
+    def _sections(
+        self, new: str, instead: bool
+    ) -> tuple[n.StatementBlock, n.StatementBlock, n.StatementBlock]:
+        before = self._lists("") if not instead and self.accept("BEFORE") else n.StatementBlock()
         if instead:
             self.expect("FOR", "EACH", "ROW")
-            return before, n.Block(self._actions(new)), n.Block()
-        each = self._lists(new) if self.accept("FOR", "EACH", "ROW") else n.Block()
-        after = self._lists("") if self.accept("AFTER") else n.Block()
+            return before, n.StatementBlock(self._actions(new)), n.StatementBlock()
+        each = self._lists(new) if self.accept("FOR", "EACH", "ROW") else n.StatementBlock()
+        after = self._lists("") if self.accept("AFTER") else n.StatementBlock()
         return before, each, after
 
-    def _lists(self, new: str) -> n.Block:
+    def _lists(self, new: str) -> n.StatementBlock:
         """`[WHEN (condition)] (action, ...), ...`; `new` is "" where there is no row."""
-        block = n.Block()
+        block = n.StatementBlock()
         while True:
             if self.accept("WHEN"):
                 start = self.token.start
-                condition = n.Text(self.parenthesised(), start + 1)
-                block.statements.append(n.If([(condition, n.Block(self._actions(new)))], None))
+                condition = n.SqlText(self.parenthesised(), start + 1)
+                block.statements.append(n.If([(condition, n.StatementBlock(self._actions(new)))], None))
             else:
                 block.statements += self._actions(new)
             if not self.accept(","):
                 return block
 
-    def _actions(self, new: str) -> list[n.Statement]:
+    def _actions(self, new: str) -> list[n.SplStatement]:
         self.expect("(")
         found = [self._action(new)]
         while self.accept(","):
@@ -130,19 +132,19 @@ class TriggerReader(StatementReader):
         self.expect(")")
         return found
 
-    def _action(self, new: str) -> n.Statement:
+    def _action(self, new: str) -> n.SplStatement:
         word = self.word
         if word in _ILLEGAL:
             raise SqlError(codes.ILLEGAL_IN_TRIGGER, 0, 0, word.lower())
         if word == "EXECUTE":
-            self.at += 1
+            self.index += 1
             if not (self.accept("PROCEDURE") or self.accept("FUNCTION")):
-                raise self.fail()
+                raise self.syntax_error()
             return self._execution(new)
         if word not in ("INSERT", "UPDATE", "DELETE"):
-            raise self.fail()
-        start, depth = self.at, 0
-        while not self.done:
+            raise self.syntax_error()
+        start, depth = self.index, 0
+        while not self.at_end:
             kind = self.token.token_type
             if kind in OPENING:
                 depth += 1
@@ -152,8 +154,8 @@ class TriggerReader(StatementReader):
                 depth -= 1
             elif not depth and self.word == "," and self._begins(1):
                 break
-            self.at += 1
-        return n.Sql(word, self._text(start, self.at))
+            self.index += 1
+        return n.SqlStatement(word, self._text(start, self.index))
 
     def _begins(self, ahead: int) -> bool:
         """Whether an action begins some tokens ahead."""
@@ -162,26 +164,26 @@ class TriggerReader(StatementReader):
             return second in _BEGINNINGS[word]
         return word == "UPDATE" and second[:1] not in ("=", ",", ")", ".", "")
 
-    def _execution(self, new: str) -> n.Call:
+    def _execution(self, new: str) -> n.CallStatement:
         """The name, the arguments and the columns of EXECUTE; INTO gives them values after the statement's."""
-        database, name = self.table_of_any()
+        database, name = self.table_in_any_database()
         opening = self.token
         if opening.token_type != TokenType.L_PAREN:
-            raise self.fail()
-        arguments = n.Text(self.parenthesised(), opening.start + 1)
+            raise self.syntax_error()
+        arguments = n.SqlText(self.parenthesised(), opening.start + 1)
         into: list[str] = []
         if self.word == "INTO":
             if not new:
-                raise self.fail()
-            self.at += 1
+                raise self.syntax_error()
+            self.index += 1
             into.append(self._column(new))
             while self.word == "," and not self._begins(1):
-                self.at += 1
+                self.index += 1
                 into.append(self._column(new))
         references = self.accept("WITH", "TRIGGER", "REFERENCES")
         if references and not new:
-            raise self.fail()
-        return n.Call(name, arguments, tuple(into), database=database, references=references)
+            raise self.syntax_error()
+        return n.CallStatement(name, arguments, tuple(into), database=database, references=references)
 
     def _column(self, new: str) -> str:
         name = self.identifier()
@@ -190,33 +192,33 @@ class TriggerReader(StatementReader):
         return f"{new}.{name}"
 
 
-def read_trigger(sql: str, delimident: bool) -> CreateTrigger:
+def parse_trigger(sql: str, delimident: bool) -> CreateTrigger:
     """A trigger from the text of its CREATE statement. -201 with its place for SQL that cannot be read."""
-    reader = TriggerReader(sql, delimident)
+    reader = TriggerParser(sql, delimident)
     reader.expect("CREATE")
     found = reader.trigger()
-    for block in (found.before, found.each, found.after):
+    for block in (found.before, found.each_row, found.after):
         _check(block, delimident)
     return found
 
 
-def _check(block: n.Block, delimident: bool) -> None:
+def _check(block: n.StatementBlock, delimident: bool) -> None:
     """-201 for SQL in the actions that cannot be read."""
     for statement in block.statements:
         if isinstance(statement, n.If):
             for condition, inner in statement.arms:
-                _parsed(condition, "SELECT ", delimident)
+                _parse_sql(condition, "SELECT ", delimident)
                 _check(inner, delimident)
-        elif isinstance(statement, n.Call):
+        elif isinstance(statement, n.CallStatement):
             if statement.arguments.sql.strip():
-                _parsed(statement.arguments, "SELECT ", delimident)
-        elif isinstance(statement, n.Sql):
-            tree = _parsed(statement.text, "", delimident)
+                _parse_sql(statement.arguments, "SELECT ", delimident)
+        elif isinstance(statement, n.SqlStatement):
+            tree = _parse_sql(statement.text, "", delimident)
             if tree.find(exp.Placeholder):
                 raise SqlError(-201, 0, statement.text.start + 1, "", "a parameter in a trigger")
 
 
-def _parsed(text: n.Text, head: str, delimident: bool) -> exp.Expression:
+def _parse_sql(text: n.SqlText, head: str, delimident: bool) -> exp.Expression:
     try:
         return parse(head + text.sql, delimident)
     except SqlError as problem:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from . import choices, numbers, texts, times, type_words
-from .handler import Functions
+from .handler import FunctionTable
 
-BUILTIN: Functions = {
+BUILTIN: FunctionTable = {
     **type_words.FUNCTIONS,
     **texts.FUNCTIONS,
     **times.FUNCTIONS,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..scope import Ex
+from ..scope import TypedExpression
 from ..values.casting import Values
 
-Handler = Callable[[Values, list[Ex]], Ex]
+FunctionTranslator = Callable[[Values, list[TypedExpression]], TypedExpression]
 """Makes the call of its arguments, which are translated already."""
 
-Functions = dict[str, tuple[int, int, Handler]]
+FunctionTable = dict[str, tuple[int, int, FunctionTranslator]]
 """By its name in small letters: the least and the most arguments, and the handler."""

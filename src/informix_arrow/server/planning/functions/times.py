@@ -8,33 +8,33 @@ from dataclasses import replace
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError, not_supported
 from ...types.literals import date, money
-from ...types.names import text
-from ...types.number_masks import read
+from ...types.names import quote_string
+from ...types.number_masks import parse_mask
 from ...types.result_types import (
     character,
     datetime_storage,
     is_character,
-    is_moment,
+    is_date_or_datetime,
     is_number,
-    plain,
     text_type,
+    without_serial,
 )
-from ..scope import Ex
+from ..scope import TypedExpression
 from ..values.casting import Values
-from ..values.moments import day_in_years, in_years, read_moment
-from ..values.spans import counted
-from .handler import Functions, Handler
+from ..values.moments import checked_date_sql, checked_datetime_sql, parse_datetime_sql
+from ..values.spans import units_interval
+from .handler import FunctionTable, FunctionTranslator
 from .numbers import rounding
-from .texts import text_arg
+from .texts import text_argument
 
 _WRONG_FORMAT = -1268
 
 
-def _moment(v: Values, ex: Ex) -> Ex:
+def _datetime_argument(v: Values, ex: TypedExpression) -> TypedExpression:
     ex = v.ctx.hint(ex, ColumnType.date())
     if ex.literal is not None:
-        return Ex(v.read_literal(ex.literal, ColumnType.date()), ColumnType.date())
-    if ex.type is not None and not is_moment(ex.type):
+        return TypedExpression(v.read_literal(ex.literal, ColumnType.date()), ColumnType.date())
+    if ex.type is not None and not is_date_or_datetime(ex.type):
         raise SqlError(-1260)
     return ex
 
@@ -43,69 +43,73 @@ def _storage(t: ColumnType | None) -> str:
     return datetime_storage(t.qualifier) if t is not None and t.qualifier is not None else "DATE"
 
 
-def _dated(v: Values, ex: Ex) -> tuple[Ex, ColumnType]:
+def _date_argument(v: Values, ex: TypedExpression) -> tuple[TypedExpression, ColumnType]:
     """A DATE, or a DATETIME that begins with a year, and its type."""
-    moment = _moment(v, ex)
+    moment = _datetime_argument(v, ex)
     if _storage(moment.type) in ("TIME", "VARCHAR"):
         raise SqlError(-1266)
-    return moment, plain(moment.type) if moment.type is not None else ColumnType.date()
+    return moment, without_serial(moment.type) if moment.type is not None else ColumnType.date()
 
 
-def _part(duck: str) -> Handler:
+def _extract_field(duck: str) -> FunctionTranslator:
     """YEAR, MONTH, DAY, WEEKDAY of a date or datetime."""
 
-    def handler(v: Values, args: list[Ex]) -> Ex:
-        return Ex(f"CAST({duck}({_moment(v, args[0]).sql}) AS SMALLINT)", ColumnType.smallint())
+    def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
+        return TypedExpression(
+            f"CAST({duck}({_datetime_argument(v, args[0]).sql}) AS SMALLINT)", ColumnType.smallint()
+        )
 
     return handler
 
 
-def _mdy(v: Values, args: list[Ex]) -> Ex:
-    m, day, y = (f"CAST({v.ctx.count(a).sql} AS BIGINT)" for a in args)
+def _mdy(v: Values, args: list[TypedExpression]) -> TypedExpression:
+    m, day, y = (f"CAST({v.ctx.as_count(a).sql} AS BIGINT)" for a in args)
     sql = (
         f"(CASE WHEN {m} NOT BETWEEN 1 AND 12 THEN error('IFX-1205') "
         f"WHEN {y} NOT BETWEEN 1 AND 9999 THEN error('IFX-1204') "
         f"WHEN {day} NOT BETWEEN 1 AND day(last_day(make_date({y}, {m}, 1))) THEN error('IFX-1206') "
         f"ELSE make_date({y}, {m}, {day}) END)"
     )
-    return Ex(sql, ColumnType.date())
+    return TypedExpression(sql, ColumnType.date())
 
 
-def _date(v: Values, args: list[Ex]) -> Ex:
+def _date(v: Values, args: list[TypedExpression]) -> TypedExpression:
     a = v.ctx.hint(args[0], character(32))
     if a.literal is not None:
-        return Ex(f"DATE {text(date(a.literal, v.ctx.dbdate).isoformat())}", ColumnType.date())
+        return TypedExpression(
+            f"DATE {quote_string(date(a.literal, v.ctx.dbdate).isoformat())}", ColumnType.date()
+        )
     if a.type is not None and is_number(a.type):
         day = f"(DATE '1899-12-31' + CAST({a.sql} AS INTEGER))"
-        return Ex(day_in_years(day, of_number=True), ColumnType.date())
+        return TypedExpression(checked_date_sql(day, of_number=True), ColumnType.date())
     if a.type is not None and is_character(a.type):
-        return Ex(f"CAST({v.as_type_of(a, ColumnType.date())} AS DATE)", ColumnType.date())
-    return Ex(f"CAST({a.sql} AS DATE)", ColumnType.date())
+        return TypedExpression(f"CAST({v.as_type_of(a, ColumnType.date())} AS DATE)", ColumnType.date())
+    return TypedExpression(f"CAST({a.sql} AS DATE)", ColumnType.date())
 
 
-def _add_months(v: Values, args: list[Ex]) -> Ex:
+def _add_months(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """The last day of a month stays one."""
-    moment, t = _dated(v, args[0])
-    n = f"CAST({v.ctx.count(args[1]).sql} AS INTEGER)"
+    moment, t = _date_argument(v, args[0])
+    n = f"CAST({v.ctx.as_count(args[1]).sql} AS INTEGER)"
     there = f"({moment.sql} + to_months({n}))"
     last = f"(last_day(CAST({there} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
     sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {there} END"
     return _computed(sql, t)
 
 
-def _computed(sql: str, t: ColumnType) -> Ex:
-    return Ex(in_years(f"CAST({sql} AS {_storage(t)})", _storage(t)), t)
+def _computed(sql: str, t: ColumnType) -> TypedExpression:
+    return TypedExpression(checked_datetime_sql(f"CAST({sql} AS {_storage(t)})", _storage(t)), t)
 
 
-def _months_between(v: Values, args: list[Ex]) -> Ex:
+def _months_between(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """Whole months between equal days of a month and between last days; else a month has 31 days."""
-    a, b = (f"CAST({_dated(v, each)[0].sql} AS TIMESTAMP)" for each in args)
+    a, b = (f"CAST({_date_argument(v, each)[0].sql} AS TIMESTAMP)" for each in args)
     months = f"((year({a}) - year({b})) * 12 + month({a}) - month({b}))"
     whole = (
         f"(day({a}) = day({b}) OR (last_day({a}) = CAST({a} AS DATE) AND last_day({b}) = CAST({b} AS DATE)))"
     )
     days = f"((epoch({a}) - epoch(date_trunc('month', {a})) - epoch({b}) + epoch(date_trunc('month', {b}))) / 86400.0)"
-    return Ex(
+    return TypedExpression(
         f"CAST({months} + CASE WHEN {whole} THEN 0 ELSE {days} / 31.0 END AS DOUBLE)", ColumnType.decimal(32)
     )
 
@@ -113,22 +117,22 @@ def _months_between(v: Values, args: list[Ex]) -> Ex:
 _DAYS = "['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']"
 
 
-def _next_day(v: Values, args: list[Ex]) -> Ex:
+def _next_day(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """The first such day of the week behind a date; at least the first three letters of its name are given."""
-    moment, t = _dated(v, args[0])
-    name = text_arg(v, args[1])
+    moment, t = _date_argument(v, args[0])
+    name = text_argument(v, args[1])
     number = f"list_position({_DAYS}, upper(left(trim({name.sql}), 3)))"
     days = f"((coalesce({number}, CAST(error('IFX-1268') AS INTEGER)) - 2 - dayofweek({moment.sql}) + 14) % 7 + 1)"
     return _computed(f"{moment.sql} + to_days(CAST({days} AS INTEGER))", t)
 
 
-def _last_day(v: Values, args: list[Ex]) -> Ex:
+def _last_day(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """A DATETIME keeps its time of day."""
-    moment, t = _dated(v, args[0])
+    moment, t = _date_argument(v, args[0])
     if t.code == TypeCode.DATE:
-        return Ex(f"last_day({moment.sql})", t)
+        return TypedExpression(f"last_day({moment.sql})", t)
     day = f"last_day({moment.sql}) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql}))"
-    return Ex(f"CAST({day} AS {_storage(t)})", t)
+    return TypedExpression(f"CAST({day} AS {_storage(t)})", t)
 
 
 # ---- TRUNC and ROUND -----------------------------------------------------------------------------
@@ -151,14 +155,14 @@ _ROUND_UP = {  # what is added, and from which point of the unit on
 }
 
 
-def _to_unit(duck: str) -> Handler:
+def _round_to_unit(duck: str) -> FunctionTranslator:
     """TRUNC and ROUND of numbers, and of dates and datetimes to a unit of time."""
     numbers = rounding(duck)
 
-    def handler(v: Values, args: list[Ex]) -> Ex:
-        if args[0].type is None or not is_moment(args[0].type):
+    def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
+        if args[0].type is None or not is_date_or_datetime(args[0].type):
             return numbers(v, args)
-        moment, t = _dated(v, args[0])
+        moment, t = _date_argument(v, args[0])
         layout = args[1].literal if len(args) > 1 else "DD"
         if layout is None:
             raise not_supported(f"{duck.upper()} of a date to a unit that is no literal", -664)
@@ -170,7 +174,7 @@ def _to_unit(duck: str) -> Handler:
             if duck == "round":
                 stamp = f"({stamp} + INTERVAL 84 HOURS)"
             found = f"(date_trunc('day', {stamp}) - to_days(CAST(dayofweek({stamp}) AS INTEGER)))"
-            return Ex(f"CAST({found} AS {_storage(t)})", t)
+            return TypedExpression(f"CAST({found} AS {_storage(t)})", t)
         unit = _UNIT_OF.get(word)
         if unit is None:
             raise SqlError(_WRONG_FORMAT, 0, 0, layout)
@@ -191,7 +195,7 @@ _DIRECTIVES = {
     "X": "%H:%M:%S", "y": "%y", "Y": "%Y", "%": "%%",
 }  # fmt: skip
 """GL_DATETIME's directives in the default locale, and what they are for strftime."""
-_OWN = {"C": "century", "e": "day", "F": "fraction"}
+_NOT_IN_STRFTIME = {"C": "century", "e": "day", "F": "fraction"}
 """Those that strftime does not know; they are made of other functions (TO_CHAR only)."""
 _DIRECTIVE = re.compile(r"%(i[Yy]|F[1-5]?|.?)", re.DOTALL)
 _WORDS = (
@@ -200,14 +204,14 @@ _WORDS = (
 )  # fmt: skip
 
 
-def layout_of(layout: str) -> str:
+def strptime_format(layout: str) -> str:
     """GL_DATETIME's letters, or Oracle's words, as strptime's; -1268 for those that are not known, and for none."""
     if not layout:
         raise SqlError(_WRONG_FORMAT, 0, 0, "", "an empty format")
     if "%" in layout:
         return "".join(
             {"day": "%d", "fraction": "%f"}.get(kind, "") if kind != "text" else piece
-            for kind, piece in _pieces(layout.replace(".%F", "%F").replace("%F", ".%F"))
+            for kind, piece in _split_format(layout.replace(".%F", "%F").replace("%F", ".%F"))
         )
     left = layout.upper()
     for word, code in _WORDS:
@@ -217,83 +221,83 @@ def layout_of(layout: str) -> str:
     return left
 
 
-def _pieces(layout: str) -> list[tuple[str, str]]:
+def _split_format(layout: str) -> list[tuple[str, str]]:
     """A format of directives in pieces: a "text" for strftime, or one of what it does not know with its digits."""
-    pieces: list[tuple[str, str]] = []
+    segments: list[tuple[str, str]] = []
     at = 0
     for found in _DIRECTIVE.finditer(layout):
         word = found[1]
         if found.start() < at:
             continue
-        pieces.append(("text", layout[at : found.start()]))
+        segments.append(("text", layout[at : found.start()]))
         at = found.end()
-        if word[:1] in _OWN:
-            pieces.append((_OWN[word[:1]], word[1:]))
+        if word[:1] in _NOT_IN_STRFTIME:
+            segments.append((_NOT_IN_STRFTIME[word[:1]], word[1:]))
         elif word in _DIRECTIVES:
-            pieces.append(("text", _DIRECTIVES[word]))
+            segments.append(("text", _DIRECTIVES[word]))
         else:
             raise SqlError(_WRONG_FORMAT, 0, 0, "", f"format {layout!r}")
-    return [*pieces, ("text", layout[at:])]
+    return [*segments, ("text", layout[at:])]
 
 
-def _formatted(moment: str, layout: str) -> str:
+def _format_sql(moment: str, layout: str) -> str:
     """SQL of a moment as a text. A fraction is cut, and has its point in front unless the format has one."""
     if "%" not in layout:
-        return f"strftime({moment}, {text(layout_of(layout))})"
-    parts: list[str] = []
+        return f"strftime({moment}, {quote_string(strptime_format(layout))})"
+    expressions: list[str] = []
     before = ""
-    for kind, piece in _pieces(layout):
+    for kind, piece in _split_format(layout):
         if kind == "text":
             before = before + piece
             continue
         if before:
-            parts.append(f"strftime({moment}, {text(before)})")
+            expressions.append(f"strftime({moment}, {quote_string(before)})")
         if kind == "century":
-            parts.append(f"left(strftime({moment}, '%Y'), 2)")
+            expressions.append(f"left(strftime({moment}, '%Y'), 2)")
         elif kind == "day":
-            parts.append(f"lpad(CAST(day({moment}) AS VARCHAR), 2, ' ')")
+            expressions.append(f"lpad(CAST(day({moment}) AS VARCHAR), 2, ' ')")
         else:
             point = "" if before.endswith(".") else "'.' || "
-            parts.append(f"{point}left(strftime(CAST({moment} AS TIMESTAMP), '%f'), {piece or '3'})")
+            expressions.append(f"{point}left(strftime(CAST({moment} AS TIMESTAMP), '%f'), {piece or '3'})")
         before = ""
-    if before or not parts:
-        parts.append(f"strftime({moment}, {text(before)})")
-    return f"({' || '.join(parts)})"
+    if before or not expressions:
+        expressions.append(f"strftime({moment}, {quote_string(before)})")
+    return f"({' || '.join(expressions)})"
 
 
-def _to_char(v: Values, args: list[Ex]) -> Ex:
+def _to_char(v: Values, args: list[TypedExpression]) -> TypedExpression:
     value = args[0]
     if len(args) == 2:
         if value.type is not None and is_number(value.type) and args[1].literal is not None:
-            read(args[1].literal)
-            plain = f"_ifx_plain({value.sql})" if value.packed else f"CAST({value.sql} AS VARCHAR)"
-            return Ex(f"_ifx_masked({plain}, {text(args[1].literal)})", character(255))
-        if value.type is None or not is_moment(value.type):
+            parse_mask(args[1].literal)
+            plain = f"_ifx_plain({value.sql})" if value.is_packed_decimal else f"CAST({value.sql} AS VARCHAR)"
+            return TypedExpression(f"_ifx_masked({plain}, {quote_string(args[1].literal)})", character(255))
+        if value.type is None or not is_date_or_datetime(value.type):
             raise not_supported("TO_CHAR with a format for what is neither a moment nor a number", -664)
         if args[1].literal is None:
             raise not_supported("TO_CHAR with a format that is no literal", -664)
         moment = value.sql
         if _storage(value.type) == "TIME":
             moment = f"(DATE '1200-01-01' + {moment})"
-        return Ex(_formatted(moment, args[1].literal), character(255))
+        return TypedExpression(_format_sql(moment, args[1].literal), character(255))
     return value if value.type is None or is_character(value.type) else v.cast(value, text_type(value.type))
 
 
-def _to_date(v: Values, args: list[Ex]) -> Ex:
-    value = text_arg(v, args[0])
+def _to_date(v: Values, args: list[TypedExpression]) -> TypedExpression:
+    value = text_argument(v, args[0])
     t = ColumnType.datetime("YEAR TO FRACTION(5)")
     if len(args) == 1:
-        return Ex(read_moment(value.sql), t)
+        return TypedExpression(parse_datetime_sql(value.sql), t)
     if args[1].literal is None:
         raise not_supported("TO_DATE with a format that is no literal", -664)
     # DuckDB reads some words in any format: it does not get to see them.
     said = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
-    found = f"try_strptime({said}, {text(layout_of(args[1].literal))})"
+    found = f"try_strptime({said}, {quote_string(strptime_format(args[1].literal))})"
     sql = f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)"
-    return Ex(in_years(sql, "TIMESTAMP"), t)
+    return TypedExpression(checked_datetime_sql(sql, "TIMESTAMP"), t)
 
 
-def _to_number(v: Values, args: list[Ex]) -> Ex:
+def _to_number(v: Values, args: list[TypedExpression]) -> TypedExpression:
     value = v.ctx.hint(args[0], character(64))
     if value.literal is not None and "$" in value.literal:
         value = replace(value, literal=f"{money(value.literal):f}")
@@ -303,22 +307,22 @@ def _to_number(v: Values, args: list[Ex]) -> Ex:
             f"WHEN {value.sql} IS NOT NULL AND TRY_CAST({value.sql} AS DOUBLE) IS NULL "
             f"THEN error('IFX-1213') ELSE {value.sql} END)"
         )
-        return Ex(f"_ifx_key({number})", ColumnType.decimal(32), packed=True)
-    return Ex(v.key(value), ColumnType.decimal(32), packed=True)
+        return TypedExpression(f"_ifx_key({number})", ColumnType.decimal(32), is_packed_decimal=True)
+    return TypedExpression(v.key(value), ColumnType.decimal(32), is_packed_decimal=True)
 
 
-def _to_interval(span: str, *units: str) -> Handler:
+def _to_interval(span: str, *units: str) -> FunctionTranslator:
     """A number of one of the `units`, or a text of the whole span."""
 
-    def handler(v: Values, args: list[Ex]) -> Ex:
+    def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         if len(args) == 1:
             t = ColumnType.interval(span)
-            value = text_arg(v, args[0])
-            return Ex(f"_ifx_interval({value.sql}, {t.encoded_length})", t)
+            value = text_argument(v, args[0])
+            return TypedExpression(f"_ifx_interval({value.sql}, {t.encoded_length})", t)
         unit = (args[1].literal or "").strip().upper()
         if unit not in units:
             raise SqlError(-664, 0, 0, args[1].literal or "", f"the unit is a literal: {', '.join(units)}")
-        return counted(v.numeric(v.ctx.count(args[0])), unit)
+        return units_interval(v.numeric(v.ctx.as_count(args[0])), unit)
 
     return handler
 
@@ -326,24 +330,24 @@ def _to_interval(span: str, *units: str) -> Handler:
 _DAY_TO_SECOND = _to_interval("DAY TO SECOND", "DAY", "HOUR", "MINUTE", "SECOND")
 _YEAR_TO_MONTH = _to_interval("YEAR TO MONTH", "YEAR", "MONTH")
 
-FUNCTIONS: Functions = {
+FUNCTIONS: FunctionTable = {
     "to_dsinterval": (1, 2, _DAY_TO_SECOND),
     "numtodsinterval": (2, 2, _DAY_TO_SECOND),
     "to_yminterval": (1, 2, _YEAR_TO_MONTH),
     "numtoyminterval": (2, 2, _YEAR_TO_MONTH),
-    "year": (1, 1, _part("year")),
-    "month": (1, 1, _part("month")),
-    "day": (1, 1, _part("day")),
-    "weekday": (1, 1, _part("dayofweek")),
-    "quarter": (1, 1, _part("quarter")),
+    "year": (1, 1, _extract_field("year")),
+    "month": (1, 1, _extract_field("month")),
+    "day": (1, 1, _extract_field("day")),
+    "weekday": (1, 1, _extract_field("dayofweek")),
+    "quarter": (1, 1, _extract_field("quarter")),
     "mdy": (3, 3, _mdy),
     "date": (1, 1, _date),
     "add_months": (2, 2, _add_months),
     "months_between": (2, 2, _months_between),
     "next_day": (2, 2, _next_day),
     "last_day": (1, 1, _last_day),
-    "round": (1, 2, _to_unit("round")),
-    "trunc": (1, 2, _to_unit("trunc")),
+    "round": (1, 2, _round_to_unit("round")),
+    "trunc": (1, 2, _round_to_unit("trunc")),
     "to_char": (1, 2, _to_char),
     "to_date": (1, 2, _to_date),
     "to_number": (1, 1, _to_number),

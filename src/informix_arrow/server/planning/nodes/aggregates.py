@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from ....wire.types import ColumnType
 from ...errors import SqlError
-from ...types.intervals import checked_sql, interval_type, is_interval, qualifier_of, wide
+from ...types.intervals import checked_sql, interval_type, is_interval, qualifier_of, with_widest_lead
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
-from ...types.result_types import DECIMALS, FLOATS, is_character, is_number, plain
-from ..scope import Ex, Scope, offset_of
-from ..translator import Nodes, Translator
+from ...types.result_types import DECIMALS, FLOATS, is_character, is_number, without_serial
+from ..scope import Scope, TypedExpression, source_offset
+from ..translator import NodeTranslators, Translator
 
 _AGGREGATES: dict[type[exp.Expression], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
@@ -21,14 +21,16 @@ SPREADS = {"stdev": "stddev_pop", "variance": "var_pop"}
 """What DuckDB calls them."""
 
 
-def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "") -> Ex | None:
+def translate_aggregate(
+    tr: Translator, node: exp.Expression, scope: Scope, over: str = ""
+) -> TypedExpression | None:
     """COUNT, SUM, AVG, MIN and MAX, over the rows of a window where `over` is its clause; None for anything else."""
     if type(node) not in _AGGREGATES:
         return None
     word = _AGGREGATES[type(node)]
     this = node.this
     if this is None:
-        raise SqlError(-201, 0, offset_of(node) or 1)
+        raise SqlError(-201, 0, source_offset(node) or 1)
     distinct = ""
     if isinstance(this, exp.Distinct):
         distinct = "DISTINCT "
@@ -39,10 +41,10 @@ def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "
         # COUNT is a decimal on the wire (SERVER-BEHAVIOUR section 5)
         t: ColumnType | None = ColumnType.decimal(15, 0)
         if isinstance(this, exp.Star):
-            return Ex(f"count(*){over}", t, "(count(*))")
+            return TypedExpression(f"count(*){over}", t, "(count(*))")
         inner = tr.expr(this, scope)
         sql = tr.values.trimmed(inner) if distinct and inner.type and is_character(inner.type) else inner.sql
-        return Ex(f"count({distinct}{sql}){over}", t, "(count)")
+        return TypedExpression(f"count({distinct}{sql}){over}", t, "(count)")
     inner = tr.expr(this, scope)
     t = inner.type
     if is_nested(t) or is_simple_large(t) or lob_kind(t):
@@ -50,16 +52,22 @@ def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "
     if word in ("min", "max"):
         found = f"{word}({distinct}{inner.sql}){over}"
         # of a CHAR column it has the column's blanks, and is stored without them
-        return Ex(found, plain(t) if t else None, f"({word})", packed=inner.packed, source=inner.source)
-    if inner.packed:
+        return TypedExpression(
+            found,
+            without_serial(t) if t else None,
+            f"({word})",
+            is_packed_decimal=inner.is_packed_decimal,
+            source=inner.source,
+        )
+    if inner.is_packed_decimal:
         return _exact_total(word, distinct, inner.sql, over)
     if t is not None:
         if is_character(t):
             inner = tr.values.numeric(inner)
             t = inner.type
         elif is_interval(t):
-            qualifier = wide(qualifier_of(t))
-            return Ex(
+            qualifier = with_widest_lead(qualifier_of(t))
+            return TypedExpression(
                 checked_sql(f"CAST(trunc({word}({distinct}{inner.sql}){over}) AS HUGEINT)", qualifier),
                 interval_type(qualifier),
                 f"({word})",
@@ -72,30 +80,32 @@ def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "
         average = f"_ifx_divide(_ifx_key(CAST(sum({distinct}{inner.sql}){over} AS VARCHAR)), "
         average += f"_ifx_key(CAST(count({distinct}{inner.sql}){over} AS VARCHAR)))"
         sql = f"(CASE WHEN count({inner.sql}){over} > 0 THEN {average} END)"
-        return Ex(sql, ColumnType.decimal(32), "(avg)", packed=True)
+        return TypedExpression(sql, ColumnType.decimal(32), "(avg)", is_packed_decimal=True)
     elif t.code in DECIMALS:
-        result = replace(plain(t), encoded_length=32 << 8 | (t.scale or 0))
+        result = replace(without_serial(t), encoded_length=32 << 8 | (t.scale or 0))
     else:
         result = ColumnType.decimal(32, 0)
-    return Ex(f"{word}({distinct}{inner.sql}){over}", result, f"({word})")
+    return TypedExpression(f"{word}({distinct}{inner.sql}){over}", result, f"({word})")
 
 
-def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
-    found = aggregated(tr, node, scope)
+def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    found = translate_aggregate(tr, node, scope)
     assert found is not None
     return found
 
 
-def _exact_total(word: str, distinct: str, keys: str, over: str) -> Ex:
+def _exact_total(word: str, distinct: str, keys: str, over: str) -> TypedExpression:
     """SUM and AVG of floating decimals, to 32 digits."""
     sql = f"_ifx_total(list({distinct}{keys}){over})"
     if word == "avg":
         number = f"_ifx_key(CAST(count({distinct}{keys}){over} AS VARCHAR))"
         sql = f"(CASE WHEN count({keys}){over} > 0 THEN _ifx_divide({sql}, {number}) END)"
-    return Ex(sql, ColumnType.decimal(32), f"({word})", packed=True)
+    return TypedExpression(sql, ColumnType.decimal(32), f"({word})", is_packed_decimal=True)
 
 
-def spread(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope) -> Ex | None:
+def translate_spread(
+    tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
+) -> TypedExpression | None:
     """STDEV, VARIANCE and RANGE as aggregates; None for anything else. A population's, as Informix has them."""
     if name not in SPREADS and name != "range":
         return None
@@ -108,12 +118,12 @@ def spread(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope)
     if inner.type is None or not is_number(inner.type):
         raise SqlError(-1260, 0, 0, name)
     if name == "range":
-        t = plain(inner.type)
+        t = without_serial(inner.type)
         if t.code == ColumnType.smallint().code:
             t = ColumnType.integer()
-        return tr.values.as_key(Ex(f"(max({inner.sql}) - min({inner.sql}))", t, "(range)"))
+        return tr.values.as_key(TypedExpression(f"(max({inner.sql}) - min({inner.sql}))", t, "(range)"))
     sql = f"{SPREADS[name]}({distinct}CAST({inner.sql} AS DOUBLE))"
-    return tr.values.as_key(Ex(sql, ColumnType.decimal(32), f"({name})"))
+    return tr.values.as_key(TypedExpression(sql, ColumnType.decimal(32), f"({name})"))
 
 
-NODES: Nodes = dict.fromkeys(_AGGREGATES, _aggregate)
+NODES: NodeTranslators = dict.fromkeys(_AGGREGATES, _aggregate)

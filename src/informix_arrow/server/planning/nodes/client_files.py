@@ -13,56 +13,56 @@ from ....wire.types import ColumnType
 from ...errors import SqlError, not_supported
 from ...types.nested_types import lob_kind
 from ...types.result_types import character
-from ..plans import Call, ClientFile
-from ..scope import Ex, Scope, offset_of
+from ..plans import ClientFile, RowCall
+from ..scope import Scope, TypedExpression, source_offset
 from ..translator import Translator
 
-READERS = frozenset({"filetoblob", "filetoclob"})
-CALLS = frozenset({"lotofile", "ifx_lo_open"})
+LOADERS = frozenset({"filetoblob", "filetoclob"})
+ROW_CALLS = frozenset({"lotofile", "ifx_lo_open"})
 
 
-def reader(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope) -> Ex:
+def translate_loader(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope) -> TypedExpression:
     """filetoblob(name, 'client' [, table, column])."""
     if len(nodes) not in (2, 4):
         raise SqlError(-664, 0, 0, name)
     file = tr.ctx.hint(tr.expr(nodes[0], scope), character(255))
-    _of_client(tr.expr(nodes[1], scope), name)
+    _require_client_file(tr.expr(nodes[1], scope), name)
     if file.literal is None and file.param < 0:
         raise not_supported(f"{name} of a name that is neither literal nor parameter")
     t = ColumnType.blob() if name == "filetoblob" else ColumnType.clob()
     kind = lob_kind(t)
     assert kind is not None
     if file.param >= 0:
-        tr.ctx.seen.discard(file.param)  # it does not stand in DuckDB's text
+        tr.ctx.used_params.discard(file.param)  # it does not stand in DuckDB's text
     tr.ctx.files.append(ClientFile(kind, file.literal or "", file.param))
-    return Ex(f"CAST({tr.ctx.value(f'file{len(tr.ctx.files) - 1}')} AS BLOB)", t)
+    return TypedExpression(f"CAST({tr.ctx.session_value(f'file{len(tr.ctx.files) - 1}')} AS BLOB)", t)
 
 
-def _of_client(where: Ex, name: str) -> None:
+def _require_client_file(where: TypedExpression, name: str) -> None:
     if where.literal is None:
         raise SqlError(-664, 0, 0, name)
     if where.literal.strip().lower() != "client":
         raise not_supported(f"{name} of a file of the server", -9810)
 
 
-def call_of(node: exp.Expression) -> exp.Anonymous | None:
+def row_call(node: exp.Expression) -> exp.Anonymous | None:
     """The call in a select list's item that the engine makes for each row, if it is one."""
     while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
         node = node.expression
-    if isinstance(node, exp.Anonymous) and node.name.lower() in CALLS:
+    if isinstance(node, exp.Anonymous) and node.name.lower() in ROW_CALLS:
         return node
     return None
 
 
-def outside(name: str, node: exp.Expression | None = None) -> SqlError:
+def misplaced_call(name: str, node: exp.Expression | None = None) -> SqlError:
     """The refusal of such a call anywhere else."""
     return not_supported(
         f"{name} anywhere but in the outermost select list",
-        offset=offset_of(node) or 1 if node is not None else 1,
+        offset=source_offset(node) or 1 if node is not None else 1,
     )
 
 
-def argument(tr: Translator, node: exp.Anonymous, scope: Scope) -> tuple[Call, Ex]:
+def row_call_argument(tr: Translator, node: exp.Anonymous, scope: Scope) -> tuple[RowCall, TypedExpression]:
     """Which call it is, and its arguments as one STRUCT with the result's type."""
     name = node.name.lower()
     nodes = list(node.expressions)
@@ -73,9 +73,9 @@ def argument(tr: Translator, node: exp.Anonymous, scope: Scope) -> tuple[Call, E
         raise SqlError(-9634, 0, 0, name)
     if name == "lotofile":
         file = tr.ctx.hint(tr.expr(nodes[1], scope), character(255))
-        _of_client(tr.expr(nodes[2], scope), name)
+        _require_client_file(tr.expr(nodes[2], scope), name)
         sql = f"struct_pack(locator := {locator.sql}, argument := CAST({file.sql} AS VARCHAR))"
-        return "lotofile", Ex(sql, ColumnType.lvarchar(2048), "(lotofile)")
+        return "lotofile", TypedExpression(sql, ColumnType.lvarchar(2048), "(lotofile)")
     mode = tr.ctx.hint(tr.expr(nodes[1], scope), ColumnType.integer())
     sql = f"struct_pack(locator := {locator.sql}, argument := CAST({mode.sql} AS INTEGER))"
-    return "ifx_lo_open", Ex(sql, ColumnType.integer(), "(ifx_lo_open)")
+    return "ifx_lo_open", TypedExpression(sql, ColumnType.integer(), "(ifx_lo_open)")

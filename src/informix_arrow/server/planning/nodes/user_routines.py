@@ -12,33 +12,41 @@ from ...grammar.spl import codes
 from ...types.nested_types import declare
 from ...types.result_types import is_floating_decimal, storage_type
 from ..context import RoutineCall
-from ..scope import Ex, Output, Scope
+from ..scope import OutputColumn, Scope, TypedExpression
 from ..translator import Translator
 
 
-def call(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope) -> Ex | None:
+def translate_call(
+    tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
+) -> TypedExpression | None:
     """A call for one value; None when there is no routine of that name."""
-    if not tr.ctx.routines.is_known(name):
+    if not tr.ctx.routines.has_routine(name):
         return None
-    found, sql = _call(tr, name, nodes, scope, rows=False)
+    found, sql = _resolve_call(tr, name, nodes, scope, rows=False)
     if len(found.returns) != 1:
         raise SqlError(codes.TOO_MANY_VALUES if found.returns else codes.RETURNS_NOTHING, 0, 0, name)
     t = found.returns[0][1]
-    if found.outs:
-        return _with_outs(tr, found, nodes, sql, scope)
-    return Ex(f"CAST({sql} AS {storage_type(t)})", t, packed=is_floating_decimal(t), source=t)
+    if found.out_positions:
+        return _with_out_parameters(tr, found, nodes, sql, scope)
+    return TypedExpression(
+        f"CAST({sql} AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
+    )
 
 
-def _with_outs(tr: Translator, found: RoutineCall, nodes: list[exp.Expression], sql: str, scope: Scope) -> Ex:
+def _with_out_parameters(
+    tr: Translator, found: RoutineCall, nodes: list[exp.Expression], sql: str, scope: Scope
+) -> TypedExpression:
     """A call of a routine with OUT parameters: what it gives them are variables of the statement from here on. -324 for
     a name that stands for something else, too."""
-    types = [found.returns[0][1], *(found.parameters[place] for place in found.outs)]
+    types = [found.returns[0][1], *(found.parameters[place] for place in found.out_positions)]
     answer = f"from_json({sql}, '[\"VARCHAR\"]')"
     values = [
-        Ex(f"CAST({answer}[{i}] AS {storage_type(t)})", t, packed=is_floating_decimal(t), source=t)
+        TypedExpression(
+            f"CAST({answer}[{i}] AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
+        )
         for i, t in enumerate(types, 1)
     ]
-    for place, value in zip(found.outs, values[1:], strict=True):
+    for place, value in zip(found.out_positions, values[1:], strict=True):
         node = nodes[place]
         assert isinstance(node, LocalVariable)
         if node.meta.get("declared"):  # by `declare_variables`
@@ -59,11 +67,11 @@ def declare_variables(tr: Translator, where: exp.Expression, scope: Scope) -> No
             tr.expr(node, scope)
 
 
-def rows(
+def translate_rows(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
-) -> tuple[str, tuple[Output, ...]]:
+) -> tuple[str, tuple[OutputColumn, ...]]:
     """`TABLE (f(...))`: a query and its columns. The answer is the text of all rows, a JSON list of lists."""
-    found, sql = _call(tr, name, nodes, scope, rows=True)
+    found, sql = _resolve_call(tr, name, nodes, scope, rows=True)
     if not found.returns:
         raise SqlError(codes.RETURNS_NOTHING, 0, 0, name)
     names = [column for column, _ in found.returns]
@@ -72,28 +80,30 @@ def rows(
     types = [t for _, t in found.returns]
     items = ", ".join(f"CAST(r[{i}] AS {storage_type(t)})" for i, t in enumerate(types, 1))
     outputs = tuple(
-        Output(column, t, "", is_floating_decimal(t)) for column, t in zip(names, types, strict=True)
+        OutputColumn(column, t, "", is_floating_decimal(t)) for column, t in zip(names, types, strict=True)
     )
     return f"SELECT {items} FROM (SELECT unnest(from_json({sql}, '[[\"VARCHAR\"]]')) AS r)", outputs
 
 
-def _call(
+def _resolve_call(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope, *, rows: bool
 ) -> tuple[RoutineCall, str]:
     """The routine that a call means, and SQL of the text of its answer."""
     ctx, values = tr.ctx, tr.values
     arguments = [
-        Ex("NULL", None) if isinstance(node, LocalVariable) else values.settle(tr.expr(node, scope))
+        TypedExpression("NULL", None)
+        if isinstance(node, LocalVariable)
+        else values.settle(tr.expr(node, scope))
         for node in nodes
     ]
-    found = ctx.routines.call(name, [argument.type for argument in arguments], rows=rows)
+    found = ctx.routines.resolve_call(name, [argument.type for argument in arguments], rows=rows)
     places = tuple(i for i, node in enumerate(nodes) if isinstance(node, LocalVariable))
-    if places != found.outs:
+    if places != found.out_positions:
         raise SqlError(codes.NO_ROUTINE, 0, 0, name, "OUT parameters take `name # type`, and no others do")
-    ctx.own = True
-    cuts = len(ctx.cuts)
+    ctx.session_only = True
+    cuts = len(ctx.truncation_conditions)
     texts = []
     for argument, parameter in zip(arguments, found.parameters, strict=False):
         texts.append(f"CAST({values.assign(ctx.hint(argument, parameter), parameter)} AS VARCHAR)")
-    del ctx.cuts[cuts:]  # arguments are cut without a word
-    return found, f"{found.head}CAST([{', '.join(texts)}] AS VARCHAR[]))"
+    del ctx.truncation_conditions[cuts:]  # arguments are cut without a word
+    return found, f"{found.call_prefix}CAST([{', '.join(texts)}] AS VARCHAR[]))"

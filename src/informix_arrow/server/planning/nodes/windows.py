@@ -6,11 +6,11 @@ from sqlglot import exp
 
 from ....wire.types import ColumnType
 from ...errors import SqlError, not_supported
-from ...types.result_types import is_character, plain
-from ..blanks import has_blanks, without_blanks
-from ..scope import Ex, Scope, offset_of
-from ..translator import Nodes, Translator
-from .aggregates import SPREADS, aggregated
+from ...types.result_types import is_character, without_serial
+from ..blanks import has_trailing_blanks, trim_blanks_sql
+from ..scope import Scope, TypedExpression, source_offset
+from ..translator import NodeTranslators, Translator
+from .aggregates import SPREADS, translate_aggregate
 
 _NUMBERING = {
     "row_number": ColumnType.bigint, "rownumber": ColumnType.bigint, "rank": ColumnType.bigint,
@@ -20,7 +20,7 @@ _NUMBERING = {
 _VALUES = frozenset({"lag", "lead", "first_value", "last_value"})
 
 
-def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+def _window(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     """`function(...) OVER (PARTITION BY ... ORDER BY ... ROWS ...)`."""
     call = node.this
     nulls = ""
@@ -28,51 +28,58 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         nulls = " IGNORE NULLS" if isinstance(call, exp.IgnoreNulls) else ""
         call = call.this
     if node.args.get("alias") or (node.args.get("first") is not None and not node.args["first"]):
-        raise not_supported("named windows", offset=offset_of(node) or 1)
-    over = _over(tr, node, scope)
+        raise not_supported("named windows", offset=source_offset(node) or 1)
+    over = _over_clause(tr, node, scope)
     if not isinstance(call, exp.Anonymous):
-        total = aggregated(tr, call, scope, f" OVER ({over})")
+        total = translate_aggregate(tr, call, scope, f" OVER ({over})")
         if total is not None:
             return total
         raise SqlError(-674, 0, 0, call.key)
     name = call.name.lower()
     items = list(call.expressions)
     if name in _NUMBERING:
-        arguments = ", ".join(tr.ctx.count(tr.expr(i, scope)).sql for i in items)
+        arguments = ", ".join(tr.ctx.as_count(tr.expr(i, scope)).sql for i in items)
         word = {"denserank": "dense_rank", "rownumber": "row_number"}.get(name, name)
-        return Ex(f"{word}({arguments}) OVER ({over})", _NUMBERING[name](), f"({name})")
+        return TypedExpression(f"{word}({arguments}) OVER ({over})", _NUMBERING[name](), f"({name})")
     if name in _VALUES and items:
         if isinstance(items[0], (exp.IgnoreNulls, exp.RespectNulls)):  # LAG(a IGNORE NULLS), too
             nulls = " IGNORE NULLS" if isinstance(items[0], exp.IgnoreNulls) else ""
             items[0] = items[0].this
         value = tr.expr(items[0], scope)
-        t = plain(value.type) if value.type is not None else None
+        t = without_serial(value.type) if value.type is not None else None
         parts = [value.sql]
         if len(items) > 1:
-            parts.append(tr.ctx.count(tr.expr(items[1], scope)).sql)
+            parts.append(tr.ctx.as_count(tr.expr(items[1], scope)).sql)
         if len(items) > 2:
             parts.append(tr.values.to(tr.expr(items[2], scope), t))
-        return Ex(f"{name}({', '.join(parts)}{nulls}) OVER ({over})", t, f"({name})", packed=value.packed)
+        return TypedExpression(
+            f"{name}({', '.join(parts)}{nulls}) OVER ({over})",
+            t,
+            f"({name})",
+            is_packed_decimal=value.is_packed_decimal,
+        )
     if name in ("ratio_to_report", "ratiotoreport") and len(items) == 1:
         value = tr.values.numeric(tr.expr(items[0], scope))
         amount = f"CAST({value.sql} AS DOUBLE)"
         return tr.values.as_key(
-            Ex(f"({amount} / sum({amount}) OVER ({over}))", ColumnType.decimal(32), "(ratio_to_report)")
+            TypedExpression(
+                f"({amount} / sum({amount}) OVER ({over}))", ColumnType.decimal(32), "(ratio_to_report)"
+            )
         )
     if name == "range" and len(items) == 1:
         value = tr.values.numeric(tr.expr(items[0], scope))
-        t = plain(value.type) if value.type is not None else ColumnType.float_()
+        t = without_serial(value.type) if value.type is not None else ColumnType.float_()
         t = ColumnType.integer() if t.code == ColumnType.smallint().code else t
         sql = f"(max({value.sql}) OVER ({over}) - min({value.sql}) OVER ({over}))"
-        return tr.values.as_key(Ex(sql, t, "(range)"))
+        return tr.values.as_key(TypedExpression(sql, t, "(range)"))
     if name in SPREADS and len(items) == 1:
         value = tr.values.numeric(tr.expr(items[0], scope))
         sql = f"{SPREADS[name]}(CAST({value.sql} AS DOUBLE)) OVER ({over})"
-        return tr.values.as_key(Ex(sql, ColumnType.decimal(32), f"({name})"))
+        return tr.values.as_key(TypedExpression(sql, ColumnType.decimal(32), f"({name})"))
     raise SqlError(-674, 0, 0, name)
 
 
-def _over(tr: Translator, node: exp.Expression, scope: Scope) -> str:
+def _over_clause(tr: Translator, node: exp.Expression, scope: Scope) -> str:
     parts = []
     partition = node.args.get("partition_by")
     if partition:
@@ -91,7 +98,7 @@ def _over(tr: Translator, node: exp.Expression, scope: Scope) -> str:
             way = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
             ex = tr.expr(item.this, scope)
             # Texts that are equal share a rank.
-            key = without_blanks(ex.sql) if has_blanks(tr.values, ex) else ex.sql
+            key = trim_blanks_sql(ex.sql) if has_trailing_blanks(tr.values, ex) else ex.sql
             items.append(f"{key} {way}")
         parts.append("ORDER BY " + ", ".join(items))
     spec = node.args.get("spec")
@@ -111,4 +118,4 @@ def _frame(tr: Translator, spec: exp.Expression, scope: Scope) -> str:
     return f"{str(spec.args['kind']).upper()} BETWEEN {bound('start')} AND {bound('end')}"
 
 
-NODES: Nodes = {exp.Window: _window}
+NODES: NodeTranslators = {exp.Window: _window}

@@ -10,72 +10,72 @@ from ...types.intervals import (
     INCOMPATIBLE,
     add_sql,
     checked_sql,
-    fit_sql,
+    convert_units_sql,
     interval_type,
     is_interval,
     qualifier_of,
     same_class,
-    step,
-    wide,
+    smallest_step,
     widest,
+    with_widest_lead,
 )
 from ...types.result_types import (
     DECIMALS,
     INTEGERS,
     as_decimal,
     datetime_storage,
-    is_moment,
+    is_date_or_datetime,
     is_number,
     nullable,
 )
-from ..context import Context
-from ..scope import Ex
-from .moments import day_in_years, extend_sql
+from ..context import TranslationContext
+from ..scope import TypedExpression
+from .moments import checked_date_sql, extend_sql
 
 _DAY_OF_TIMES = "DATE '2000-01-01'"
 _YEAR_TO_DAY = Qualifier.parse("YEAR TO DAY")
 
 
-def arithmetic(op: str, a: Ex, b: Ex, ctx: Context) -> Ex:
+def arithmetic(op: str, a: TypedExpression, b: TypedExpression, ctx: TranslationContext) -> TypedExpression:
     """`a op b` where one of them is a date, datetime or interval; -1260 for what has no meaning."""
     ta, tb = a.type, b.type
     assert ta is not None
     assert tb is not None
     if ta.code == TypeCode.DATE and tb.code == TypeCode.DATE and op == "-":
-        return Ex(f"CAST({a.sql} - {b.sql} AS INTEGER)", ColumnType.integer())
-    if op == "+" and is_moment(tb) and not is_moment(ta):
+        return TypedExpression(f"CAST({a.sql} - {b.sql} AS INTEGER)", ColumnType.integer())
+    if op == "+" and is_date_or_datetime(tb) and not is_date_or_datetime(ta):
         a, b, ta, tb = b, a, tb, ta
     if ta.code == TypeCode.DATE and is_number(tb) and op in "+-":
         days = b.sql if tb.code in INTEGERS else f"trunc({b.sql})"
-        return Ex(day_in_years(f"({a.sql} {op} CAST({days} AS INTEGER))"), ColumnType.date())
-    if is_moment(ta) and is_moment(tb) and op == "-":
-        return _between(a, b, ctx)
-    if is_moment(ta) and is_interval(tb) and op in "+-":
-        return _shifted(op, a, b)
+        return TypedExpression(checked_date_sql(f"({a.sql} {op} CAST({days} AS INTEGER))"), ColumnType.date())
+    if is_date_or_datetime(ta) and is_date_or_datetime(tb) and op == "-":
+        return _difference(a, b, ctx)
+    if is_date_or_datetime(ta) and is_interval(tb) and op in "+-":
+        return _add_interval(op, a, b)
     if is_interval(ta) and is_interval(tb) and op in "+-":
-        return _sum(op, a, b)
+        return _add(op, a, b)
     if is_interval(ta) and is_number(tb) and op in "*/":
-        return _scaled(op, a, b)
+        return _multiply(op, a, b)
     if is_interval(tb) and is_number(ta) and op == "*":
-        return _scaled(op, b, a)
+        return _multiply(op, b, a)
     raise SqlError(-1260)
 
 
-def counted(number: Ex, unit: str) -> Ex:
+def units_interval(number: TypedExpression, unit: str) -> TypedExpression:
     """`number UNITS DAY`: an interval of that one field; a fraction of the number is cut. -1260 for what is none."""
     if number.type is None or not is_number(number.type):
         raise SqlError(-1260)
     qualifier = Qualifier.parse(f"{unit}(9) TO {unit}", interval=True)
     n = number.sql if number.type.code in INTEGERS else f"CAST(trunc({number.sql}) AS BIGINT)"
-    sql = checked_sql(f"(CAST({n} AS BIGINT) * {step(qualifier)})", qualifier)
-    return Ex(sql, ColumnType.interval(qualifier.interval_sql))
+    sql = checked_sql(f"(CAST({n} AS BIGINT) * {smallest_step(qualifier)})", qualifier)
+    return TypedExpression(sql, ColumnType.interval(qualifier.interval_sql))
 
 
 def _qualifier(t: ColumnType) -> Qualifier:
     return t.qualifier or _YEAR_TO_DAY
 
 
-def _between(a: Ex, b: Ex, ctx: Context) -> Ex:
+def _difference(a: TypedExpression, b: TypedExpression, ctx: TranslationContext) -> TypedExpression:
     """DATETIME - DATETIME. Months between two that end at MONTH or before, else days to the finer end of both."""
     assert a.type is not None
     assert b.type is not None
@@ -94,15 +94,15 @@ def _between(a: Ex, b: Ex, ctx: Context) -> Ex:
     if end <= Field.MONTH:
         span = Qualifier(start, end, 4 + end - start)
         sql = f"((year({left}) - year({right})) * 12 + month({left}) - month({right}))"
-        return Ex(checked_sql(f"CAST({sql} AS BIGINT)", span), interval_type(span))
+        return TypedExpression(checked_sql(f"CAST({sql} AS BIGINT)", span), interval_type(span))
     start = max(start, int(Field.DAY))
     leading = 8 if start == Field.DAY else 6
     span = Qualifier(start, end, leading + end - start)
     micros = f"(epoch_us(CAST({left} AS TIMESTAMP)) - epoch_us(CAST({right} AS TIMESTAMP)))"
-    return Ex(f"({micros} // 10)", interval_type(span))
+    return TypedExpression(f"({micros} // 10)", interval_type(span))
 
 
-def _shifted(op: str, a: Ex, b: Ex) -> Ex:
+def _add_interval(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
     """A date or datetime plus or minus an interval; a DATE becomes the DATETIME that has the interval's fields,
     a DATETIME must have them (-1266)."""
     assert a.type is not None
@@ -129,12 +129,12 @@ def _shifted(op: str, a: Ex, b: Ex) -> Ex:
             f"(CASE WHEN CAST({found} AS DATE) <> {_DAY_OF_TIMES} THEN error('IFX-1267') "
             f"ELSE CAST({found} AS TIME) END)"
         )
-        return Ex(sql, t)
+        return TypedExpression(sql, t)
     found = add_sql(f"CAST({a.sql} AS TIMESTAMP)", span_sql, span, op)
-    return Ex(f"CAST({found} AS {storage})", nullable(t))
+    return TypedExpression(f"CAST({found} AS {storage})", nullable(t))
 
 
-def _sum(op: str, a: Ex, b: Ex) -> Ex:
+def _add(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
     """Intervals of one class; the result ends where the first ends, finer fields of the second are ignored."""
     assert a.type is not None
     assert b.type is not None
@@ -143,19 +143,25 @@ def _sum(op: str, a: Ex, b: Ex) -> Ex:
     both = widest(first, second)
     leading = min(both.leading, 9)
     target = (
-        both if both.start == 12 else wide(Qualifier(both.start, first.end, leading + first.end - both.start))
+        both
+        if both.start == 12
+        else with_widest_lead(Qualifier(both.start, first.end, leading + first.end - both.start))
     )
     other = b.sql
-    if step(second) < step(first):
-        other = fit_sql(b.sql, second, wide(Qualifier(both.start, first.end, 9 + first.end - both.start)))
-    return Ex(checked_sql(f"(CAST({a.sql} AS HUGEINT) {op} {other})", target), interval_type(target))
+    if smallest_step(second) < smallest_step(first):
+        other = convert_units_sql(
+            b.sql, second, with_widest_lead(Qualifier(both.start, first.end, 9 + first.end - both.start))
+        )
+    return TypedExpression(
+        checked_sql(f"(CAST({a.sql} AS HUGEINT) {op} {other})", target), interval_type(target)
+    )
 
 
-def _scaled(op: str, a: Ex, b: Ex) -> Ex:
+def _multiply(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
     """An interval times or divided by a number; what is finer than the interval's last field is cut."""
     assert a.type is not None
     assert b.type is not None
-    target = wide(qualifier_of(a.type))
+    target = with_widest_lead(qualifier_of(a.type))
     number, units = b.sql, f"CAST({a.sql} AS HUGEINT)"
     exact = as_decimal(b.type) if b.type.code in INTEGERS or b.type.code in DECIMALS else None
     if exact is None or exact[0] > 19:
@@ -167,4 +173,4 @@ def _scaled(op: str, a: Ex, b: Ex) -> Ex:
     sql = checked_sql(found, target)
     if op == "/":
         sql = f"(CASE WHEN {number} = 0 THEN error('IFX-1202') ELSE {sql} END)"
-    return Ex(sql, interval_type(target))
+    return TypedExpression(sql, interval_type(target))
