@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.demo import TABLES, create_statement, load_table
+from informix_arrow.cli.demo_program import TABLES, create_statement, load_table
 
 from .conftest import Address
 from .measuring import measure

@@ -22,7 +22,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import informix_arrow as ifx
 from informix_arrow._encode import Encoder
-from informix_arrow.exchange import many
+from informix_arrow.operations import executemany
 from informix_arrow.wire.plan_ops import plan_op
 from informix_arrow.wire.types import ColumnType
 
@@ -158,13 +158,13 @@ def test_check_of_parameters(
 ) -> None:
     """Parameters held against their columns cost at most a tenth of `executemany`: CPU time, the least of rounds that
     take turns, as what else the machine does changes by the minute."""
-    count, known = 20_000, many.parameter_check
+    count, known = 20_000, executemany.parameter_check
     least = {True: float("inf"), False: float("inf")}
     with address.ours() as connection:
         cursor = connection.cursor()
 
         def load(checked: bool) -> None:
-            monkeypatch.setattr(many, "parameter_check", known if checked else _nothing_known)
+            monkeypatch.setattr(executemany, "parameter_check", known if checked else _nothing_known)
             began = time.process_time()
             cursor.executemany(SQL, rows[:count])
             least[checked] = min(least[checked], time.process_time() - began)

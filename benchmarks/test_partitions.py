@@ -24,10 +24,10 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import informix_arrow as ifx
+from informix_arrow.core.ordered_merge import DEFAULT_BUDGET, MemoryBudget
+from informix_arrow.core.read_options import ReadKeywords
 from informix_arrow.dsn import Parameters
-from informix_arrow.front.gathering import DEFAULT_BUDGET, MemoryBudget
-from informix_arrow.front.reading import ReadKeywords
-from informix_arrow.parallel import PartitionedResult, PartitionReaders
+from informix_arrow.partition.result import PartitionedResult, PartitionReaders
 from informix_arrow.server import Server
 
 from .conftest import Address

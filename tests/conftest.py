@@ -18,7 +18,7 @@ import pytest
 from tests.soaking import SECONDS, SEED
 from tests.tls_certificates import certificates as certificates
 
-from informix_arrow.exchange import known_servers
+from informix_arrow.operations import capability_cache
 
 if TYPE_CHECKING:
     from informix_arrow.server import Server
@@ -125,14 +125,14 @@ def server_process() -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def _no_known_servers() -> None:
     """Each test meets its servers for the first time: a scripted one may be where another one was before."""
-    known_servers.clear()
+    capability_cache.clear()
 
 
 @pytest.fixture
 def quick_captures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers of this process wait a twentieth of a second for changes where they were told a second or two: to
     learn that there are no more, a client waits that long."""
-    from informix_arrow.server.engine.captures import CaptureSession, CaptureSessions
+    from informix_arrow.server.session.captures import CaptureSession, CaptureSessions
 
     opened = CaptureSessions.open
 

@@ -133,10 +133,10 @@ def _serve(requests: socket.socket) -> None:
     import pyarrow as pa
 
     import informix_arrow.server
-    from informix_arrow import cli, loading
+    from informix_arrow import cli, preload
 
     assert informix_arrow.server
-    assert loading
+    assert preload
     pa.array([1])  # pyarrow's first array imports pandas
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     while True:

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parent.parent
 ELSEWHERE = {
     "src/informix_arrow/wire/README.md": "house/wire.md",
     "src/informix_arrow/native/README.md": "house/native.md",
-    "src/informix_arrow/exchange/README.md": "house/exchange.md",
-    "src/informix_arrow/front/README.md": "house/front.md",
+    "src/informix_arrow/operations/README.md": "house/exchange.md",
+    "src/informix_arrow/core/README.md": "house/front.md",
     "src/informix_arrow/server/README.md": "house/server.md",
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",

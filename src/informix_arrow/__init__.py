@@ -15,22 +15,14 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from .applying.api import Applied as Applied
-    from .applying.api import applied_token as applied_token
-    from .applying.api import apply_changes as apply_changes
-    from .applying.api import keep_token as keep_token
-    from .bulk.report import WriteReport as WriteReport
-    from .capturing import Changes as Changes
-    from .capturing import capture as capture
-    from .capturing import capture_off as capture_off
-    from .changes.assembler import Transaction as Transaction
-    from .changes.merging import ChangeBatch as ChangeBatch
-    from .changes.open_transaction import Change as Change
+    from .cdc.assembler import Transaction as Transaction
+    from .cdc.capture import Changes as Changes
+    from .cdc.capture import capture as capture
+    from .cdc.capture import capture_off as capture_off
+    from .cdc.change_batch import ChangeBatch as ChangeBatch
+    from .cdc.open_transaction import Change as Change
     from .connection import Connection as Connection
     from .connection import connect as connect
-    from .copies.api import CopyFailed as CopyFailed
-    from .copies.api import TableCopy as TableCopy
-    from .copies.api import copy as copy
     from .cursor import Cursor as Cursor
     from .dbapi import BINARY as BINARY
     from .dbapi import DATETIME as DATETIME
@@ -47,18 +39,26 @@ if _TYPE_CHECKING:
     from .dbapi import apilevel as apilevel
     from .dbapi import paramstyle as paramstyle
     from .dbapi import threadsafety as threadsafety
+    from .ingest.report import WriteReport as WriteReport
     from .large_object import LargeObject as LargeObject
-    from .one_call import read_arrow as read_arrow
-    from .one_call import write_arrow as write_arrow
-    from .parallel import PartitionedResult as PartitionedResult
-    from .parallel import plan_partitions as plan_partitions
-    from .partitioned import partition_read as partition_read
-    from .partitions.partition import Partition as Partition
+    from .partition.partition import Partition as Partition
+    from .partition.result import PartitionedResult as PartitionedResult
+    from .partition.result import plan_partitions as plan_partitions
     from .pool import Pool as Pool
+    from .replicate.apply import Applied as Applied
+    from .replicate.apply import applied_token as applied_token
+    from .replicate.apply import apply_changes as apply_changes
+    from .replicate.apply import keep_token as keep_token
+    from .replicate.copy import CopyFailed as CopyFailed
+    from .replicate.copy import TableCopy as TableCopy
+    from .replicate.copy import copy as copy
     from .result import Result as Result
-    from .retrying import run_transaction as run_transaction
+    from .retry import run_transaction as run_transaction
+    from .rows.python_rows import Row as Row
     from .scroll_cursor import ScrollCursor as ScrollCursor
-    from .shaping.rows import Row as Row
+    from .shortcuts import partition_read as partition_read
+    from .shortcuts import read_arrow as read_arrow
+    from .shortcuts import write_arrow as write_arrow
     from .transactions import Rollback as Rollback
     from .wire.errors import CommitUnknown as CommitUnknown
     from .wire.errors import DatabaseError as DatabaseError
@@ -81,29 +81,28 @@ if _TYPE_CHECKING:
 
 #: The same for the interpreter: the public names of each module, which is imported when one of them is first used.
 _LAZY_EXPORTS = {
-    ".applying.api": "Applied applied_token apply_changes keep_token",
-    ".bulk.report": "WriteReport",
-    ".capturing": "Changes capture capture_off",
-    ".changes.assembler": "Transaction",
-    ".changes.merging": "ChangeBatch",
-    ".changes.open_transaction": "Change",
+    ".replicate.apply": "Applied applied_token apply_changes keep_token",
+    ".ingest.report": "WriteReport",
+    ".cdc.capture": "Changes capture capture_off",
+    ".cdc.assembler": "Transaction",
+    ".cdc.change_batch": "ChangeBatch",
+    ".cdc.open_transaction": "Change",
     ".connection": "Connection connect",
-    ".copies.api": "CopyFailed TableCopy copy",
+    ".replicate.copy": "CopyFailed TableCopy copy",
     ".cursor": "Cursor",
     ".dbapi": (
         "BINARY Binary DATETIME Date DateFromTicks NUMBER ROWID STRING Time TimeFromTicks Timestamp "
         "TimestampFromTicks apilevel paramstyle threadsafety"
     ),
     ".large_object": "LargeObject",
-    ".one_call": "read_arrow write_arrow",
-    ".parallel": "PartitionedResult plan_partitions",
-    ".partitioned": "partition_read",
-    ".partitions.partition": "Partition",
+    ".partition.result": "PartitionedResult plan_partitions",
+    ".partition.partition": "Partition",
     ".pool": "Pool",
     ".result": "Result",
-    ".retrying": "run_transaction",
+    ".retry": "run_transaction",
     ".scroll_cursor": "ScrollCursor",
-    ".shaping.rows": "Row",
+    ".rows.python_rows": "Row",
+    ".shortcuts": "partition_read read_arrow write_arrow",
     ".transactions": "Rollback",
     ".wire.errors": (
         "CommitUnknown DataError DatabaseError Error InexactWarning IntegrityError InterfaceError "

@@ -12,28 +12,32 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import pyarrow as pa
 
-from .bulk.api import WriteKeywords, open_write
-from .bulk.report import WriteReport
+from .core.connection_classes import connection_class
+from .core.read_options import ReadKeywords, start_query
+from .core.session_runner import SessionRunner
 from .cursor import Cursor
 from .dsn import Parameters, resolve
 from .dsn.keywords import FurtherKeywords
 from .dsn.parameters import CHECKS, check_value
-from .exchange.ping import ping
-from .exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
-from .exchange.routines import fast_path_call
-from .exchange.steps import Exchange
-from .exchange.transaction import commit, rollback
-from .front.link import SessionRunner
-from .front.reading import ReadKeywords, start_query
-from .front.registry import connection_class
+from .ingest.arguments import WriteKeywords, open_write
+from .ingest.report import WriteReport
 from .metadata.api import Metadata
-from .parallel import PartitionReaders, inherited_read_options, read_parts
-from .parallel_load import ParallelLoad, load_parts
-from .partitions.planner import partition_request
+from .operations.cursor_session_state import isolation_of, lock_wait_of, set_read_settings
+from .operations.fast_path import fast_path_call
+from .operations.io_steps import Exchange
+from .operations.ping import ping
+from .operations.transaction import commit, rollback
+from .partition.load import ParallelLoad, load_parts
+from .partition.planner import partition_request
+from .partition.result import (
+    PartitionReaders,
+    inherited_read_options,
+    read_parts,
+)
 from .result import Result
+from .rows.parameters import Values
+from .rows.python_rows import RowFactory
 from .scroll_cursor import ScrollCursor
-from .shaping.parameters import Values
-from .shaping.rows import RowFactory
 from .transactions import TransactionBlock
 from .wire.assignment import Inexact
 from .wire.errors import InterfaceError

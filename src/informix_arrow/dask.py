@@ -15,11 +15,11 @@ import dask.dataframe as dd
 import pandas as pd  # type: ignore[import-untyped]
 
 from .connection import connect
-from .front.reading import ReadKeywords
-from .parallel import plan_partitions
-from .partitions.partition import Partition
-from .partitions.planner import By
-from .shaping.parameters import Values
+from .core.read_options import ReadKeywords
+from .partition.partition import Partition
+from .partition.planner import By
+from .partition.result import plan_partitions
+from .rows.parameters import Values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from .connection import Connection, connect
 from .cursor import ArrowStream, Cursor
-from .scroll_cursor import ScrollCursor
-from .shaping.dbapi_types import (
+from .rows.dbapi_types import (
     BINARY,
     DATETIME,
     NUMBER,
@@ -25,7 +24,8 @@ from .shaping.dbapi_types import (
     TimestampFromTicks,
     TypeObject,
 )
-from .shaping.rows import Row
+from .rows.python_rows import Row
+from .scroll_cursor import ScrollCursor
 from .wire.errors import (
     DatabaseError,
     DataError,

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, cast
 
-from .exchange.fetch import ServerCursor
-from .exchange.large_objects import read_blob
-from .exchange.object_streams import discard_content
-from .exchange.shape import ObjectColumn
-from .exchange.smart_objects import read_object
-from .front.runner import ConnectionProtocol
+from .core.connection_protocol import ConnectionProtocol
+from .operations.fetch import ServerCursor
+from .operations.large_objects import read_blob
+from .operations.object_streams import discard_content
+from .operations.result_description import ObjectColumn
+from .operations.smart_objects import read_object
 from .wire.errors import DataError, InterfaceError
 
 _READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted

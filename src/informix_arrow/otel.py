@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
     from opentelemetry.trace import TracerProvider
 
-    from .front.pool_core import PoolStatistics
+    from .core.pool_core import PoolStatistics
 
     class AnyPool:
         """A pool of threads or of tasks."""

@@ -18,11 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from .connection import Connection, open_connection
-from .dsn import Parameters, refuse_unknown, resolve
-from .dsn.keywords import ConnectKeywords
-from .exchange.ping import ping
-from .exchange.reset import reset as reset_session
-from .front.pool_core import (
+from .core.pool_core import (
     CHECK_AFTER_SECONDS,
     OPTIONS,
     Deadline,
@@ -34,7 +30,11 @@ from .front.pool_core import (
     check_hooks,
     with_login_deadline,
 )
-from .front.waiting import Signal
+from .core.signals import Signal
+from .dsn import Parameters, refuse_unknown, resolve
+from .dsn.keywords import ConnectKeywords
+from .operations.ping import ping
+from .operations.reset import reset as reset_session
 from .wire.errors import Error
 
 if TYPE_CHECKING:

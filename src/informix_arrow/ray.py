@@ -17,11 +17,11 @@ from ray.data.block import BlockMetadata
 from ray.data.datasource import Datasource, ReadTask
 
 from .connection import connect
-from .front.reading import ReadKeywords
-from .parallel import plan_partitions
-from .partitions.partition import Partition
-from .partitions.planner import By
-from .shaping.parameters import Values
+from .core.read_options import ReadKeywords
+from .partition.partition import Partition
+from .partition.planner import By
+from .partition.result import plan_partitions
+from .rows.parameters import Values
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

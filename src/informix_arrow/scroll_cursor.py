@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from .core.connection_protocol import ConnectionT
+from .core.cursor_base import no_result_error
 from .cursor import Cursor
-from .exchange.fetch import ServerCursor
-from .exchange.scroll import Scroller
-from .exchange.shape import object_columns
-from .exchange.steps import Exchange
-from .front.cursor_base import no_result_error
-from .front.runner import ConnectionT
 from .large_object import open_objects
-from .shaping.rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
+from .operations.fetch import ServerCursor
+from .operations.io_steps import Exchange
+from .operations.result_description import object_columns
+from .operations.scroll import Scroller
+from .rows.python_rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
 
 T = TypeVar("T")
 

@@ -44,14 +44,14 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from . import staging
-from .bulk.target import quote
 from .connection import Connection, connect
-from .front.reading import ReadKeywords
-from .parallel import plan_partitions
-from .partitions import filters as conditions
-from .partitions.conditions import Condition
-from .partitions.partition import Partition
+from .core.read_options import ReadKeywords
+from .ingest.target_table import quote
+from .partition import filters as conditions
+from .partition import staged_load
+from .partition.conditions import Condition
+from .partition.partition import Partition
+from .partition.result import plan_partitions
 from .wire.errors import Error, InterfaceError, ProgrammingError, Warning
 from .wire.types import ColumnType
 
@@ -218,7 +218,7 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
 class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
     """What a task did, and for which stream."""
 
-    def __init__(self, staged: staging.StagedPart, stream: str | None = None) -> None:
+    def __init__(self, staged: staged_load.StagedPart, stream: str | None = None) -> None:
         self.staged = staged
         self.stream = stream
 
@@ -232,7 +232,7 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
         self._overwrite = overwrite
         self._table = wanted.table()
         with wanted.connect() as connection:
-            self._load = staging.begin(connection, self._table)
+            self._load = staged_load.begin(connection, self._table)
         self._id = wanted.write_id or self._load
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
@@ -246,7 +246,7 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
         stream = None if task is None else task.getLocalProperty(_STREAM)
         with self._source_options.connect() as connection:
             return StagedMessage(
-                staging.load(connection, self._table, self._load, schema, batches, **options), stream
+                staged_load.load(connection, self._table, self._load, schema, batches, **options), stream
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
@@ -259,12 +259,12 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
     def abort(self, messages: list[StagedMessage | None]) -> None:
         """Drop it, also that of tasks that died."""
         with self._source_options.connect() as connection:
-            staging.drop(connection, self._load)
+            staged_load.drop(connection, self._load)
 
     def _commit_staged(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> bool:
         staged = [each.staged for each in messages if each is not None]
         with self._source_options.connect() as connection:
-            return staging.commit_and_clean_up(
+            return staged_load.commit_and_clean_up(
                 connection, self._table, staged, id, by=by, overwrite=self._overwrite
             )
 
@@ -301,7 +301,7 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         loads = {each.staged.load for each in messages if each is not None}
         with self._writer._source_options.connect() as connection:
             for load in loads:
-                staging.drop(connection, load)
+                staged_load.drop(connection, load)
 
 
 class _SourceOptions:

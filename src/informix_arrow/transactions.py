@@ -6,9 +6,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic
 
-from .exchange.blocks import begin_block, end_block
-from .front.runner import ConnectionT
-from .front.transaction_state import Rollback, TransactionState
+from .core.connection_protocol import ConnectionT
+from .core.transaction_state import Rollback, TransactionState
+from .operations.transaction_blocks import begin_block, end_block
 from .wire.errors import OperationalError
 
 if TYPE_CHECKING:

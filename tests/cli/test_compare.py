@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
 
-from informix_arrow.comparison import FileSide, compare_tables, comparing
+from informix_arrow.comparison import FileSide, compare, compare_tables
 from informix_arrow.unl import write_unl
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_buckets_that_are_too_large_are_divided_again(
     cli: Cli, conn: Connection, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Restore: keys far apart put nearly all rows into one bucket of the first level."""
-    monkeypatch.setattr(comparing, "MOST_ROWS", most)
+    monkeypatch.setattr(compare, "MOST_ROWS", most)
     table = items(600).append_column("big", pa.array([n if n < 599 else 2**62 for n in range(600)]))
     conn.write_arrow("items", table, mode="create", primary_key="big")
 

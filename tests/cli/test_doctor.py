@@ -12,11 +12,11 @@ import pytest
 from benchmarks.link import SlowLink
 
 from informix_arrow.cli.doctor import run_check
-from informix_arrow.cli.doctor.bench import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers
-from informix_arrow.cli.doctor.doubts import UNVERIFIABLE
+from informix_arrow.cli.doctor.harness import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers
+from informix_arrow.cli.doctor.unverifiable import UNVERIFIABLE
 from informix_arrow.dsn import resolve
 from informix_arrow.server import Server
-from informix_arrow.server.schema.capture_tables import ERRORS_BY_NAME
+from informix_arrow.server.catalog.capture_tables import ERRORS_BY_NAME
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -149,7 +149,7 @@ def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:
 def test_change_capture_is_asked_where_the_user_may(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 0.1)
     ran = cli("doctor", url, "--only", "capture")
     assert ran.out.splitlines()[-1] == "12 ok", ran.out
     assert "the token was known from the beginning" in ran.out
@@ -161,7 +161,7 @@ def test_change_capture_is_asked_where_the_user_may(
 def test_a_server_that_does_otherwise_in_change_capture_differs(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = "informix_arrow.server.engine.capture_calls"
+    calls = "informix_arrow.server.session.capture_routines"
     monkeypatch.setattr(f"{calls}.MOST_RECORDS", 200)
     monkeypatch.setitem(ERRORS_BY_NAME, "CDC_E_NOCOL", -83724)
     monkeypatch.setattr(f"{calls}.CaptureCalls._switch", lambda self, info, on: self._capture_sessions.log_rows(

@@ -262,7 +262,7 @@ def test_nothing_is_left_where_an_export_fails(
     def refuse(*_: object, **__: object) -> int:
         raise OSError(28, "No space left on device", "x.unl")
 
-    monkeypatch.setattr("informix_arrow.transfer.exporting.write_unl", refuse)
+    monkeypatch.setattr("informix_arrow.transfer.export_database.write_unl", refuse)
     ran = cli("export", url, tmp_path, "--format", "unl")
     assert (ran.code, ran.err) == (1, "informix-arrow: x.unl: No space left on device\n")
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from informix_arrow.cli.exits import Failure, UsageError
+from informix_arrow.cli.exit_codes import Failure, UsageError
 from informix_arrow.cli.files import new_file
 from informix_arrow.cli.formats import (
     FORMATS,
@@ -24,8 +24,8 @@ from informix_arrow.cli.formats import (
     open_writer,
     write_file,
 )
-from informix_arrow.cli.formats.behind import write_behind
-from informix_arrow.cli.formats.rows import LINE, TEXT
+from informix_arrow.cli.formats.file_rows import LINE, TEXT
+from informix_arrow.cli.formats.write_behind import write_behind
 
 INTERVAL = {b"informix.type": b"INTERVAL DAY(2) TO SECOND"}
 FLOATING = {b"informix.type": b"DECIMAL(16)"}

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from informix_arrow.cli import parser
-from informix_arrow.cli.connecting import looks_like_url, take_url
-from informix_arrow.cli.exits import Failure, UsageError, one_line, run_guarded
-from informix_arrow.cli.helping import COMMANDS
+from informix_arrow.cli.connection_options import looks_like_url, take_url
+from informix_arrow.cli.exit_codes import Failure, UsageError, one_line, run_guarded
+from informix_arrow.cli.parser import COMMANDS
 from informix_arrow.cli.progress import ProgressReporter
-from informix_arrow.shaping.scripts import Statement, split
+from informix_arrow.rows.scripts import Statement, split
 from informix_arrow.wire.errors import database_error
 
 if TYPE_CHECKING:

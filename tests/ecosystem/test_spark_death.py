@@ -12,7 +12,7 @@ import pytest
 from tests.interop.jdbc import toolchain
 
 import informix_arrow as ifx
-from informix_arrow import staging
+from informix_arrow.partition import staged_load
 from informix_arrow.server import Server
 
 from .environments import environment, run
@@ -84,14 +84,14 @@ def test_a_driver_that_dies_leaves_all_or_nothing_and_the_same_job_again_writes_
 
             killed(python, url, tmp_path, "before")
             assert rows("before") == (OLD, OLD)
-            staged = staging.sweep(conn, -60.0)
+            staged = staged_load.sweep(conn, -60.0)
             assert len(staged) == 2, "two tasks had staged their rows"
             killed(python, url, tmp_path, "after")
             assert rows("after") == (OLD + NEW, OLD + NEW)
-            assert staging.sweep(conn, -60.0) == [], "what was taken is dropped"
+            assert staged_load.sweep(conn, -60.0) == [], "what was taken is dropped"
             job = (str(python), JOB, url, str(tmp_path), "again", "before", "after")
             run(*job, env={"PYSPARK_PYTHON": str(python)}, cwd=tmp_path)
             assert rows("before") == rows("after") == (OLD + NEW, OLD + NEW)
-            assert staging.sweep(conn, -60.0) == []
+            assert staged_load.sweep(conn, -60.0) == []
             ids = conn.execute("SELECT id FROM informix_arrow_writes ORDER BY id").fetchall()
             assert ids == [("nightly after",), ("nightly before",)]

@@ -70,7 +70,7 @@ static inline int bit_of(const void *bits, int64_t i)
 }
 
 /* The column's part in the hashes of the rows (row_hash.h), which have to be the same everywhere, too; of types that are
- * hashed there (comparison/hashing.py). */
+ * hashed there (comparison/row_hashes.py). */
 static inline void digest_hashes(uint64_t *hashes, const struct ia_op *op, const struct ArrowArray *a)
 {
     const uint8_t *const validity = a->buffers[0], *const values = a->buffers[1];

@@ -14,7 +14,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.exchange.fetch import ServerCursor
+from informix_arrow.operations.fetch import ServerCursor
 from informix_arrow.server import Server
 from informix_arrow.wire.errors import QueryCanceled, QueryTimeout
 

@@ -10,7 +10,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD
+from informix_arrow.operations.scroll import MAX_ROWS_AHEAD
 from informix_arrow.server import Server
 
 from .aio_support import CancelAt, run

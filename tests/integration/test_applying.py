@@ -22,10 +22,10 @@ from tests.unit import change_records as w
 from tests.unit.test_changes_transactions import HEAD, assembler, item, order, read
 
 import informix_arrow as ifx
-from informix_arrow.applying.net import net_changes
-from informix_arrow.applying.target import open_target
-from informix_arrow.changes.assembler import Transaction
-from informix_arrow.changes.merging import merge_transactions
+from informix_arrow.cdc.assembler import Transaction
+from informix_arrow.cdc.change_batch import merge_transactions
+from informix_arrow.replicate.change_target import open_target
+from informix_arrow.replicate.net_changes import net_changes
 from informix_arrow.server import Server
 
 pytestmark = pytest.mark.usefixtures("quick_captures")

@@ -14,12 +14,12 @@ from tests.unit import change_records as w
 from tests.unit.test_changes_transactions import item, order
 
 import informix_arrow as ifx
-from informix_arrow.changes.assembler import Transaction
+from informix_arrow.cdc.assembler import Transaction
 
 pytest.importorskip("deltalake")
 
-from informix_arrow.applying import delta
-from informix_arrow.copies.delta import DeltaChange
+from informix_arrow.replicate import delta_changes
+from informix_arrow.replicate.delta import DeltaChange
 
 
 class Died(BaseException):
@@ -93,7 +93,7 @@ def dying(patched: pytest.MonkeyPatch, deadly: int, after: bool) -> Iterator[int
 
         return step
 
-    for where, name in ((delta, "write_whole"), (DeltaChange, "publish"), (delta, "written")):
+    for where, name in ((delta_changes, "write_whole"), (DeltaChange, "publish"), (delta_changes, "written")):
         patched.setattr(where, name, deadened(getattr(where, name)))
     return steps
 
@@ -133,11 +133,11 @@ def test_what_was_begun_is_given_up_when_others_have_replaced_its_files(
 
 def test_one_program_at_a_time_and_a_state_that_is_not_understood(target: str) -> None:
     ifx.apply_changes(log()[:1], target)
-    opened = delta.Delta(target.partition(":")[2])
+    opened = delta_changes.Delta(target.partition(":")[2])
     with pytest.raises(ifx.OperationalError, match="another copy is writing"):
         ifx.apply_changes(log(), target)
     opened.close()
-    (Path(target.partition(":")[2]) / delta.STATE).write_text('{"format": 99}')
+    (Path(target.partition(":")[2]) / delta_changes.STATE).write_text('{"format": 99}')
     for _ in range(2):  # and the folder is let go
         with pytest.raises(ifx.OperationalError, match="not understood"):
             ifx.apply_changes(log(), target)

@@ -11,7 +11,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.server.engine.instance import DuckInstance
+from informix_arrow.server.session.duck_instance import DuckInstance
 
 TOO_LONG = -881
 LONGEST = 32739

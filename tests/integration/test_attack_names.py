@@ -201,7 +201,7 @@ def test_a_database_that_cannot_be_made_leaves_nothing(
     kept: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever step fails: the name is free, the connection of all such statements in no transaction."""
-    from informix_arrow.server.schema import databases
+    from informix_arrow.server.catalog import databases
 
     register = databases.Databases._register
 

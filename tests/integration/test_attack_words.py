@@ -15,7 +15,7 @@ from tests.walking import walked
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.server.planning.functions.builtin import BUILTIN
+from informix_arrow.server.plan.functions.builtin import BUILTIN
 
 CANARY = "the canary sings at noon"
 

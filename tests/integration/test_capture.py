@@ -212,13 +212,13 @@ def test_who_may_not_capture_is_told_before_anything_starts(monkeypatch: pytest.
         host, port = running.address
         hers = f"informix://ann:secret@{host}:{port}/stores_demo?server={running.server_name}"
         for database, sqlcode in (("syscdcv1", -674), ("closed", -387)):
-            monkeypatch.setattr("informix_arrow.capturing.DATABASE", database)
+            monkeypatch.setattr("informix_arrow.cdc.capture.DATABASE", database)
             with pytest.raises(
                 ifx.OperationalError, match=r"may not capture changes.*the user informix"
             ) as caught:
                 ifx.capture(hers, ["t"])
             assert caught.value.sqlcode == sqlcode
-        monkeypatch.setattr("informix_arrow.capturing.DATABASE", "nowhere")
+        monkeypatch.setattr("informix_arrow.cdc.capture.DATABASE", "nowhere")
         with pytest.raises(ifx.OperationalError, match=r"syscdcv1\.sql") as caught:
             ifx.capture(own, ["t"])
         assert caught.value.sqlcode == -83701
@@ -230,7 +230,7 @@ def test_who_may_not_capture_is_told_before_anything_starts(monkeypatch: pytest.
 def test_a_table_that_a_transaction_has_changed_is_told_with_what_to_do(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 0.05)
     with ifx.connect(url) as open_one:
         open_one.execute("INSERT INTO cp_items VALUES (1, 2)")
         with pytest.raises(ifx.OperationalError, match=r"cp_items.*is not over.*lock_wait") as caught:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.steps import CancelReason
+from informix_arrow.operations.io_steps import CancelReason
 from informix_arrow.server import Server
 from informix_arrow.wire.errors import QueryCanceled, QueryTimeout
 

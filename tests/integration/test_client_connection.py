@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.connect import disconnect
-from informix_arrow.exchange.steps import Receive, Step
+from informix_arrow.operations.connect import disconnect
+from informix_arrow.operations.io_steps import Receive, Step
 from informix_arrow.server import Server
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
-from informix_arrow.exchange.reexecute import SmallResult
+from informix_arrow.operations.reexecute import SmallResult
 from informix_arrow.server import Server
 
 

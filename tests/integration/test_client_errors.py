@@ -292,8 +292,8 @@ def test_memory_that_runs_out_over_a_reply_is_an_error_of_ours(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("informix_arrow.exchange.stream.Reader", none_left)
-        patch.setattr("informix_arrow.exchange.turns.Reader", none_left)
+        patch.setattr("informix_arrow.operations.message_stream.Reader", none_left)
+        patch.setattr("informix_arrow.operations.request_reply.Reader", none_left)
         with pytest.raises(ifx.OperationalError, match="not enough memory"):
             conn.execute("SELECT tabid FROM systables")
     assert conn.closed

@@ -14,7 +14,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.exchange import run as running
+from informix_arrow.operations import execute as running
 from informix_arrow.server import Server
 
 from .aio_support import run

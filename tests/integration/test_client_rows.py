@@ -15,8 +15,8 @@ from tests.walking import walked
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
+from informix_arrow.rows.python_rows import NO_ROW, ROWS_AT_ONCE, RowBuffer, row_class
 from informix_arrow.server import Server
-from informix_arrow.shaping.rows import NO_ROW, ROWS_AT_ONCE, RowBuffer, row_class
 
 QUERY = "SELECT id, name, price, day FROM client_rows ORDER BY id"
 

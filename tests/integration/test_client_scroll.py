@@ -12,7 +12,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
-from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD
+from informix_arrow.operations.scroll import MAX_ROWS_AHEAD
 from informix_arrow.server import Server
 
 ROWS = 2 * MAX_ROWS_AHEAD + 100

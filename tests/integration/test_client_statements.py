@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.steps import Receive, Send, SendReceive, Step
+from informix_arrow.operations.io_steps import Receive, Send, SendReceive, Step
 from informix_arrow.server import Server
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.exchange.session import TransactionStatus
+from informix_arrow.operations.session import TransactionStatus
 from informix_arrow.server import Server
 
 KINDS = {"logged": "WITH LOG", "ansi": "WITH LOG MODE ANSI", "unlogged": ""}

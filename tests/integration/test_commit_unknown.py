@@ -12,8 +12,8 @@ from tests.integration.aio_support import run
 import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import ClientDisconnected
-from informix_arrow.server.engine.transaction import SessionTransaction
+from informix_arrow.server.handlers.client_stream import ClientDisconnected
+from informix_arrow.server.session.transaction import SessionTransaction
 
 INSERT = "INSERT INTO commit_unknown VALUES (1, 12345)"
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "sentinel": pa.array([12345], pa.int32())})

@@ -9,7 +9,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.front import registry
+from informix_arrow.core import connection_classes
 from informix_arrow.server import Server
 
 from .aio_support import run
@@ -24,9 +24,9 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_registered", {})
-    monkeypatch.setattr(registry, "_resolved", {})
-    monkeypatch.setattr(registry, "integration_hooks", lambda: ())
+    monkeypatch.setattr(connection_classes, "_registered", {})
+    monkeypatch.setattr(connection_classes, "_resolved", {})
+    monkeypatch.setattr(connection_classes, "integration_hooks", lambda: ())
 
 
 class Counting(ifx.Connection):
@@ -40,7 +40,7 @@ class Counting(ifx.Connection):
 
 
 def test_connect_makes_the_class_that_an_integration_has_registered(url: str) -> None:
-    registry.register(ifx.Connection, lambda: Counting)
+    connection_classes.register(ifx.Connection, lambda: Counting)
     with ifx.connect(url) as conn:
         assert type(conn) is Counting
         cursor = conn.execute("SELECT 7 FROM systables WHERE tabid = 1")
@@ -54,14 +54,14 @@ def test_connect_makes_the_class_that_an_integration_has_registered(url: str) ->
 
 
 def test_a_pool_lends_the_class_that_an_integration_has_registered(url: str) -> None:
-    registry.register(ifx.Connection, lambda: Counting)
+    connection_classes.register(ifx.Connection, lambda: Counting)
     with ifx.Pool(url, min_size=1) as pool, pool.connection() as conn:
         assert type(conn) is Counting
 
 
 def test_an_integration_that_declines_leaves_the_own_class(url: str) -> None:
     asked = []
-    registry.register(ifx.Connection, lambda: asked.append(1))  # type: ignore[func-returns-value]
+    connection_classes.register(ifx.Connection, lambda: asked.append(1))  # type: ignore[func-returns-value]
     for _ in range(2):
         with ifx.connect(url) as conn:
             assert type(conn) is ifx.Connection
@@ -70,7 +70,7 @@ def test_an_integration_that_declines_leaves_the_own_class(url: str) -> None:
 
 def test_an_integration_is_asked_until_it_gives_a_class_and_then_no_more(url: str) -> None:
     answers = [None, Counting]
-    registry.register(ifx.Connection, lambda: answers.pop(0))
+    connection_classes.register(ifx.Connection, lambda: answers.pop(0))
     kinds = []
     for _ in range(3):
         with ifx.connect(url) as conn:
@@ -87,11 +87,11 @@ def test_an_installed_integration_is_asked_unless_another_was_registered(
         asked.append(own)
         return Counting
 
-    monkeypatch.setattr(registry, "integration_hooks", lambda: (lambda own: None, choose))
+    monkeypatch.setattr(connection_classes, "integration_hooks", lambda: (lambda own: None, choose))
     with ifx.connect(url) as conn:
         assert type(conn) is Counting
     assert asked == [ifx.Connection]
-    registry.register(ifx.Connection, lambda: None)
+    connection_classes.register(ifx.Connection, lambda: None)
     with ifx.connect(url) as conn:
         assert type(conn) is ifx.Connection
 
@@ -99,7 +99,7 @@ def test_an_installed_integration_is_asked_unless_another_was_registered(
 def test_the_last_registration_counts_also_after_a_connection_was_made(url: str) -> None:
     with ifx.connect(url) as conn:
         assert type(conn) is ifx.Connection
-    registry.register(ifx.Connection, lambda: Counting)
+    connection_classes.register(ifx.Connection, lambda: Counting)
     with ifx.connect(url) as conn:
         assert type(conn) is Counting
 
@@ -108,7 +108,7 @@ def test_asyncio_connections_are_registered_by_themselves(url: str) -> None:
     class Ours(aio.AsyncConnection):
         """An integration's."""
 
-    registry.register(aio.AsyncConnection, lambda: Ours)
+    connection_classes.register(aio.AsyncConnection, lambda: Ours)
 
     async def main() -> None:
         async with aio.connect(url) as conn:

@@ -26,11 +26,11 @@ from tests.integration import copy_targets
 from tests.integration.copy_targets import held, kind_of
 
 import informix_arrow as ifx
-from informix_arrow.copies.checks import ColumnChecksums
-from informix_arrow.copies.informix import InformixSession
-from informix_arrow.copies.parquet import FolderChange
-from informix_arrow.copies.state import CopyRows, State, describe_column_changes
-from informix_arrow.copies.targets import open_target
+from informix_arrow.replicate.checksums import ColumnChecksums
+from informix_arrow.replicate.informix import InformixSession
+from informix_arrow.replicate.parquet_folder import FolderChange
+from informix_arrow.replicate.state import CopyRows, State, describe_column_changes
+from informix_arrow.replicate.target_names import open_target
 from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
@@ -503,23 +503,23 @@ _CHILD = textwrap.dedent("""
     import os, pathlib, signal, sys
     import pyarrow.parquet as pq
     import informix_arrow as ifx
-    import informix_arrow.copies.informix as informix
-    from informix_arrow.copies import duck
-    from informix_arrow.copies.api import copy
+    import informix_arrow.replicate.informix as informix
+    from informix_arrow.replicate import duck
+    from informix_arrow.replicate.copy import copy
 
     FURTHER = []
     try:
-        from informix_arrow.copies import postgres
+        from informix_arrow.replicate import postgres
         FURTHER += [(postgres.PostgresSession, "run")]
     except ImportError:
         pass
     try:
-        from informix_arrow.copies import delta
+        from informix_arrow.replicate import delta
         FURTHER += [(delta, "create_table_with_add_actions"), (delta.DeltaTable, "create_write_transaction")]
     except ImportError:
         pass
     try:
-        from informix_arrow.copies import iceberg
+        from informix_arrow.replicate import iceberg
         FURTHER += [(iceberg.IcebergChange, "create"), (iceberg.Transaction, "update_snapshot"),
                     (iceberg.Transaction, "commit_transaction")]
     except ImportError:

@@ -151,7 +151,7 @@ def test_each_mode_goes_on_with_folders(visits: ifx.Connection, tmp_path: Path) 
 def test_many_folders_are_written_with_few_files_open(
     visits: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.copies.files.MOST_FILES", 3)
+    monkeypatch.setattr("informix_arrow.replicate.parquet_tables.MOST_FILES", 3)
     visit(visits, *((n, None, "p", n % 10, "x") for n in range(50)))
     (report,) = ifx.copy(visits, f"{tmp_path}/lake/", ["visits"], partition_by="n")
     assert report.target_rows == 50
@@ -191,7 +191,7 @@ def test_what_a_copy_that_failed_has_left_is_removed_with_its_folders(
     def failing(day: dt.date, n: int) -> None:
         visit(visits, (n, day, "p", n, "x"))
         with monkeypatch.context() as patch:
-            patch.setattr("informix_arrow.copies.files.reconcile", lambda *_: 1 / 0)
+            patch.setattr("informix_arrow.replicate.parquet_tables.reconcile", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 ifx.copy(visits, f"{lake}/", ["visits"], partition_by=["day", "n"])
         assert list(lake.rglob("*.new"))

@@ -18,16 +18,16 @@ from benchmarks.link import SlowLink
 
 import informix_arrow as ifx
 from informix_arrow import aio, observing
-from informix_arrow.exchange import load, object_pipeline
-from informix_arrow.exchange.object_pipeline import MAX_OBJECTS
-from informix_arrow.exchange.session import Session
 from informix_arrow.observing import Operation
+from informix_arrow.operations import bulk_insert, object_pipeline
+from informix_arrow.operations.object_pipeline import MAX_OBJECTS
+from informix_arrow.operations.session import Session
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.fast_path import FastPathHandler
-from informix_arrow.server.dialogue.peer import ClientDisconnected
-from informix_arrow.server.dialogue.smart_objects import OpenObjectTable, SmartObjectHandler
-from informix_arrow.server.engine.lobs import SmartObjectStore
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.handlers.client_stream import ClientDisconnected
+from informix_arrow.server.handlers.fast_path import FastPathHandler
+from informix_arrow.server.handlers.smart_objects import OpenObjectTable, SmartObjectHandler
+from informix_arrow.server.session.smart_object_store import SmartObjectStore
 from informix_arrow.wire.errors import QueryTimeout
 
 from .aio_support import run
@@ -296,7 +296,7 @@ def test_no_more_is_sent_ahead_than_two_windows(
 
     def counted_send(session: Session, data: bytes | bytearray) -> Any:
         flights.append(len(data))
-        return load.send_group(session, data)
+        return bulk_insert.send_group(session, data)
 
     monkeypatch.setattr(object_pipeline, "send_group", counted_send)
     data = rows_to_write(7, 90)
@@ -436,7 +436,7 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
     found = []
     for window in (0, 10, 4 << 20):
         found.append(written(url, window, name, data))
-        monkeypatch.setattr("informix_arrow.exchange.load._NO_MORE_SPACE", ())
+        monkeypatch.setattr("informix_arrow.operations.bulk_insert._NO_MORE_SPACE", ())
         found.append(written(url, window, name, data, on_error="collect"))
         monkeypatch.undo()
         monkeypatch.setattr(

@@ -14,7 +14,7 @@ from tests.integration.test_client_cancel import Background, _cancel_next
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.exchange import pace
+from informix_arrow.operations import adaptive_window
 from informix_arrow.server import Server
 
 ROWS = 100
@@ -252,7 +252,9 @@ def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Rows in the server's inbox are no statement that anybody who is still there has asked for."""
-    monkeypatch.setattr(pace, "IN_FLIGHT_SECONDS", 1000.0)  # all rows at once, as another driver would
+    monkeypatch.setattr(
+        adaptive_window, "IN_FLIGHT_SECONDS", 1000.0
+    )  # all rows at once, as another driver would
     with (
         Server() as own
     ):  # whose last session is this one: others' that are ending would hide when it is over

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow import aio, staging
+from informix_arrow import aio
+from informix_arrow.partition import staged_load
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import ClientDisconnected
-from informix_arrow.server.engine.transaction import SessionTransaction
+from informix_arrow.server.handlers.client_stream import ClientDisconnected
+from informix_arrow.server.session.transaction import SessionTransaction
 
 from .aio_support import run
 
@@ -391,13 +392,13 @@ def test_a_lost_answer_to_the_commit_is_an_error_of_its_own(
             commit(self)
         raise ClientDisconnected("the answer is lost")
 
-    taking = staging.commit
+    taking = staged_load.commit
 
     def armed(*arguments: Any, **options: Any) -> bool:
         monkeypatch.setattr(SessionTransaction, "commit", lost)
         return taking(*arguments, **options)
 
-    monkeypatch.setattr(staging, "commit", armed)
+    monkeypatch.setattr(staged_load, "commit", armed)
     with ifx.connect(url) as conn:
         with pytest.raises(ifx.CommitUnknown) as caught:
             conn.write_arrow("big", DATA, connections=2)
@@ -405,7 +406,7 @@ def test_a_lost_answer_to_the_commit_is_an_error_of_its_own(
         assert "Nothing of this load" not in str(caught.value)
         with ifx.connect(url, autocommit=True, lock_wait=30) as other:
             assert other.execute("SELECT COUNT(*) FROM big").fetchone() == (ROWS * kept,)
-            assert 1 <= len(staging.sweep(other, -60.0)) <= 2
+            assert 1 <= len(staged_load.sweep(other, -60.0)) <= 2
 
 
 # ---- cancel, timeout, death ----------------------------------------------------------------------
@@ -562,8 +563,8 @@ def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
     with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
         staged = [name for (name,) in conn.execute(STAGES).fetchall()]
         assert bool(staged) == (moment != "in the middle")
-        assert staging.sweep(conn) == [], "they may be somebody's"
-        assert sorted(staging.sweep(conn, -60.0)) == sorted(staged)
+        assert staged_load.sweep(conn) == [], "they may be somebody's"
+        assert sorted(staged_load.sweep(conn, -60.0)) == sorted(staged)
         assert conn.write_arrow("big", rows(5), mode="truncate", connections=2).rows == 5
     is_in(url, rows(5))
 
@@ -692,7 +693,7 @@ KEYED = f"{PLAIN}, n SERIAL, PRIMARY KEY (a, b), UNIQUE (n)"
 def test_an_upsert_is_that_of_one_connection(
     url: str, case: str, front: str, connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.front.dealing.ENOUGH", 64)  # rows of a deal
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.ENOUGH", 64)  # rows of a deal
     numbers = [*range(301, 1400)]
     declared, key, kept = KEYED, ["a", "b"], ["a", "b", "t"]
     texts = [f"new {n % 7}" for n in numbers]
@@ -729,7 +730,7 @@ def test_an_upsert_is_that_of_one_connection(
 def test_an_upsert_that_is_refused_names_the_row_and_the_key(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.front.dealing.ENOUGH", 64)
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.ENOUGH", 64)
     data = pa.concat_tables([rows(900), rows(1, 77, "later")])
     with ifx.connect(url, autocommit=True) as conn:
         with pytest.raises(ifx.IntegrityError, match=r"row 900 \(k=77\): A row with the same key") as caught:

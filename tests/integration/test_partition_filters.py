@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.partitions import filters
-from informix_arrow.partitions.conditions import Condition
-from informix_arrow.partitions.partition import Partition
+from informix_arrow.partition import filters
+from informix_arrow.partition.conditions import Condition
+from informix_arrow.partition.partition import Partition
 from informix_arrow.server import Server
 from informix_arrow.wire.types import ColumnType
 

@@ -16,7 +16,7 @@ from tests.walking import walked
 
 import informix_arrow as ifx
 from informix_arrow import aio
-from informix_arrow.front import pool_core
+from informix_arrow.core import pool_core
 from informix_arrow.pool import Pool
 from informix_arrow.server import Server
 

@@ -10,8 +10,8 @@ from tests.integration.aio_support import run
 import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.peer import ClientDisconnected
-from informix_arrow.server.engine.transaction import SessionTransaction
+from informix_arrow.server.handlers.client_stream import ClientDisconnected
+from informix_arrow.server.session.transaction import SessionTransaction
 
 ADD = "UPDATE retrying SET n = n + 1, sentinel = 12345 WHERE id = 1"
 

@@ -11,8 +11,8 @@ import pytest
 from tests.integration.raw import RawClient
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue import fetching
-from informix_arrow.server.dialogue.cursors import SelectCursor
+from informix_arrow.server.handlers import fetch
+from informix_arrow.server.handlers.cursors import SelectCursor
 from informix_arrow.wire import messages as m
 
 QUERY = "SELECT tabname, tabid FROM systables"
@@ -28,7 +28,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[weakref.WeakSet[Any]]:
             super().__init__(*args, **kwargs)
             alive.add(self)
 
-    monkeypatch.setattr(fetching, "SelectCursor", Watched)
+    monkeypatch.setattr(fetch, "SelectCursor", Watched)
     gc.collect()
     gc.disable()
     try:

@@ -16,8 +16,8 @@ import pytest
 from tests.soaking import SECONDS
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.bulk import BulkRowReader
-from informix_arrow.server.engine.session import EngineSession
+from informix_arrow.server.handlers.bulk import BulkRowReader
+from informix_arrow.server.session.engine_session import EngineSession
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.stream import SEND_BACKLOG, Stream
+from informix_arrow.server.net.socket_stream import SEND_BACKLOG, Stream
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.messages import BoundValue
 

@@ -14,8 +14,8 @@ from tests.change_follower import Follower, records
 
 import informix_arrow
 from informix_arrow.server import Server
-from informix_arrow.server.changes import reader as reader_module
-from informix_arrow.server.engine.captures import CaptureSession
+from informix_arrow.server.cdc_log import reader as reader_module
+from informix_arrow.server.session.captures import CaptureSession
 from informix_arrow.wire import messages as m
 
 from .raw import RawClient, Refused, connect_request, one
@@ -393,7 +393,7 @@ def test_a_transaction_that_is_open_is_not_logged_by_half(
     writer: informix_arrow.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 0.05)
     with informix_arrow.connect(server.url("stores_demo")) as other:
         run(other, "insert into t values (1, 1, 'early')")
         assert client.call("log", TABLE, 1) == -289
@@ -424,7 +424,7 @@ def test_switching_the_logging_waits_for_transactions(
     writer: informix_arrow.Connection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 60.0)
+    monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 60.0)
     engine = server._engine
     assert engine is not None
     answers: list[int] = []

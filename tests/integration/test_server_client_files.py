@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.interrupts import StatementInterrupts
+from informix_arrow.server.handlers.interrupts import StatementInterrupts
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, one

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue.cursors import SelectCursor
-from informix_arrow.server.engine.prepared import QueryResult
+from informix_arrow.server.handlers.cursors import SelectCursor
+from informix_arrow.server.session.prepared_plan import QueryResult
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import ColumnType

@@ -25,8 +25,8 @@ from tests.soaking import rounds
 
 import informix_arrow
 from informix_arrow.server import DirectoryFormatUnknown, DirectoryInUse, Server
-from informix_arrow.server.edge import listener
-from informix_arrow.server.engine.session import EngineSession
+from informix_arrow.server.net import listener
+from informix_arrow.server.session.engine_session import EngineSession
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, Refused, one

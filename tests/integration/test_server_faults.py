@@ -310,7 +310,7 @@ def test_transactions_and_batches_are_written_down(own: Server, client: RawClien
 
 
 def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
-    from informix_arrow.server.edge.query_log import MAX_QUERIES, Query, QueryLog
+    from informix_arrow.server.net.query_log import MAX_QUERIES, Query, QueryLog
 
     log = QueryLog(kept=3)
     for number in range(5):
@@ -322,7 +322,7 @@ def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
 
 
 def test_huge_statements_are_forgotten_sooner() -> None:
-    from informix_arrow.server.edge.query_log import MAX_TEXT, Query, QueryLog
+    from informix_arrow.server.net.query_log import MAX_TEXT, Query, QueryLog
 
     log = QueryLog()
     huge = "x" * (MAX_TEXT // 4)  # one text: it takes no memory here to speak of

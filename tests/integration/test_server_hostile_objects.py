@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.dialogue import large_objects
-from informix_arrow.server.dialogue.lob_columns import to_hexadecimal
+from informix_arrow.server.handlers import large_objects
+from informix_arrow.server.handlers.lob_columns import to_hexadecimal
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, one
@@ -191,7 +191,7 @@ def test_requests_sent_ahead_of_a_files_answer_are_bounded(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of them is two bytes on the wire, and an object in memory."""
-    from informix_arrow.server.dialogue import client_files
+    from informix_arrow.server.handlers import client_files
 
     assert client_files._MAX_AHEAD <= 64 << 20
     monkeypatch.setattr(client_files, "_MAX_AHEAD", 1 << 20)  # as many take their time

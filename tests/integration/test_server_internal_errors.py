@@ -13,11 +13,11 @@ import pytest
 
 import informix_arrow
 from informix_arrow.server import Server
-from informix_arrow.server.engine.journal import WriteRecorder
-from informix_arrow.server.engine.open_rows import duckdb_error
-from informix_arrow.server.engine.prepared import PreparedPlan
-from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.server.errors import from_duckdb
+from informix_arrow.server.session.engine_session import EngineSession
+from informix_arrow.server.session.journal import WriteRecorder
+from informix_arrow.server.session.open_result import duckdb_error
+from informix_arrow.server.session.prepared_plan import PreparedPlan
 
 FAULT = "a fault of the server, made for this test"
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.limits import MAX_UNAUTHENTICATED
+from informix_arrow.server.net.limits import MAX_UNAUTHENTICATED
 from informix_arrow.wire import messages as m
 
 from .raw import TIMEOUT, RawClient, connect_request

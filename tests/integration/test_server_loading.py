@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import informix_arrow
-from informix_arrow.loading import tables_of_directory
+from informix_arrow.preload import tables_of_directory
 from informix_arrow.server import Server
 
 from .test_server_durability import serving

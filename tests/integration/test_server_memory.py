@@ -20,7 +20,7 @@ from tests.soaking import SECONDS, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
-from informix_arrow.server.edge.session import ClientConnection
+from informix_arrow.server.net.client_connection import ClientConnection
 
 from .test_server_streaming import MIB, resident
 

@@ -192,7 +192,7 @@ def test_interrupts_in_a_row_never_damage_the_stream(tls_server: Server, trustin
 
 
 def test_urgent_bytes_between_records_are_taken_out_however_the_records_arrive() -> None:
-    from informix_arrow.server.edge.tls import _RecordScanner
+    from informix_arrow.server.net.tls import _RecordScanner
 
     records = [b"\x16\x03\x03\x00\x05BBBBB", b"\x17\x03\x03\x00\x00", b"\x17\x03\x03\x42\x42" + b"B" * 0x4242]
     received = b"B".join([b"BB", *records, b"BBB"])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.edge.stream import Stream
+from informix_arrow.server.net.socket_stream import Stream
 from informix_arrow.wire import messages as m
 
 from .raw import RawClient, one

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow import staging
+from informix_arrow.partition import staged_load
 from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
@@ -40,8 +40,8 @@ def part(*ids: int, text: str = "é") -> pa.Table:
     )
 
 
-def staged(conn: ifx.Connection, load: str, table: pa.Table) -> staging.Staged:
-    return staging.load(conn, "orders", load, table.schema, table.to_batches())
+def staged(conn: ifx.Connection, load: str, table: pa.Table) -> staged_load.Staged:
+    return staged_load.load(conn, "orders", load, table.schema, table.to_batches())
 
 
 def ids(conn: ifx.Connection) -> list[int]:
@@ -53,7 +53,7 @@ def tables(conn: ifx.Connection) -> list[str]:
 
 
 def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server) -> None:
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     parts = [staged(conn, load, part(1, 2, 3))]
     with ifx.connect(server.url(conn.database), autocommit=True) as other:
         parts.append(staged(other, load, part(4)))
@@ -61,7 +61,7 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
     assert [each.rows for each in parts] == [3, 1, 0]
     assert {each.load for each in parts} == {load}
     assert ids(conn) == []
-    assert staging.commit_and_clean_up(conn, "orders", parts, "nightly")
+    assert staged_load.commit_and_clean_up(conn, "orders", parts, "nightly")
     rows = conn.execute("SELECT * FROM orders ORDER BY id").fetchall()
     assert [tuple(row) for row in rows] == [
         (1, "é", Decimal("-0.01"), 7),
@@ -70,8 +70,8 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
         (4, "é", Decimal("-0.01"), 7),
     ]
     assert tables(conn) == ["informix_arrow_writes", "orders"]
-    again = [staged(conn, staging.begin(conn, "orders"), part(9))]
-    assert not staging.commit_and_clean_up(conn, "orders", again, "nightly", overwrite=True)
+    again = [staged(conn, staged_load.begin(conn, "orders"), part(9))]
+    assert not staged_load.commit_and_clean_up(conn, "orders", again, "nightly", overwrite=True)
     assert ids(conn) == [1, 2, 3, 4]
     assert tables(conn) == ["informix_arrow_writes", "orders"]
 
@@ -80,8 +80,8 @@ def test_an_id_that_somebody_else_has_taken_is_refused_and_not_passed_over(conn:
     """Streams number their batches, and each checkpoint begins at 0."""
 
     def took(number: int, by: str, *rows: int) -> bool:
-        load = staging.begin(conn, "orders")
-        return staging.commit_and_clean_up(
+        load = staged_load.begin(conn, "orders")
+        return staged_load.commit_and_clean_up(
             conn, "orders", [staged(conn, load, part(*rows))], f"s:{number}", by=by
         )
 
@@ -103,27 +103,27 @@ def test_an_id_that_somebody_else_has_taken_is_refused_and_not_passed_over(conn:
 
 def test_overwriting_takes_the_place_of_all_rows(conn: ifx.Connection) -> None:
     for number, rows in enumerate([part(1, 2), part(2, 3)]):
-        parts = [staged(conn, staging.begin(conn, "orders"), rows)]
-        assert staging.commit_and_clean_up(conn, "orders", parts, str(number), overwrite=True)
+        parts = [staged(conn, staged_load.begin(conn, "orders"), rows)]
+        assert staged_load.commit_and_clean_up(conn, "orders", parts, str(number), overwrite=True)
     assert ids(conn) == [2, 3]
 
 
 def test_a_row_that_is_refused_leaves_the_target_as_it_was_and_the_id_free(conn: ifx.Connection) -> None:
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     first = [staged(conn, load, part(1, 2))]
-    staging.commit_and_clean_up(conn, "orders", first, "a")
+    staged_load.commit_and_clean_up(conn, "orders", first, "a")
     twice = [staged(conn, load, part(3)), staged(conn, load, part(2))]
     with pytest.raises(ifx.IntegrityError):
-        staging.commit_and_clean_up(conn, "orders", twice, "b", overwrite=False)
+        staged_load.commit_and_clean_up(conn, "orders", twice, "b", overwrite=False)
     assert ids(conn) == [1, 2]
-    staging.drop(conn, load)
+    staged_load.drop(conn, load)
     assert tables(conn) == ["informix_arrow_writes", "orders"]
-    assert staging.commit_and_clean_up(conn, "orders", [staged(conn, load, part(3))], "b")
+    assert staged_load.commit_and_clean_up(conn, "orders", [staged(conn, load, part(3))], "b")
     assert ids(conn) == [1, 2, 3]
 
 
 def test_a_part_that_fails_leaves_no_staging_table(conn: ifx.Connection) -> None:
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     with pytest.raises(ifx.DataError):
         staged(conn, load, part(1, text="x" * 21))
 
@@ -132,16 +132,16 @@ def test_a_part_that_fails_leaves_no_staging_table(conn: ifx.Connection) -> None
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"):
-        staging.load(conn, "orders", load, part(1).schema, dying())
+        staged_load.load(conn, "orders", load, part(1).schema, dying())
     assert tables(conn) == ["informix_arrow_writes", "orders"]
 
 
 def test_a_part_that_was_lost_is_noticed(conn: ifx.Connection) -> None:
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     one = staged(conn, load, part(1, 2))
     conn.execute(f"DELETE FROM {one.name} WHERE id = 2")
     with pytest.raises(ifx.InternalError, match=r"2 rows were loaded into .* and 1 of them"):
-        staging.commit_and_clean_up(conn, "orders", [one], "a")
+        staged_load.commit_and_clean_up(conn, "orders", [one], "a")
     assert ids(conn) == []
 
 
@@ -150,37 +150,37 @@ def test_what_dead_loads_left_is_swept_and_nothing_else(conn: ifx.Connection) ->
     theirs = ["ifx_stage_of_hers", "ifx_stagecoach", f"ifx_stage_zzzzzzzz_{'a' * 12}_{'b' * 8}"]
     for name in (old, *theirs):
         conn.execute(f"CREATE TABLE {name} (id INTEGER)")
-    fresh = staged(conn, staging.begin(conn, "orders"), part(1))
+    fresh = staged(conn, staged_load.begin(conn, "orders"), part(1))
     assert tables(conn) == sorted([*theirs, fresh.name, "informix_arrow_writes", "orders"])
-    assert staging.sweep(conn) == []
+    assert staged_load.sweep(conn) == []
 
 
 def test_a_serial_column_is_numbered_or_takes_what_it_is_given(conn: ifx.Connection) -> None:
     conn.execute("CREATE TABLE numbered (k SERIAL PRIMARY KEY, v VARCHAR(5), after INTEGER)")
-    load = staging.begin(conn, "numbered")
+    load = staged_load.begin(conn, "numbered")
     given = pa.table({"v": ["a"], "k": pa.array([41], pa.int32()), "after": [1]})
     left_out = pa.table({"after": [2, 3], "v": ["b", "c"]})
     for number, table in enumerate((given, left_out)):
-        one = staging.load(conn, "numbered", load, table.schema, table.to_batches())
-        staging.commit_and_clean_up(conn, "numbered", [one], str(number))
+        one = staged_load.load(conn, "numbered", load, table.schema, table.to_batches())
+        staged_load.commit_and_clean_up(conn, "numbered", [one], str(number))
     found = conn.execute("SELECT k, v, after FROM numbered ORDER BY k").fetchall()
     assert [tuple(row) for row in found] == [(41, "a", 1), (42, "b", 2), (43, "c", 3)]
 
 
 def test_wrong_targets_are_refused_at_once(conn: ifx.Connection, server: Server) -> None:
     with pytest.raises(ifx.ProgrammingError, match="nowhere"):
-        staging.begin(conn, "nowhere")
-    load = staging.begin(conn, "orders")
+        staged_load.begin(conn, "nowhere")
+    load = staged_load.begin(conn, "orders")
     with pytest.raises(ifx.ProgrammingError, match="has no column more; it has id, v"):
-        staging.load(conn, "orders", load, pa.schema([("more", pa.int32())]), [])
+        staged_load.load(conn, "orders", load, pa.schema([("more", pa.int32())]), [])
     with pytest.raises(ifx.ProgrammingError, match="columns of the table named twice: id"):
-        staging.load(conn, "orders", load, pa.schema([("id", pa.int32()), ("ID", pa.int32())]), [])
+        staged_load.load(conn, "orders", load, pa.schema([("id", pa.int32()), ("ID", pa.int32())]), [])
     with pytest.raises(ifx.InterfaceError, match="200 bytes"):
-        staging.commit_and_clean_up(conn, "orders", [], "é" * 101)
+        staged_load.commit_and_clean_up(conn, "orders", [], "é" * 101)
     server.create_database("staging_unlogged", mode="unlogged")
     with (
         ifx.connect(server.url("staging_unlogged")) as unlogged,
         pytest.raises(ifx.NotSupportedError, match="without logging"),
     ):
-        staging.begin(unlogged, "orders")
+        staged_load.begin(unlogged, "orders")
     server.drop_database("staging_unlogged")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow import staging
+from informix_arrow.partition import staged_load
 from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
@@ -31,7 +31,7 @@ def part(*ids: int) -> pa.Table:
 
 def begun(hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is begun from here on was begun so many hours ago."""
-    real = staging.time
+    real = staged_load.time
 
     class Clock:
         monotonic = staticmethod(real.monotonic)
@@ -40,16 +40,16 @@ def begun(hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
         def time() -> float:
             return float(real.time()) - hours * 3600
 
-    monkeypatch.setattr(staging, "time", Clock)
+    monkeypatch.setattr(staged_load, "time", Clock)
 
 
 def stages(conn: ifx.Connection) -> int:
     return conn.execute("SELECT COUNT(*) FROM systables WHERE tabname LIKE 'ifx_stage_%'").fetchall()[0][0]  # type: ignore[no-any-return]
 
 
-def loaded(conn: ifx.Connection, load: str, *ids: int) -> staging.Staged:
+def loaded(conn: ifx.Connection, load: str, *ids: int) -> staged_load.Staged:
     table = part(*ids)
-    return staging.load(conn, "orders", load, table.schema, table.to_batches())
+    return staged_load.load(conn, "orders", load, table.schema, table.to_batches())
 
 
 def test_parts_wait_for_those_that_were_begun_later(
@@ -57,13 +57,13 @@ def test_parts_wait_for_those_that_were_begun_later(
 ) -> None:
     with monkeypatch.context() as earlier:
         begun(30, earlier)
-        load = staging.begin(conn, "orders")
+        load = staged_load.begin(conn, "orders")
         first = loaded(conn, load, 1)
     with monkeypatch.context() as earlier:
         begun(20, earlier)
         second = loaded(conn, load, 2)
-    assert staging.sweep(conn) == []
-    assert staging.commit_and_clean_up(conn, "orders", [first, second], "a")
+    assert staged_load.sweep(conn) == []
+    assert staged_load.commit_and_clean_up(conn, "orders", [first, second], "a")
     assert conn.execute("SELECT id FROM orders ORDER BY id").fetchall() == [(1,), (2,)]
 
 
@@ -75,26 +75,26 @@ def test_parts_wait_for_one_that_is_still_loaded(conn: ifx.Connection, server: S
         yield from table.slice(0, 30_000).to_batches(max_chunksize=5000)
         with ifx.connect(server.url(conn.database), autocommit=True) as other:
             assert stages(other) == 2
-            swept.append(staging.sweep(other, older=-1.0))
+            swept.append(staged_load.sweep(other, older=-1.0))
         yield from table.slice(30_000).to_batches()
 
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     first = loaded(conn, load, 1)
-    second = staging.load(conn, "orders", load, table.schema, slow())
+    second = staged_load.load(conn, "orders", load, table.schema, slow())
     assert swept == [[]]
-    assert staging.commit_and_clean_up(conn, "orders", [first, second], "a")
+    assert staged_load.commit_and_clean_up(conn, "orders", [first, second], "a")
     assert conn.execute("SELECT COUNT(*), SUM(after) FROM orders").fetchall() == [(39_999, 7 * 39_999)]
 
 
 def test_a_load_that_died_is_swept_as_a_whole(conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as earlier:
         begun(25, earlier)
-        load = staging.begin(conn, "orders")
+        load = staged_load.begin(conn, "orders")
         for number in (1, 2):
             loaded(conn, load, number)
-    fresh = loaded(conn, staging.begin(conn, "orders"), 3)  # begin() sweeps
+    fresh = loaded(conn, staged_load.begin(conn, "orders"), 3)  # begin() sweeps
     assert stages(conn) == 1
-    assert staging.commit_and_clean_up(conn, "orders", [fresh], "b")
+    assert staged_load.commit_and_clean_up(conn, "orders", [fresh], "b")
 
 
 def test_a_part_that_took_a_day_waits_for_its_commit(
@@ -108,11 +108,11 @@ def test_a_part_that_took_a_day_waits_for_its_commit(
         yield from table.slice(1).to_batches()
 
     begun(30, monkeypatch)
-    load = staging.begin(conn, "orders")
-    one = staging.load(conn, "orders", load, table.schema, slow())
+    load = staged_load.begin(conn, "orders")
+    one = staged_load.load(conn, "orders", load, table.schema, slow())
     with ifx.connect(server.url(conn.database), autocommit=True) as other:
-        assert staging.sweep(other) == []
-    assert staging.commit_and_clean_up(conn, "orders", [one], "a")
+        assert staged_load.sweep(other) == []
+    assert staged_load.commit_and_clean_up(conn, "orders", [one], "a")
     assert conn.execute("SELECT id, after FROM orders ORDER BY id").fetchall() == [(1, 7), (2, 7)]
     assert stages(conn) == 0
 
@@ -126,9 +126,9 @@ def test_a_part_that_fails_after_a_day_leaves_no_table(
         raise ValueError("mine")
 
     begun(30, monkeypatch)
-    load = staging.begin(conn, "orders")
+    load = staged_load.begin(conn, "orders")
     with pytest.raises(ValueError, match="mine"):
-        staging.load(conn, "orders", load, part().schema, dying())
+        staged_load.load(conn, "orders", load, part().schema, dying())
     assert stages(conn) == 0
 
 
@@ -137,9 +137,9 @@ def test_what_was_swept_before_its_commit_is_said(
 ) -> None:
     with monkeypatch.context() as earlier:
         begun(25, earlier)
-        load = staging.begin(conn, "orders")
+        load = staged_load.begin(conn, "orders")
         parts = [loaded(conn, load, 1), loaded(conn, load, 2)]
-    assert len(staging.sweep(conn)) == 2
+    assert len(staged_load.sweep(conn)) == 2
     with pytest.raises(ifx.ProgrammingError, match=r"is gone\. Another load sweeps"):
-        staging.commit_and_clean_up(conn, "orders", parts, "a")
+        staged_load.commit_and_clean_up(conn, "orders", parts, "a")
     assert conn.execute("SELECT COUNT(*) FROM orders").fetchall() == [(0,)]

@@ -341,9 +341,9 @@ def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothi
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows behind the end of a transaction are final by themselves, and nobody knows how many there are."""
-    from informix_arrow.exchange.scope import LoadTransaction
-    from informix_arrow.exchange.steps import Exchange
-    from informix_arrow.exchange.turns import request
+    from informix_arrow.operations.io_steps import Exchange
+    from informix_arrow.operations.load_transaction import LoadTransaction
+    from informix_arrow.operations.request_reply import request
     from informix_arrow.wire import messages as m
 
     undo = LoadTransaction.rollback

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from informix_arrow.server.engine.engine import Engine
+    from informix_arrow.server.session.engine import Engine
 
     from .engine_support import Copies
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.lob_calls import Client
-from informix_arrow.server.engine.prepared import StatementOutcome
-from informix_arrow.server.engine.session import EngineSession, open_session
+from informix_arrow.server.catalog.catalog import duck_database
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
-from informix_arrow.server.schema.catalog import duck_database
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import EngineSession, open_session
+from informix_arrow.server.session.lob_calls import Client
+from informix_arrow.server.session.prepared_plan import StatementOutcome
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 

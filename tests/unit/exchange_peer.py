@@ -8,9 +8,16 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from informix_arrow.exchange.buffer import ReceiveBuffer
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Connect, Exchange, ExcludeFromTimeout, Receive, Send, SendReceive
+from informix_arrow.operations.io_steps import (
+    Connect,
+    Exchange,
+    ExcludeFromTimeout,
+    Receive,
+    Send,
+    SendReceive,
+)
+from informix_arrow.operations.receive_buffer import ReceiveBuffer
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, StatementType

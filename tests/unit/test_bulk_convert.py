@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.bulk.convert import Converter, converter
-from informix_arrow.bulk.feed import ArrowRowSource
-from informix_arrow.bulk.report import RejectedRows
-from informix_arrow.exchange.load import RowFraming, RowGroup
+from informix_arrow.ingest.convert import Converter, converter
+from informix_arrow.ingest.report import RejectedRows
+from informix_arrow.ingest.row_feed import ArrowRowSource
+from informix_arrow.operations.bulk_insert import RowFraming, RowGroup
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bound_to_python
 from informix_arrow.wire.capabilities import Framing

@@ -24,8 +24,8 @@ from informix_arrow._bulk import (
     SHAPE_UNKNOWN,
     BulkReader,
 )
-from informix_arrow.server.dialogue.bulk import OPTIONS
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.handlers.bulk import OPTIONS
 from informix_arrow.server.types.conversions import ValueConverter
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value, bound_to_python

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.bulk.convert import converter
-from informix_arrow.bulk.feed import ArrowRowSource
-from informix_arrow.exchange.load import RowFraming, put_type
+from informix_arrow.ingest.convert import converter
+from informix_arrow.ingest.row_feed import ArrowRowSource
+from informix_arrow.operations.bulk_insert import RowFraming, put_type
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column

@@ -10,12 +10,19 @@ import pyarrow.compute as pc
 import pytest
 from tests.walking import walked
 
-from informix_arrow.bulk.advice import hint_for
-from informix_arrow.bulk.ddl import create_table, declared_type, merge_statement, staging_table
-from informix_arrow.bulk.progress import Bar
-from informix_arrow.bulk.report import RejectedRows, describe_row
-from informix_arrow.bulk.source import open_source
-from informix_arrow.bulk.target import bare_name, check_table, insert_statement, map_columns, quote, quote_new
+from informix_arrow.ingest.batch_sources import open_source
+from informix_arrow.ingest.create_table import create_table, declared_type, merge_statement, staging_table
+from informix_arrow.ingest.error_hints import hint_for
+from informix_arrow.ingest.progress import Bar
+from informix_arrow.ingest.report import RejectedRows, describe_row
+from informix_arrow.ingest.target_table import (
+    bare_name,
+    check_table,
+    insert_statement,
+    map_columns,
+    quote,
+    quote_new,
+)
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, InterfaceError, ProgrammingError, database_error
 from informix_arrow.wire.types import ColumnType

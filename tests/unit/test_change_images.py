@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 from tests.change_follower import records as parsed
 
-from informix_arrow.server.changes import records
-from informix_arrow.server.changes.images import TableImageEncoder
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.cdc_log import records
+from informix_arrow.server.cdc_log.row_images import TableImageEncoder
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect
 

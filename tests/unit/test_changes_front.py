@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow import capturing
-from informix_arrow.capturing import Changes
-from informix_arrow.changes.assembler import Assembler, CapturedTable
-from informix_arrow.changes.batches import expected_schema
-from informix_arrow.exchange.buffer import ReceiveBuffer
-from informix_arrow.exchange.capturing import CaptureReader
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import ConnectionLost, Receive, Send
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.cdc import capture
+from informix_arrow.cdc.assembler import Assembler, CapturedTable
+from informix_arrow.cdc.capture import Changes
+from informix_arrow.cdc.requests import CaptureReader
+from informix_arrow.cdc.table_batches import expected_schema
+from informix_arrow.operations.io_steps import ConnectionLost, Receive, Send
+from informix_arrow.operations.receive_buffer import ReceiveBuffer
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
@@ -146,7 +146,7 @@ def make() -> Iterator[Make]:
         captured = [CapturedTable(name, label, names[name]) for label, name in enumerate(tables, 1)]
         schemas = {name: expected_schema(COLUMNS[name], TypeOptions()) for name in tables}
         assembler = Assembler(captured, TypeOptions(), "utf-8")
-        reads = CaptureReader(NUMBER, capturing.READ_BYTES, records, assembler.write)
+        reads = CaptureReader(NUMBER, capture.READ_BYTES, records, assembler.write)
         found = Changes(cast(Any, connection), NUMBER, assembler, reads, schemas, idle, watchdog, goodbye=1.0)
         made.append(found)
         return found, connection
@@ -356,7 +356,7 @@ def test_warnings_are_given(make: Make) -> None:
 def ten_seconds_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a clock go on by ten seconds whenever it is looked at."""
     now = iter(range(0, 1_000_000, 10))
-    monkeypatch.setattr(capturing, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
+    monkeypatch.setattr(capture, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
 
 
 def test_a_reader_that_stands_while_the_log_grows_is_an_error(
@@ -367,7 +367,7 @@ def test_a_reader_that_stands_while_the_log_grows_is_an_error(
     connection.rows = [(69, 1000)]
     with pytest.raises(OperationalError, match=r"stands at 69:0x1000, though the log went on to 69:0x3e8000"):
         next(iter(changes))
-    assert [sql for sql in connection.executed if "syslogs" in sql] == [capturing._LOG_END]
+    assert [sql for sql in connection.executed if "syslogs" in sql] == [capture._LOG_END]
 
 
 def test_a_reader_at_the_end_of_the_log_or_that_moves_is_none(
@@ -406,10 +406,10 @@ def test_only_a_place_at_the_end_of_the_log_is_believed(
 ) -> None:
     connection = Written(iter(()), 1)
     connection.rows = [(9, 2), *rows]
-    before = capturing._log_end(cast(Any, connection))
+    before = capture._log_end(cast(Any, connection))
     assert before == 9 << 32 | 0x2000
-    assert capturing._read_start_lsn(cast(Any, connection), 1, before) == begun
-    assert capturing._read_start_lsn(cast(Any, connection), 1, None) is None
+    assert capture._read_start_lsn(cast(Any, connection), 1, before) == begun
+    assert capture._read_start_lsn(cast(Any, connection), 1, None) is None
 
 
 def test_closing_says_so_to_the_server_once(make: Make) -> None:
@@ -418,7 +418,7 @@ def test_closing_says_so_to_the_server_once(make: Make) -> None:
     with changes:
         assert not changes.closed
     changes.close()
-    assert connection.executed == [capturing._CLOSE]
+    assert connection.executed == [capture._CLOSE]
     assert connection.closed
     with pytest.raises(InterfaceError, match="closed"):
         next(iter(changes))
@@ -465,7 +465,7 @@ def test_wrong_arguments_are_refused_before_anything_is_asked(
 ) -> None:
     given = {"connection": "informix://u:p@nowhere:1/stores?server=s", **arguments}
     with pytest.raises(InterfaceError, match=message):
-        capturing.capture(**given)
+        capture.capture(**given)
 
 
 def test_batches_refuse_wrong_limits(make: Make) -> None:

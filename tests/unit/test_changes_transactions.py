@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.changes.assembler import Assembler, CapturedTable, Transaction
-from informix_arrow.changes.batches import Sizes, nulls
-from informix_arrow.changes.token import Token, lsn_text
+from informix_arrow.cdc.assembler import Assembler, CapturedTable, Transaction
+from informix_arrow.cdc.table_batches import Sizes, nulls
+from informix_arrow.cdc.token import Token, lsn_text
 from informix_arrow.wire.errors import DataError, Error, InterfaceError, OperationalError, ProtocolError
 from informix_arrow.wire.plan_ops import TypeOptions
 

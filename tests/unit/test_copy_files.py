@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.copies import files, folders, tables
-from informix_arrow.copies.checks import ColumnChecksums
-from informix_arrow.copies.folders import Syncing
-from informix_arrow.copies.overlapping import PrefetchBuffer, SourceFailed, process_in_thread
-from informix_arrow.copies.state import CopyRows
-from informix_arrow.copies.tables import TableWriter
+from informix_arrow.replicate import folders, parquet_tables, parquet_writer
+from informix_arrow.replicate.checksums import ColumnChecksums
+from informix_arrow.replicate.folders import Syncing
+from informix_arrow.replicate.parquet_writer import TableWriter
+from informix_arrow.replicate.prefetch import PrefetchBuffer, SourceFailed, process_in_thread
+from informix_arrow.replicate.state import CopyRows
 
 DAY = dt.date(2026, 1, 31)
 
@@ -82,7 +82,7 @@ def assert_is_read(data: bytes, table: pa.Table) -> None:
 @pytest.mark.parametrize("different", [1, 3, 200, 100_000])
 def test_what_is_read_is_what_was_written(different: int, nulls: float, monkeypatch: Any) -> None:
     """NULLs, pieces of batches that begin anywhere, row groups."""
-    monkeypatch.setattr(tables, "GROUP_BYTES", 1 << 20)
+    monkeypatch.setattr(parquet_writer, "GROUP_BYTES", 1 << 20)
     table = made(9000, different, nulls, different)
     whole = table.combine_chunks().to_batches()[0]
     cuts = [0, 1, 10, 2058, 2063, 6001, 9000]
@@ -261,7 +261,7 @@ class _Memory:
 
     has_empty_files = packed = True
     partition_by: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
+    parquet_tables: tuple[str, ...] = ()
 
     def __init__(self, schema: pa.Schema, damage: Callable[[bytes], bytes] = lambda data: data) -> None:
         self.schema = schema
@@ -287,8 +287,8 @@ class _Memory:
 
 @pytest.mark.parametrize("readers", [1, 3])
 def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(tables, "GROUP_BYTES", 8000)
-    monkeypatch.setattr(files, "READERS", readers)
+    monkeypatch.setattr(parquet_writer, "GROUP_BYTES", 8000)
+    monkeypatch.setattr(parquet_tables, "READERS", readers)
     table = pa.table({"n": pa.array(range(8000), pa.int64()), "after": ["x"] * 8000})
 
     def copied(other: int | None) -> _Memory:
@@ -310,7 +310,7 @@ def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
                 checks.add(batch)
                 yield batch
 
-        assert len(files.write_files("t", change, CopyRows(table.schema, batches(), checks))) == 1
+        assert len(parquet_tables.write_files("t", change, CopyRows(table.schema, batches(), checks))) == 1
         return change
 
     assert copied(None).synced

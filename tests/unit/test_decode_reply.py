@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from informix_arrow._decode import Decoder
-from informix_arrow.exchange.shape import ResultDescription
+from informix_arrow.operations.result_description import ResultDescription
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, compile_plan

@@ -13,7 +13,7 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow._decode import FULL, OTHER, Decoder
-from informix_arrow.shaping.finish import as_text
+from informix_arrow.rows.postprocess import as_text
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, Kind, PlanOp, arrow_type_of_op

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.server.dialogue import descriptions
-from informix_arrow.server.dialogue.cursors import TupleEncoder
-from informix_arrow.server.dialogue.descriptions import DescriptionCache
-from informix_arrow.server.dialogue.statements import StatementHandles
-from informix_arrow.server.engine.prepared import PreparedPlan
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.handlers import descriptions
+from informix_arrow.server.handlers.cursors import TupleEncoder
+from informix_arrow.server.handlers.descriptions import DescriptionCache
+from informix_arrow.server.handlers.statements import StatementHandles
+from informix_arrow.server.session.prepared_plan import PreparedPlan
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, StatementType

@@ -7,8 +7,8 @@ import sqlglot
 from sqlglot import exp
 
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.grammar.dialect import InformixExact, InformixExactDelimited
-from informix_arrow.server.grammar.lexical import blank_comments
+from informix_arrow.server.parse.dialect import InformixExact, InformixExactDelimited
+from informix_arrow.server.parse.lexical import blank_comments
 
 ROUND_TRIPS = [
     "SELECT SKIP 2 FIRST 5 a FROM t",

@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import PreparedPlan, StatementOutcome
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.planning.plans import KeyedModify, ModifyPlan, SelectPlan
+from informix_arrow.server.plan.plans import KeyedModify, ModifyPlan, SelectPlan
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.prepared_plan import PreparedPlan, StatementOutcome
 
 from .engine_support import Db, connect
 

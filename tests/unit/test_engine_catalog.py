@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.session import open_session
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import open_session
 
 from .engine_support import VERSION, Db, connect, open_engine
 

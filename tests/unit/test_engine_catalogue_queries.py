@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

@@ -1,5 +1,5 @@
 """The log of changes: what is in it after every way to change rows, transactions that fail, and restarts
-(server/changes, engine/row_changes.py)."""
+(server/changes, session/row_changes.py)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import pyarrow as pa
 import pytest
 from tests.change_follower import Follower, Row, records
 
-from informix_arrow.server.changes import log as log_module
-from informix_arrow.server.changes import reader
-from informix_arrow.server.changes.images import TableImageEncoder
-from informix_arrow.server.changes.log import ChangeLog, LogPositionGone
-from informix_arrow.server.changes.reader import CaptureTarget, LogReader
-from informix_arrow.server.changes.records import RecordKind
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.journal import WriteRecorder
+from informix_arrow.server.cdc_log import log as log_module
+from informix_arrow.server.cdc_log import reader
+from informix_arrow.server.cdc_log.log import ChangeLog, LogPositionGone
+from informix_arrow.server.cdc_log.reader import CaptureTarget, LogReader
+from informix_arrow.server.cdc_log.records import RecordKind
+from informix_arrow.server.cdc_log.row_images import TableImageEncoder
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.planning.plans import KeyedModify
+from informix_arrow.server.plan.plans import KeyedModify
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.journal import WriteRecorder
 
 from .engine_support import VERSION, Db, connect, open_engine
 

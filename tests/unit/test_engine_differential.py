@@ -14,9 +14,9 @@ from contextlib import contextmanager
 import pytest
 from tests.soaking import seeds
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.prepared_plan import StatementOutcome
 
 from .engine_support import connect, open_engine
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.types.value_forms import modulo
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.types.parameter_values import modulo
 
 from .engine_support import Db, connect
 

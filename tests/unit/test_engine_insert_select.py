@@ -11,11 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import journal, kept_tables, row_inserts, running
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.kept_tables import SpilledTable, TableSpill
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.planning.plans import WARN_CUT
+from informix_arrow.server.plan.plans import WARN_CUT
+from informix_arrow.server.session import duck_executor, insert, journal, table_spill
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.table_spill import SpilledTable, TableSpill
 
 from .engine_support import Db, connect
 
@@ -41,16 +41,16 @@ def fill(db: Db) -> None:
 def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Statements are done in parts; the rows of each part that was inserted."""
     inserted: list[int] = []
-    append = row_inserts.TableAppender.append
+    append = insert.TableAppender.append
 
     def counted(*arguments: object, **named: object) -> object:
         inserted.append(int(str(arguments[3])))
         return append(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(row_inserts.TableAppender, "append", counted)
-    monkeypatch.setattr(row_inserts, "_MAX_INSERT_ROWS", 1)
-    monkeypatch.setattr(row_inserts, "batch_rows", lambda _: 2048)
-    monkeypatch.setattr(running, "_SPOOL_MEMORY", 0)
+    monkeypatch.setattr(insert.TableAppender, "append", counted)
+    monkeypatch.setattr(insert, "_MAX_INSERT_ROWS", 1)
+    monkeypatch.setattr(insert, "batch_rows", lambda _: 2048)
+    monkeypatch.setattr(duck_executor, "_SPOOL_MEMORY", 0)
     monkeypatch.setattr(journal, "TableSpill", partial(TableSpill, memory=0))
     monkeypatch.setattr(journal, "_FREEZE_ROWS", 2048)
     return inserted
@@ -241,7 +241,7 @@ def _full(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     def full(*_: object) -> None:
         raise SqlError(-271, -131, 0, "", "no space")
 
-    monkeypatch.setattr(f"informix_arrow.server.engine.{what}", full)
+    monkeypatch.setattr(f"informix_arrow.server.session.{what}", full)
 
 
 @pytest.mark.parametrize("what", ["spool.SpillFile.write", "kept_tables.SpillFile.write"])
@@ -252,7 +252,7 @@ def test_a_full_disk_refuses_the_statement_and_leaves_the_transaction(
     db.run("insert into t values (-1, 1, 'first')")
     with monkeypatch.context() as patched:
         if what.startswith("kept"):
-            patched.setattr(running, "_SPOOL_MEMORY", 1 << 30)
+            patched.setattr(duck_executor, "_SPOOL_MEMORY", 1 << 30)
         _full(patched, what)
         assert db.fails("insert into t select id, other, name from source").sqlcode == -271
     assert db.rows("select id from t") == [(-1,)]
@@ -277,7 +277,7 @@ def test_tables_beyond_the_memory_come_back_from_the_file(
 ) -> None:
     kept = TableSpill(str(tmp_path / "aside"), memory=1300)
     tables = [pa.table({"n": pa.array(range(n, n + 100)), "s": ["x" * n] * 100}) for n in range(5)]
-    monkeypatch.setattr(kept_tables, "_SPILL_BATCH_BYTES", 500)
+    monkeypatch.setattr(table_spill, "_SPILL_BATCH_BYTES", 500)
     places = [kept.store(table) for table in tables]
     assert [isinstance(place, SpilledTable) for place in places] == [False, True, True, True, True]
     assert [place.num_rows for place in places] == [100] * 5

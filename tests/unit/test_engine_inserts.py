@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.dialogue.bulk import OPTIONS
-from informix_arrow.server.engine.appending import BatchOutcome
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.handlers.bulk import OPTIONS
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.prepared_plan import StatementOutcome
+from informix_arrow.server.session.table_appender import BatchOutcome
 from informix_arrow.wire.datetimes import DatetimeValue
 from informix_arrow.wire.plan_ops import arrow_type
 from informix_arrow.wire.qualifiers import Qualifier
@@ -406,7 +406,7 @@ def test_an_interrupted_batch_is_not_tried_row_by_row(db: Db, monkeypatch: pytes
         raise SqlError(-213, -157)
 
     prepared, columns = batch_of(db, "insert into t values (?)", [(1,), (2,)])
-    monkeypatch.setattr("informix_arrow.server.engine.appending._write", interrupted)
+    monkeypatch.setattr("informix_arrow.server.session.table_appender._write", interrupted)
     with pytest.raises(SqlError) as caught:
         db.session.execute_batch(prepared, columns)
     assert caught.value.sqlcode == -213

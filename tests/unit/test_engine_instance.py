@@ -8,10 +8,10 @@ import sys
 import duckdb
 import pytest
 
-from informix_arrow.server.engine.instance import DuckInstance, MemorySettings
+from informix_arrow.server.session.duck_instance import DuckInstance, MemorySettings
 
 BY_ROW_IDS = """
-from informix_arrow.server.engine.instance import Instance, Memory
+from informix_arrow.server.session.duck_instance import Instance, Memory
 
 instance = Instance(None, Memory())
 con = instance.connect()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types import intervals
 from informix_arrow.wire.datetimes import IntervalValue
 from informix_arrow.wire.qualifiers import Qualifier

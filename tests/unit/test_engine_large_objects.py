@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.lobs import CHUNK
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.smart_object_store import CHUNK
 from informix_arrow.wire.type_codes import LOCATOR_SIZE
 
 from .engine_support import Db, connect

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect
 

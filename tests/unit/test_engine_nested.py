@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
 from informix_arrow.wire.plan_ops import TypeOptions

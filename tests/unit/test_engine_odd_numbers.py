@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.prepared import StatementOutcome
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.planning.plans import InsertPlan
+from informix_arrow.server.plan.plans import InsertPlan
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.prepared_plan import StatementOutcome
 
 from .engine_support import Db, connect
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.session import open_session
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import open_session
 from informix_arrow.server.types.result_types import RESULT_OPTIONS
 from informix_arrow.wire.plan_ops import arrow_type
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.journal import RecordedWrite, WriteRecorder
-from informix_arrow.server.engine.locks import MAX_ROW_LOCKS
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.journal import RecordedWrite, WriteRecorder
+from informix_arrow.server.session.locks import MAX_ROW_LOCKS
 
 from .engine_support import VERSION, Db, connect
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import session_tables
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.schema import stored_names
+from informix_arrow.server.catalog import stored_names
+from informix_arrow.server.session import session_tables
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect
 

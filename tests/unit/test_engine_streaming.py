@@ -15,17 +15,17 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import spill_file, spool
-from informix_arrow.server.engine.duck_transaction import DuckTransaction
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.instance import MemorySettings
-from informix_arrow.server.engine.locks import Locks
-from informix_arrow.server.engine.prepared import QueryResult
-from informix_arrow.server.engine.schema_changes import SchemaVersion
-from informix_arrow.server.engine.spool import BatchSpool
-from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session import spill_file, spool
+from informix_arrow.server.session.duck_instance import MemorySettings
+from informix_arrow.server.session.duck_transaction import DuckTransaction
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.locks import Locks
+from informix_arrow.server.session.prepared_plan import QueryResult
+from informix_arrow.server.session.schema_version import SchemaVersion
+from informix_arrow.server.session.spool import BatchSpool
+from informix_arrow.server.session.streamed_result import SpooledResult
 
 from .engine_support import VERSION, Db, connect
 

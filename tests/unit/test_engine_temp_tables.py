@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect
 

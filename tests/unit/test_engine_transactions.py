@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import VERSION, Db, connect
 

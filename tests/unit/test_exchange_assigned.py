@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.walking import walked
 
-from informix_arrow.exchange.assigned import assigned_placeholders
+from informix_arrow.operations.placeholder_targets import assigned_placeholders
 
 
 @walked(

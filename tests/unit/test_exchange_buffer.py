@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from informix_arrow.exchange.buffer import INITIAL_BYTES, LOW_WATER, ReceiveBuffer
+from informix_arrow.operations.receive_buffer import INITIAL_BYTES, LOW_WATER, ReceiveBuffer
 
 SIZE = 1 << 20
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.exchange import cancel
-from informix_arrow.exchange.session import Session, TransactionStatus
-from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.steps import Call, CancelReason, ConnectionLost, Exchange
+from informix_arrow.operations import cancel
+from informix_arrow.operations.io_steps import Call, CancelReason, ConnectionLost, Exchange
+from informix_arrow.operations.prepare import prepare
+from informix_arrow.operations.session import Session, TransactionStatus
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import ProgrammingError, QueryCanceled, QueryTimeout, database_error
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.client_files import refuse_in_pipeline, refuse_unregistered
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.object_sources import ClientFiles
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.statement import Outcome
-from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import request
+from informix_arrow.operations.client_files import refuse_in_pipeline, refuse_unregistered
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.object_sources import ClientFiles
+from informix_arrow.operations.prepare import Outcome
+from informix_arrow.operations.request_reply import request
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, OperationalError, ProtocolError
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from informix_arrow.exchange.assigned import Check
-from informix_arrow.exchange.columns import ColumnBinder, ParameterBinding
+from informix_arrow.operations.column_binding import ColumnBinder, ParameterBinding
+from informix_arrow.operations.placeholder_targets import Check
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value, bound_to_python
 from informix_arrow.wire.capabilities import Framing

@@ -11,11 +11,11 @@ from itertools import pairwise
 import pytest
 
 from informix_arrow.dsn import Parameters
-from informix_arrow.exchange import known_servers
-from informix_arrow.exchange.connect import connect, disconnect
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.operations import capability_cache
+from informix_arrow.operations.connect import connect, disconnect
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing, server_answer
 from informix_arrow.wire.describe import Column
@@ -311,7 +311,7 @@ def test_a_server_that_asks_questions_is_sent_nothing_ahead() -> None:
         peer.run(connect(KNOWN))
         assert peer.names() == ["Protocols", "Ack", "Info", "DbOpen"]
         assert flights(peer) == 4
-    known_servers.clear()
+    capability_cache.clear()
     LoginPeer().run(connect(KNOWN))
     peer = pam_peer([m.Accept()])  # since then
     peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
@@ -325,11 +325,11 @@ def test_servers_are_known_by_where_they_are_and_not_without_end() -> None:
     peer.run(connect(replace(KNOWN, port=1)))
     assert flights(peer) == 3
     for number in range(1000):
-        known_servers.store(("h", number, False), b"x")
-    assert len(known_servers._capability_cache) <= 256
-    known_servers.invalidate(("h", 999, False))
-    known_servers.store(("h", 999, False), b"x")
-    assert known_servers.get(("h", 999, False)) == b""
+        capability_cache.store(("h", number, False), b"x")
+    assert len(capability_cache._capability_cache) <= 256
+    capability_cache.invalidate(("h", 999, False))
+    capability_cache.store(("h", 999, False), b"x")
+    assert capability_cache.get(("h", 999, False)) == b""
 
 
 def test_another_code_set_makes_a_second_login() -> None:

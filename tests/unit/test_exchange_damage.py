@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import pytest
 
-from informix_arrow.exchange.cancel import interruptible
-from informix_arrow.exchange.connect import connect
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.steps import Call, CancelReason
+from informix_arrow.operations.cancel import interruptible
+from informix_arrow.operations.connect import connect
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.io_steps import Call, CancelReason
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.errors import Error

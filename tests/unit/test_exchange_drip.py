@@ -10,11 +10,11 @@ import pytest
 from tests.unit.exchange_peer import COLUMNS, FRAMING, Peer, insert, new_session, rows, select
 from tests.unit.test_exchange_hostile import endless, flood, hostile
 
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.turns import drain_pending_replies, request
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.prepare import prepare
+from informix_arrow.operations.request_reply import drain_pending_replies, request
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, StatementType

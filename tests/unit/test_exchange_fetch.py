@@ -7,14 +7,14 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.fetch import DecodedBatch, ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.opening import make_cursor
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import clear_orphans, drain_pending_replies
-from informix_arrow.shaping.rows import DecodedRows, RowBuffer
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import DecodedBatch, ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.open_cursor import make_cursor
+from informix_arrow.operations.request_reply import clear_orphans, drain_pending_replies
+from informix_arrow.operations.session import Session
+from informix_arrow.rows.python_rows import DecodedRows, RowBuffer
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (

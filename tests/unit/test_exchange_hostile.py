@@ -13,14 +13,14 @@ import pytest
 from tests.unit.exchange_peer import FRAMING, Peer, new_session
 
 from informix_arrow.dsn import resolve
-from informix_arrow.exchange.buffer import ReceiveBuffer
-from informix_arrow.exchange.fetch import ReadOptions
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.shape import ResultDescription
-from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.steps import Exchange, Receive, Send, split_send_receive
-from informix_arrow.exchange.turns import request
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions
+from informix_arrow.operations.io_steps import Exchange, Receive, Send, split_send_receive
+from informix_arrow.operations.prepare import prepare
+from informix_arrow.operations.receive_buffer import ReceiveBuffer
+from informix_arrow.operations.request_reply import request
+from informix_arrow.operations.result_description import ResultDescription
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import Framing

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.large_objects import ObjectContents, ObjectReader, read_blob
-from informix_arrow.exchange.object_streams import read_blob_reply
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.smart_objects import FIRST_READ_BYTES, READ_BYTES, read_object
-from informix_arrow.exchange.stream import encode_group
-from informix_arrow.exchange.turns import drain_pending_replies, send_all
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.large_objects import ObjectContents, ObjectReader, read_blob
+from informix_arrow.operations.message_stream import encode_group
+from informix_arrow.operations.object_streams import read_blob_reply
+from informix_arrow.operations.request_reply import drain_pending_replies, send_all
+from informix_arrow.operations.result_description import ObjectColumn
+from informix_arrow.operations.session import Session
+from informix_arrow.operations.smart_objects import FIRST_READ_BYTES, READ_BYTES, read_object
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.load import (
+from informix_arrow.operations.batch_replies import BatchReplyReader, ManyOutcome
+from informix_arrow.operations.bulk_insert import (
     CachedTableMetadata,
     Loader,
     LoadOutcome,
@@ -17,10 +18,9 @@ from informix_arrow.exchange.load import (
     RowFraming,
     RowGroup,
 )
-from informix_arrow.exchange.replies import BatchReplyReader, ManyOutcome
-from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
-from informix_arrow.exchange.session import Session, TransactionStatus
-from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send, split_send_receive
+from informix_arrow.operations.io_steps import ConnectionLost, Exchange, Receive, Send, split_send_receive
+from informix_arrow.operations.load_transaction import LoadTransaction, LoadTransactionKind
+from informix_arrow.operations.session import Session, TransactionStatus
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.describe import StatementType
@@ -188,7 +188,7 @@ def test_an_insert_cursor_is_opened_typed_and_closed_once() -> None:
 
 
 def test_boolean_and_lvarchar_are_put_in_the_forms_that_jdbc_asks_for() -> None:
-    from informix_arrow.exchange.load import put_type
+    from informix_arrow.operations.bulk_insert import put_type
 
     assert put_type(ColumnType.boolean(not_null=True)) == ColumnType(45, 1, 0, 0, "informix", "boolean")
     assert put_type(ColumnType.lvarchar(300)) == ColumnType(43, 300)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.load import Loader, LoadOutcome, LoadSpec
-from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
-from informix_arrow.exchange.session import TransactionStatus
-from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.operations.bulk_insert import Loader, LoadOutcome, LoadSpec
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.load_transaction import LoadTransaction, LoadTransactionKind
+from informix_arrow.operations.session import TransactionStatus
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, IntegrityError, OperationalError

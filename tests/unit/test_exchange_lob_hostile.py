@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from informix_arrow.exchange.client_files import handle_file_request
-from informix_arrow.exchange.fetch import ReadOptions
-from informix_arrow.exchange.many import execute_many
-from informix_arrow.exchange.object_sources import ClientFiles
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.smart_objects import SmartObjectReader
-from informix_arrow.exchange.statement import Outcome
-from informix_arrow.exchange.stream import next_message
-from informix_arrow.exchange.turns import IGNORED_REPLY, drain_pending_replies
+from informix_arrow.operations.client_files import handle_file_request
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.executemany import execute_many
+from informix_arrow.operations.fetch import ReadOptions
+from informix_arrow.operations.message_stream import next_message
+from informix_arrow.operations.object_sources import ClientFiles
+from informix_arrow.operations.prepare import Outcome
+from informix_arrow.operations.request_reply import IGNORED_REPLY, drain_pending_replies
+from informix_arrow.operations.smart_objects import SmartObjectReader
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, InterfaceError, OperationalError, ProtocolError

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.client_files import handle_file_request
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.lob_parameters import bind_row, send_bound
-from informix_arrow.exchange.many import execute_many
-from informix_arrow.exchange.object_sources import OpenFile, content_source
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.statement import Outcome
-from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.operations.client_files import handle_file_request
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.executemany import execute_many
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.lob_parameters import bind_row, send_bound
+from informix_arrow.operations.object_sources import OpenFile, content_source
+from informix_arrow.operations.prepare import Outcome
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, NotSupportedError

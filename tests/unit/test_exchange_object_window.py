@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.large_objects import ObjectReader
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.smart_objects import END_READ_BYTES, MAX_RUN_OBJECTS
-from informix_arrow.exchange.steps import ConnectionLost
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.operations.io_steps import ConnectionLost
+from informix_arrow.operations.large_objects import ObjectReader
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.result_description import ObjectColumn
+from informix_arrow.operations.session import Session
+from informix_arrow.operations.smart_objects import END_READ_BYTES, MAX_RUN_OBJECTS
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, QueryCanceled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.exchange_peer import new_session
 from tests.walking import walked
 
-from informix_arrow.exchange.pace import IN_FLIGHT_SECONDS, AdaptiveWindow
+from informix_arrow.operations.adaptive_window import IN_FLIGHT_SECONDS, AdaptiveWindow
 
 
 class Clock:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.walking import walked
 
-from informix_arrow.shaping.parameters import MAX_PARAMETERS, check_parameters, check_row, count_placeholders
+from informix_arrow.rows.parameters import MAX_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 

@@ -9,14 +9,14 @@ from types import FrameType
 
 import pytest
 
-from informix_arrow.exchange import run as running
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.reexecute import SmallResult
-from informix_arrow.exchange.run import execute_statement, run_statement
-from informix_arrow.exchange.session import Session, SessionSettings, TransactionStatus
-from informix_arrow.exchange.statement_cache import StatementCache
-from informix_arrow.shaping.parameters import parse
+from informix_arrow.operations import execute as running
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.execute import execute_statement, run_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.reexecute import SmallResult
+from informix_arrow.operations.session import Session, SessionSettings, TransactionStatus
+from informix_arrow.operations.statement_cache import StatementCache
+from informix_arrow.rows.parameters import parse
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error
 

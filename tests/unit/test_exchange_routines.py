@@ -9,10 +9,10 @@ from decimal import Decimal
 import pytest
 from tests.walking import walked
 
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.procedures import call_procedure
-from informix_arrow.exchange.routines import fast_path_call
-from informix_arrow.exchange.statement import Outcome
+from informix_arrow.operations.fast_path import fast_path_call
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.prepare import Outcome
+from informix_arrow.operations.procedures import call_procedure
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bound_values import bound_to_python
 from informix_arrow.wire.describe import StatementType

@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.scroll import MAX_ROWS_AHEAD, Scroller
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Call, CancelReason
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.io_steps import Call, CancelReason
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.scroll import MAX_ROWS_AHEAD, Scroller
+from informix_arrow.operations.session import Session
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (

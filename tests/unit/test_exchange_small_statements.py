@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.connect import connect, disconnect
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.reset import InitialState, reset
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session, SessionSettings, TransactionStatus
-from informix_arrow.exchange.statement_cache import StatementCache
-from informix_arrow.exchange.steps import run_without_io
-from informix_arrow.exchange.transaction import rollback
-from informix_arrow.shaping.rows import NO_ROW, RowBuffer
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.connect import connect, disconnect
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.io_steps import run_without_io
+from informix_arrow.operations.reset import InitialState, reset
+from informix_arrow.operations.session import Session, SessionSettings, TransactionStatus
+from informix_arrow.operations.statement_cache import StatementCache
+from informix_arrow.operations.transaction import rollback
+from informix_arrow.rows.python_rows import NO_ROW, RowBuffer
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, OperationalError
 

@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.blocks import begin_block, end_block
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.many import execute_many
-from informix_arrow.exchange.replies import ManyOutcome
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.statement_cache import MAX_TEXT_LENGTH, StatementCache
-from informix_arrow.exchange.transaction import rollback
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.operations.batch_replies import ManyOutcome
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.executemany import execute_many
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.session import Session
+from informix_arrow.operations.statement_cache import MAX_TEXT_LENGTH, StatementCache
+from informix_arrow.operations.transaction import rollback
+from informix_arrow.operations.transaction_blocks import begin_block, end_block
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, Plan, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, ProgrammingError
@@ -127,7 +127,7 @@ def test_a_change_is_prepared_once_and_executed_again_with_other_values() -> Non
 
 
 def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    from informix_arrow.exchange import opening
+    from informix_arrow.operations import open_cursor
     from informix_arrow.wire.plan_ops import TypeOptions
 
     compiled = list[object]()
@@ -136,7 +136,7 @@ def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.M
         compiled.append(arguments)
         return compile_plan(*arguments, **options)
 
-    monkeypatch.setattr(opening, "compile_plan", counting)
+    monkeypatch.setattr(open_cursor, "compile_plan", counting)
     server, session = Server(), caching()
     peer = Peer(server)
     for _ in range(3):

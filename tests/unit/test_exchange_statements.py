@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from informix_arrow.exchange.fetch import ReadOptions
-from informix_arrow.exchange.many import CHUNK_ROWS, execute_many
-from informix_arrow.exchange.replies import ManyOutcome
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.session import Session, TransactionStatus
-from informix_arrow.exchange.statement import Outcome
-from informix_arrow.exchange.transaction import commit, rollback
-from informix_arrow.exchange.turns import drain_pending_replies
+from informix_arrow.operations.batch_replies import ManyOutcome
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.executemany import CHUNK_ROWS, execute_many
+from informix_arrow.operations.fetch import ReadOptions
+from informix_arrow.operations.prepare import Outcome
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.session import Session, TransactionStatus
+from informix_arrow.operations.transaction import commit, rollback
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, IntegrityError, ProgrammingError, ProtocolError

@@ -8,20 +8,20 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.batches import Batches
-from informix_arrow.exchange.blocks import begin_block, end_block
-from informix_arrow.exchange.database import _LOCALE_QUERY as LOCALE_QUERY
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.many import execute_many
-from informix_arrow.exchange.ping import ping
-from informix_arrow.exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
-from informix_arrow.exchange.routines import fast_path_call
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.scope import LoadTransaction, LoadTransactionKind
-from informix_arrow.exchange.session import Session, TransactionStatus
-from informix_arrow.exchange.statement_cache import StatementCache
-from informix_arrow.exchange.transaction import commit, is_for_update, is_savepoint_rollback, rollback
-from informix_arrow.exchange.turns import clear_orphans, drain_pending_replies
+from informix_arrow.operations.batches import Batches
+from informix_arrow.operations.cursor_session_state import isolation_of, lock_wait_of, set_read_settings
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.executemany import execute_many
+from informix_arrow.operations.fast_path import fast_path_call
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor
+from informix_arrow.operations.load_transaction import LoadTransaction, LoadTransactionKind
+from informix_arrow.operations.open_database import _LOCALE_QUERY as LOCALE_QUERY
+from informix_arrow.operations.ping import ping
+from informix_arrow.operations.request_reply import clear_orphans, drain_pending_replies
+from informix_arrow.operations.session import Session, TransactionStatus
+from informix_arrow.operations.statement_cache import StatementCache
+from informix_arrow.operations.transaction import commit, is_for_update, is_savepoint_rollback, rollback
+from informix_arrow.operations.transaction_blocks import begin_block, end_block
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import (

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.exchange.steps import (
+from informix_arrow.operations.io_steps import (
     Call,
     CancelReason,
     Connect,

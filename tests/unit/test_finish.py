@@ -1,4 +1,4 @@
-"""From decoded batches to final ones: informix_arrow.shaping.finish."""
+"""From decoded batches to final ones: informix_arrow.rows.postprocess."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.shaping.finish import BatchPostprocessor, Content, as_text
+from informix_arrow.rows.postprocess import BatchPostprocessor, Content, as_text
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import TypeOptions

@@ -8,10 +8,10 @@ import pytest
 from sqlglot import exp
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.grammar.clauses import ALLOWED_CLAUSES, reject_foreign_clauses
-from informix_arrow.server.grammar.parsing import parse
+from informix_arrow.server.parse.clauses import ALLOWED_CLAUSES, reject_foreign_clauses
+from informix_arrow.server.parse.parse_query import parse
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

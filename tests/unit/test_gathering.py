@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from informix_arrow import InterfaceError
-from informix_arrow.front.crew import WorkStopped
-from informix_arrow.front.gathering import MemoryBudget, OrderedMergeQueue
+from informix_arrow.core.ordered_merge import MemoryBudget, OrderedMergeQueue
+from informix_arrow.core.worker_group import WorkStopped
 
 ROOM = 100
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.session import open_session
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import open_session
 
 from .engine_support import Db, connect
 

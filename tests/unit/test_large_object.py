@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from informix_arrow.connection import Connection
-from informix_arrow.exchange.fetch import ServerCursor
-from informix_arrow.exchange.shape import ObjectColumn
-from informix_arrow.exchange.turns import drain_pending_replies
 from informix_arrow.large_object import LargeObject
+from informix_arrow.operations.fetch import ServerCursor
+from informix_arrow.operations.request_reply import drain_pending_replies
+from informix_arrow.operations.result_description import ObjectColumn
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import DataError, Error, InterfaceError
 from informix_arrow.wire.plan_ops import TypeOptions

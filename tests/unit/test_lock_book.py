@@ -18,8 +18,8 @@ import pyarrow as pa
 import pytest
 from tests.soaking import seeds
 
-from informix_arrow.server.engine.locks import LockMode, LockRequest, Locks
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.locks import LockMode, LockRequest, Locks
 
 PATIENCE = 60.0
 """Seconds after which a test gives up: only a hang takes so long."""

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from informix_arrow._changes import log_records
-from informix_arrow.server.changes import records
-from informix_arrow.server.changes.log import _encode_record, parse_record, record_size
+from informix_arrow.server.cdc_log import records
+from informix_arrow.server.cdc_log.log import _encode_record, parse_record, record_size
 
 PLACE = (7 << 32) + 24
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.planning.expressions import _MOST_CONDITIONS
+from informix_arrow.server.plan.expressions import _MOST_CONDITIONS
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Copies, Db, connect, copies
 

@@ -9,12 +9,9 @@ import pytest
 from tests.unit.exchange_peer import new_session
 from tests.walking import walked
 
-from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Exchange, run_without_io
 from informix_arrow.metadata import adbc, catalog, queries
 from informix_arrow.metadata.adbc import like_matcher, xdbc_type
-from informix_arrow.metadata.names import TableName, catalogue
-from informix_arrow.metadata.types import (
+from informix_arrow.metadata.catalog_types import (
     NO_EXTENDED,
     Attribute,
     ExtendedType,
@@ -22,6 +19,9 @@ from informix_arrow.metadata.types import (
     default_text,
     needs_catalogue,
 )
+from informix_arrow.metadata.table_names import TableName, catalogue
+from informix_arrow.operations.io_steps import Exchange, run_without_io
+from informix_arrow.operations.session import Session
 from informix_arrow.wire.errors import DataError, InterfaceError
 from informix_arrow.wire.types import ColumnType
 

@@ -1,4 +1,4 @@
-"""Row images of a large statement wait in a file (server/engine/noted_rows.py)."""
+"""Row images of a large statement wait in a file (server/session/pending_row_images.py)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.changes.images import LoggedTable
-from informix_arrow.server.engine import row_changes
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.noted_rows import ChangedRows, PendingRowImages, UndoRecord
+from informix_arrow.server.cdc_log.row_images import LoggedTable
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session import row_changes
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.pending_row_images import ChangedRows, PendingRowImages, UndoRecord
 
 from .engine_support import Db, connect, open_engine
 from .test_engine_changes import Watch, make

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types.number_masks import format_number, parse_mask
 
 from .engine_support import Db, connect, open_engine

@@ -66,7 +66,7 @@ def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
     """``pyarrow.compute`` takes an eighth of what the first ``connect`` of a process does."""
     code = """if True:
         import sys, informix_arrow.aio
-        from informix_arrow.shaping import compute
+        from informix_arrow.rows import compute
         assert "pyarrow.compute" not in sys.modules
         import pyarrow as pa
         assert compute.add(pa.scalar(1), 2).as_py() == 3
@@ -93,7 +93,7 @@ def test_no_part_of_the_client_loads_pandas_when_it_is_imported() -> None:
     """Restore: make arrays when they are first needed. pyarrow imports pandas for the first that it makes of Python
     values, which takes nearly as long as the whole client."""
     pytest.importorskip("pandas")
-    code = "import sys, informix_arrow.aio, informix_arrow.capturing; print(*{'pyarrow', 'pandas'} & set(sys.modules))"
+    code = "import sys, informix_arrow.aio, informix_arrow.cdc.capture; print(*{'pyarrow', 'pandas'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pyarrow"]
 

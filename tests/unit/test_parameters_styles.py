@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from informix_arrow.shaping.parameters import (
+from informix_arrow.rows.parameters import (
     MAX_PARAMETERS,
     RowCheck,
     check_parameters,

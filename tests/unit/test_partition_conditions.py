@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from informix_arrow import InterfaceError
-from informix_arrow.partitions.conditions import Fragment, fragments, ranges, remainders
-from informix_arrow.partitions.keys import PartitionKey
-from informix_arrow.partitions.planner import partition_request
+from informix_arrow.partition.conditions import Fragment, fragments, ranges, remainders
+from informix_arrow.partition.keys import PartitionKey
+from informix_arrow.partition.planner import partition_request
 from informix_arrow.wire.types import ColumnType
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from informix_arrow.server.dialogue.cursors import SelectCursor, TupleEncoder
-from informix_arrow.server.engine.prepared import PythonRowsResult, SingleBatchResult
+from informix_arrow.server.handlers.cursors import SelectCursor, TupleEncoder
+from informix_arrow.server.session.prepared_plan import PythonRowsResult, SingleBatchResult
 from informix_arrow.server.types.row_values import RowConverter
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import ColumnType, TypeCode

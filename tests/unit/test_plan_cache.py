@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.plan_cache import CACHE_SIZE, MAX_TEXT, PlanCache
-from informix_arrow.server.engine.prepared import PreparedPlan
-from informix_arrow.server.engine.session import open_session
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import open_session
+from informix_arrow.server.session.plan_cache import CACHE_SIZE, MAX_TEXT, PlanCache
+from informix_arrow.server.session.prepared_plan import PreparedPlan
 
 from .engine_support import Db, connect, open_engine
 

@@ -6,10 +6,10 @@ import gc
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.planning.context import TranslationContext
-from informix_arrow.server.planning.expressions import ExpressionTranslator
-from informix_arrow.server.planning.queries import QueryTranslator
+from informix_arrow.server.plan.context import TranslationContext
+from informix_arrow.server.plan.expressions import ExpressionTranslator
+from informix_arrow.server.plan.queries import QueryTranslator
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect
 

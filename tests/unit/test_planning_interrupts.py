@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.grammar.parsing import parse
+from informix_arrow.server.parse.parse_query import parse
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import EngineSession
 
 from .engine_support import Copies, Db, connect, copies
 

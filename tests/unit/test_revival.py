@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from informix_arrow.server.engine.duck_transaction import DuckTransaction
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError, from_duckdb, invalidated_database, is_durable
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.duck_transaction import DuckTransaction
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import VERSION, Db, connect
 

@@ -16,7 +16,7 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow import _hash
-from informix_arrow.comparison.hashing import rows
+from informix_arrow.comparison.row_hashes import rows
 
 MASK = 2**64 - 1
 START, NULL = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03

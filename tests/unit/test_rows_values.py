@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.soaking import examples
 
 from informix_arrow._decode import rows
-from informix_arrow.shaping.rows import RowBuffer
+from informix_arrow.rows.python_rows import RowBuffer
 
 DAYS = st.integers(-719162, 2932896)  # 0001-01-01 to 9999-12-31
 MICROS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
@@ -133,7 +133,7 @@ def test_pandas_is_not_needed() -> None:
         "        if name.partition('.')[0] == 'pandas': raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, NoPandas())\n"
         "import pyarrow as pa\n"
-        "from informix_arrow.shaping.rows import Rows\n"
+        "from informix_arrow.rows.python_rows import Rows\n"
         "for kind in (pa.date32(), pa.timestamp('us'), pa.time64('us'), pa.duration('us'), pa.decimal128(9, 2)):\n"
         "    rows = Rows()\n"
         "    rows.add(pa.record_batch({'v': pa.array([None] * 99, kind)}))\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from informix_arrow.server.dialogue.interrupts import StatementInterrupts
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.handlers.interrupts import StatementInterrupts
 
 
 def next_statement_is_stopped(interrupts: StatementInterrupts) -> bool:

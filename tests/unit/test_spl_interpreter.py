@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import pytest
 
-from informix_arrow.server.engine.calling import python_routine
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.interpreter import MAX_DEPTH
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.routine_protocols import python_routine
 
 from .engine_support import Db, connect
 

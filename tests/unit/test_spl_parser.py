@@ -8,10 +8,10 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.grammar.classify import classify
-from informix_arrow.server.grammar.spl import nodes as n
-from informix_arrow.server.grammar.spl.check import check_routine
-from informix_arrow.server.grammar.spl.parser import parse_routine
+from informix_arrow.server.parse.classify import classify
+from informix_arrow.server.parse.spl import nodes as n
+from informix_arrow.server.parse.spl.parser import parse_routine
+from informix_arrow.server.parse.spl.routine_checks import check_routine
 from informix_arrow.wire.types import ColumnType
 
 S = TypeVar("S")

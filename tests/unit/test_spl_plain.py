@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.routines import embedded
+from informix_arrow.server.routines import sql_compiler
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
@@ -73,14 +73,14 @@ def both_ways(db: Db, monkeypatch: pytest.MonkeyPatch, body: str, returns: str) 
     for in_python in (True, False):
         with monkeypatch.context() as patch:
             for name in ("compile_row", "compile_condition"):
-                real = getattr(embedded, name)
+                real = getattr(sql_compiler, name)
 
                 def compile_it(*arguments: Any, real: Any = real, on: bool = in_python) -> Any:
                     made = real(*arguments) if on else None
                     compiled.extend([made] if on else [])
                     return made
 
-                patch.setattr(embedded, name, compile_it)
+                patch.setattr(sql_compiler, name, compile_it)
             db.run(create)
             try:
                 found.append([outcome(db, row) for row in VALUES])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.planning.functions.builtin import BUILTIN
+from informix_arrow.server.plan.functions.builtin import BUILTIN
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

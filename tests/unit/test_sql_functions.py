@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.planning.values.cases import NONCHARACTERS, uncased
+from informix_arrow.server.plan.values.letter_case import NONCHARACTERS, uncased
+from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 

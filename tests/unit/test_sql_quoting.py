@@ -56,14 +56,14 @@ MAKERS = frozenset(
 """The server's own functions that make SQL. The f-strings in them are looked at as all others."""
 
 REASONS = {
-    ("schema/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
-    ("schema/schema_routines.py", "chosen"): "numbers of the source",
-    ("schema/system_catalog.py", "db"): "the callers' attached(database)",
-    ("schema/stored_objects.py", "places"): "numbers of objects",
-    ("schema/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
-    ("schema/capture_tables.py", "columns"): "names of the source",
-    ("schema/system_views.py", "db"): "the callers' attached(database)",
-    ("schema/system_views.py", "tables"): "SQL of the source with a quoted name",
+    ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
+    ("catalog/schema_routines.py", "chosen"): "numbers of the source",
+    ("catalog/system_catalog.py", "db"): "the callers' attached(database)",
+    ("catalog/stored_objects.py", "places"): "numbers of objects",
+    ("catalog/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
+    ("catalog/capture_tables.py", "columns"): "names of the source",
+    ("catalog/system_views.py", "db"): "the callers' attached(database)",
+    ("catalog/system_views.py", "tables"): "SQL of the source with a quoted name",
     ("engine/ddl/dependents.py", "sql"): "the translated query",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
     ("engine/ddl/duck_tables.py", "name"): "quoted when it was made",
@@ -75,12 +75,15 @@ REASONS = {
     ("engine/ddl/sequences.py", "settings['high']"): "a number: the grammar reads nothing else",
     ("engine/ddl/sequences.py", "begin"): "a number: the grammar reads nothing else",
     ("engine/ddl/views.py", "sql"): "the translated query",
-    ("engine/instance.py", "setting or name"): "names of settings in the source",
-    ("engine/instance.py", "name"): "names of settings in the source",
-    ("engine/instance.py", "value"): "quoted where the settings are listed",
-    ("engine/row_inserts.py", "', '.join(map(str, wanted))"): "translated expressions of the plan",
-    ("engine/statement_planner.py", "sql"): "the translated query",
-    ("routines/embedded.py", "sql"): "Informix's text, which is parsed and translated, or its translation",
+    ("session/duck_instance.py", "setting or name"): "names of settings in the source",
+    ("session/duck_instance.py", "name"): "names of settings in the source",
+    ("session/duck_instance.py", "value"): "quoted where the settings are listed",
+    ("session/insert.py", "', '.join(map(str, wanted))"): "translated expressions of the plan",
+    ("session/statement_planner.py", "sql"): "the translated query",
+    (
+        "routines/sql_compiler.py",
+        "sql",
+    ): "Informix's text, which is parsed and translated, or its translation",
 }
 """What cannot be followed within its function, by file and expression: why it is safe."""
 
@@ -122,7 +125,7 @@ RAW_REASONS = {
         "planning/nodes/windows.py",
         "str(spec.args['kind']).upper()",
     ): "ROWS or RANGE: the grammar reads nothing else",
-    ("planning/modifying.py", "c.name"): "quoted with what stands before it",
+    ("plan/modify_plan.py", "c.name"): "quoted with what stands before it",
     ("planning/values/nested.py", "TypeCode(t.code).name"): "a word of the source",
     ("types/conversions.py", "Field(start).name"): "a word of the source",
 }
@@ -340,7 +343,7 @@ def test_nothing_stands_in_sql_without_its_quotes() -> None:
         for file, line, what, safe in all_of_them
         if not safe and (file, what) not in REASONS
     ]
-    assert odd == [], "bind the value, quote the name (types/names.py), or say above why it is safe"
+    assert odd == [], "bind the value, quote the name (types/quoting.py), or say above why it is safe"
 
 
 def test_every_reason_is_needed() -> None:
@@ -387,7 +390,7 @@ def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() 
         for line, what in raw_interpolations(file.read_text(encoding="utf-8"))
     }
     odd = [(file, line, what) for (file, what), line in found.items() if (file, what) not in RAW_REASONS]
-    assert odd == [], "bind the value, quote the name (types/names.py), or say above why it is safe"
+    assert odd == [], "bind the value, quote the name (types/quoting.py), or say above why it is safe"
     assert set(RAW_REASONS) - set(found) == set(), "reasons that are not needed any more"
 
 

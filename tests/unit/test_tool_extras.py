@@ -62,7 +62,7 @@ def test_the_server_and_the_demo_say_in_a_line_which_release_they_lack(before: s
     """If this fails: what cannot work begins, and dies of something that tells nobody why."""
     program = f"""
 import sys
-import informix_arrow.demo
+import informix_arrow.cli.demo_program
 from informix_arrow.cli import main
 {before}
 for command in (["serve", "--port", "0"], ["demo"]):

@@ -13,8 +13,8 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 from informix_arrow.trace.dialogue import Dialogue, TraceEntry
-from informix_arrow.trace.hiding import HIDDEN, Redactor
-from informix_arrow.trace.recording import TraceWriter
+from informix_arrow.trace.recorder import TraceWriter
+from informix_arrow.trace.redactor import HIDDEN, Redactor
 from informix_arrow.wire.login import ConnectRequest
 
 #: An INTEGER 7 and a CHAR "abc" in one SQ_BIND, written by hand after SQLI section 9; then SQ_EOT.

@@ -16,11 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 from tests.fault_proxy import eventually, open_files
 
+from informix_arrow.core.session_runner import AsyncSessionRunner
 from informix_arrow.dsn import resolve
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.run import execute_statement
-from informix_arrow.exchange.steps import Call, CancelReason, Connect, ConnectionLost, Exchange, Receive, Send
-from informix_arrow.front.link import AsyncSessionRunner
+from informix_arrow.operations.execute import execute_statement
+from informix_arrow.operations.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.operations.io_steps import (
+    Call,
+    CancelReason,
+    Connect,
+    ConnectionLost,
+    Exchange,
+    Receive,
+    Send,
+)
 from informix_arrow.server import Server
 from informix_arrow.transport import limits
 from informix_arrow.transport.aio import AsyncTransport

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine import waiting_rows
-from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.waiting_rows import RowSpool
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.session import row_spool
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.row_spool import RowSpool
 
 from .engine_support import Db, connect, open_engine
 
@@ -41,16 +41,16 @@ def giving(count: int, size: int = 20) -> RowSpool:
 
 
 @pytest.mark.parametrize("count", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 5 * PIECE + 7])
-@pytest.mark.parametrize("memory", [0, waiting_rows.MEMORY])
+@pytest.mark.parametrize("memory", [0, row_spool.MEMORY])
 def test_all_rows_come_once_in_their_order(monkeypatch: pytest.MonkeyPatch, count: int, memory: int) -> None:
-    monkeypatch.setattr(waiting_rows, "MEMORY", memory)
+    monkeypatch.setattr(row_spool, "MEMORY", memory)
     with giving(count) as rows:
         assert list(rows) == [(number, "x" * 20, None) for number in range(count)]
         assert list(rows) == []
 
 
 def test_what_is_left_early_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_rows, "MEMORY", 0)
+    monkeypatch.setattr(row_spool, "MEMORY", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResourceWarning)
         with giving(5 * PIECE) as rows:
@@ -63,7 +63,7 @@ def test_what_is_left_early_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(waiting_rows, "MEMORY", 0)
+    monkeypatch.setattr(row_spool, "MEMORY", 0)
     (tmp_path / "file").write_text("no directory")
     rows = iter([(number,) for number in range(3 * PIECE)])
     with pytest.raises(SqlError) as caught:
@@ -71,11 +71,11 @@ def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, 
     assert caught.value.sqlcode == -271
 
 
-@pytest.mark.parametrize("memory", [0, waiting_rows.MEMORY], ids=["in a file", "in memory"])
+@pytest.mark.parametrize("memory", [0, row_spool.MEMORY], ids=["in a file", "in memory"])
 def test_a_loop_has_every_value_of_every_type(db: Db, monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
     """The copy that a FOREACH makes, row by row, is the table."""
-    monkeypatch.setattr(waiting_rows, "MEMORY", memory)
-    monkeypatch.setattr(waiting_rows, "_CHUNK_ROWS", 64)
+    monkeypatch.setattr(row_spool, "MEMORY", memory)
+    monkeypatch.setattr(row_spool, "_CHUNK_ROWS", 64)
     columns = (
         "k INT, s SMALLINT, b BIGINT, f FLOAT, d DECIMAL(16,4), g DECIMAL(16), c CHAR(5), v VARCHAR(30), "
         "day DATE, t DATETIME YEAR TO FRACTION(5), h DATETIME HOUR TO SECOND, i INTERVAL DAY TO SECOND, "

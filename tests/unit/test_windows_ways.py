@@ -116,8 +116,8 @@ for name in ("fork", "register_at_fork"):
 import asyncio
 import informix_arrow, informix_arrow.aio, informix_arrow.cli, informix_arrow.pool, informix_arrow.unl
 informix_arrow.connect, informix_arrow.Pool, informix_arrow.copy, informix_arrow.partition_read
-import informix_arrow.demo, informix_arrow.cli.serve
-assert informix_arrow.demo.peak_memory_mb() is None
+import informix_arrow.cli.demo_program, informix_arrow.cli.serve
+assert informix_arrow.cli.demo_program.peak_memory_mb() is None
 for command in (["serve", "--port", "0"], ["demo"]):
     from informix_arrow.cli import main
     print(main(command))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow._encode import Encoder
-from informix_arrow.bulk.convert import converter
+from informix_arrow.ingest.convert import converter
 from informix_arrow.wire.assignment import INEXACT, Inexact, assigner
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProgrammingError

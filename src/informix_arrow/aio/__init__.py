@@ -7,15 +7,15 @@
 
 from __future__ import annotations
 
-from .capturing import AsyncChanges, capture, capture_off
+from .capture import AsyncChanges, capture, capture_off
 from .connection import AsyncConnection, connect
 from .cursor import AsyncCursor
-from .parallel import AsyncPartitionedResult, plan_partitions
-from .partitioned import partition_read
+from .partition_result import AsyncPartitionedResult, plan_partitions
 from .pool import AsyncPool
 from .result import AsyncResult
-from .retrying import run_transaction
+from .retry import run_transaction
 from .scroll_cursor import AsyncScrollCursor
+from .shortcuts import partition_read
 
 __all__ = [
     "AsyncChanges",

@@ -12,31 +12,36 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import pyarrow as pa
 
-from ..bulk.api import WriteKeywords, open_write
-from ..bulk.report import WriteReport
-from ..bulk.source import AsyncBatchSource, SourceInterrupted
+from ..core.async_flag import ASYNC
+from ..core.awaitable_context import AwaitableContext
+from ..core.connection_classes import connection_class
+from ..core.read_options import ReadKeywords, start_query
+from ..core.session_runner import AsyncSessionRunner
 from ..dsn import Parameters, resolve
 from ..dsn.keywords import FurtherKeywords
 from ..dsn.parameters import CHECKS, check_value
-from ..exchange.ping import ping
-from ..exchange.read_scope import isolation_of, lock_wait_of, set_read_settings
-from ..exchange.routines import fast_path_call
-from ..exchange.steps import Exchange
-from ..exchange.transaction import commit, rollback
-from ..front.async_flag import ASYNC
-from ..front.link import AsyncSessionRunner
-from ..front.opening import AwaitableContext
-from ..front.reading import ReadKeywords, start_query
-from ..front.registry import connection_class
-from ..metadata.aio import AsyncMetadata
-from ..partitions.planner import partition_request
-from ..shaping.parameters import Values
-from ..shaping.rows import RowFactory
+from ..ingest.arguments import WriteKeywords, open_write
+from ..ingest.batch_sources import AsyncBatchSource, SourceInterrupted
+from ..ingest.report import WriteReport
+from ..operations.cursor_session_state import isolation_of, lock_wait_of, set_read_settings
+from ..operations.fast_path import fast_path_call
+from ..operations.io_steps import Exchange
+from ..operations.ping import ping
+from ..operations.transaction import commit, rollback
+from ..partition.planner import partition_request
+from ..rows.parameters import Values
+from ..rows.python_rows import RowFactory
 from ..wire.assignment import Inexact
 from ..wire.errors import InterfaceError
 from .cursor import AsyncCursor
-from .parallel import AsyncPartitionedResult, AsyncPartitionReaders, inherited_read_options, read_parts
-from .parallel_load import AsyncParallelLoad, load_parts
+from .metadata import AsyncMetadata
+from .partition_load import AsyncParallelLoad, load_parts
+from .partition_result import (
+    AsyncPartitionedResult,
+    AsyncPartitionReaders,
+    inherited_read_options,
+    read_parts,
+)
 from .result import AsyncResult
 from .scroll_cursor import AsyncScrollCursor
 from .transactions import AsyncTransactionBlock

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import pyarrow as pa
 
-from ..exchange.fetch import ServerCursor
-from ..exchange.reexecute import SmallResult
-from ..exchange.statement import Outcome
-from ..front.async_flag import ASYNC
-from ..front.cursor_base import CursorBase, no_result_error
-from ..front.runner import AsyncConnectionT
+from ..core.async_flag import ASYNC
+from ..core.connection_protocol import AsyncConnectionT
+from ..core.cursor_base import CursorBase, no_result_error
 from ..identifiers import exact_owner, quote_exactly
-from ..shaping.parameters import Values
-from ..shaping.rows import NO_ROW, NO_ROWS, DecodedRows, RowBuffer, RowFactory, as_batch
+from ..operations.fetch import ServerCursor
+from ..operations.prepare import Outcome
+from ..operations.reexecute import SmallResult
+from ..rows.parameters import Values
+from ..rows.python_rows import NO_ROW, NO_ROWS, DecodedRows, RowBuffer, RowFactory, as_batch
 from ..wire.assignment import Inexact
 from ..wire.errors import InterfaceError, NotSupportedError, QueryCanceled
 from .result import AsyncResult
 
 if not ASYNC:
-    from ..front.arrow_stream import ArrowStream as ArrowStream
+    from ..core.arrow_stream import ArrowStream as ArrowStream
 
 if TYPE_CHECKING:
     from typing_extensions import Self

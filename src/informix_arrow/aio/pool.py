@@ -17,12 +17,8 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..dsn import Parameters, refuse_unknown, resolve
-from ..dsn.keywords import ConnectKeywords
-from ..exchange.ping import ping
-from ..exchange.reset import reset as reset_session
-from ..front.async_flag import ASYNC
-from ..front.pool_core import (
+from ..core.async_flag import ASYNC
+from ..core.pool_core import (
     CHECK_AFTER_SECONDS,
     OPTIONS,
     Deadline,
@@ -34,7 +30,11 @@ from ..front.pool_core import (
     check_hooks,
     with_login_deadline,
 )
-from ..front.waiting import AsyncSignal
+from ..core.signals import AsyncSignal
+from ..dsn import Parameters, refuse_unknown, resolve
+from ..dsn.keywords import ConnectKeywords
+from ..operations.ping import ping
+from ..operations.reset import reset as reset_session
 from ..wire.errors import Error
 from .connection import AsyncConnection, open_connection
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from ..exchange.batches import Batches
-from ..exchange.fetch import ServerCursor
-from ..exchange.session import Session
-from ..exchange.shape import ObjectColumn, object_columns
-from ..exchange.steps import Exchange
-from ..front.async_flag import ASYNC
-from ..front.runner import AsyncConnectionProtocol
-from ..shaping.rows import DecodedRows
+from ..core.async_flag import ASYNC
+from ..core.connection_protocol import AsyncConnectionProtocol
+from ..operations.batches import Batches
+from ..operations.fetch import ServerCursor
+from ..operations.io_steps import Exchange
+from ..operations.result_description import ObjectColumn, object_columns
+from ..operations.session import Session
+from ..rows.python_rows import DecodedRows
 from ..wire.describe import Column
 from ..wire.errors import InexactWarning
 

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from ..exchange.fetch import ServerCursor
-from ..exchange.scroll import Scroller
-from ..exchange.shape import object_columns
-from ..exchange.steps import Exchange
-from ..front.async_flag import ASYNC
-from ..front.cursor_base import no_result_error
-from ..front.runner import AsyncConnectionT
-from ..shaping.rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
+from ..core.async_flag import ASYNC
+from ..core.connection_protocol import AsyncConnectionT
+from ..core.cursor_base import no_result_error
+from ..operations.fetch import ServerCursor
+from ..operations.io_steps import Exchange
+from ..operations.result_description import object_columns
+from ..operations.scroll import Scroller
+from ..rows.python_rows import NO_ROW, OpenLazily, RowBuffer, RowFactory
 from .cursor import AsyncCursor
 
 if not ASYNC:

@@ -15,9 +15,9 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 
-from .exits import PROGRAM, open_streams, print_error, report_interrupt, run_guarded
-from .helping import COMMANDS
+from .exit_codes import PROGRAM, open_streams, print_error, report_interrupt, run_guarded
 from .interrupts import terminable
+from .parser import COMMANDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

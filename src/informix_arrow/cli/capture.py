@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import connecting
-from .exits import DONE, Failure, UsageError, print_error
+from . import connection_options
+from .exit_codes import DONE, Failure, UsageError, print_error
 from .files import STDIO
-from .helping import Commands, command, whole_number
 from .interrupts import Interrupts
+from .parser import Commands, command, whole_number
 
 if TYPE_CHECKING:
-    from ..capturing import Changes
-    from ..changes.assembler import Transaction
+    from ..cdc.assembler import Transaction
+    from ..cdc.capture import Changes
 
 EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --state orders.state > changes.jsonl
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "capture", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the tables"
+        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the tables"
     )
     parser.add_argument(
         "-o",
@@ -74,15 +74,15 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="seconds for a Parquet file (default: 60), or for a transaction of --apply (default: 1)",
     )
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Follow the changes until Ctrl-C, or until there is nothing more."""
-    from ..capturing import capture
+    from ..cdc.capture import capture
 
-    url, *tables = connecting.take_url(options.words, ("TABLE",), more=True)
+    url, *tables = connection_options.take_url(options.words, ("TABLE",), more=True)
     if options.apply is not None:
         return _apply(url, tables, options)
     options.output, options.format = options.output or STDIO, options.format or "jsonl"
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output != STDIO:
         Path(options.output).mkdir(parents=True, exist_ok=True)
     start = _read_token(options.state)
-    with connecting.connect_from_options(url, options) as connection:
+    with connection_options.connect_from_options(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
     with changes:
         _write_token(
@@ -107,8 +107,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
     """Keep a copy equal until Ctrl-C, or until there is nothing more."""
-    from ..applying.api import applied_token, apply_changes, keep_token
-    from ..capturing import capture
+    from ..cdc.capture import capture
+    from ..replicate.apply import applied_token, apply_changes, keep_token
 
     for name in ("output", "format", "state"):
         if getattr(options, name) is not None:
@@ -117,7 +117,7 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
             )
     start = applied_token(options.apply)
     seconds = 1.0 if options.max_seconds is None else options.max_seconds
-    with connecting.connect_from_options(url, options) as connection:
+    with connection_options.connect_from_options(url, options) as connection:
         if start is None:
             with capture(connection, tables, idle=0, timeout=1) as begun:
                 for _ in begun:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..connection import Connection
 from ..wire.errors import Error, NotSupportedError
-from .exits import Failure, UsageError
+from .exit_codes import Failure, UsageError
 from .files import STDIO, file_system, is_remote
 
 TABLE = "informix_arrow_loads"

@@ -8,9 +8,9 @@ import fnmatch
 import os
 from typing import TYPE_CHECKING
 
-from . import connecting, progress
-from .exits import UsageError
-from .helping import Commands, command, whole_number
+from . import connection_options, progress
+from .exit_codes import UsageError
+from .parser import Commands, command, whole_number
 
 if TYPE_CHECKING:
     from ..comparison import Side, TableResult
@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
         "--limit", type=whole_number, default=100, metavar="N", help="rows told for each table (default: 100)"
     )
     progress.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -78,8 +78,8 @@ def run(options: argparse.Namespace) -> int:
 def _side(words: str, options: argparse.Namespace, stack: contextlib.ExitStack) -> Side:
     from ..comparison import DatabaseSide, DirectorySide, FileSide
 
-    if connecting.looks_like_url(words):
-        return DatabaseSide(stack.enter_context(connecting.connect_from_options(words, options)))
+    if connection_options.looks_like_url(words):
+        return DatabaseSide(stack.enter_context(connection_options.connect_from_options(words, options)))
     if os.path.isdir(words):
         return DirectorySide(words)
     if not os.path.exists(words):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from .exits import DONE, PROGRAM
-from .helping import Commands, command
+from .exit_codes import DONE, PROGRAM
+from .parser import Commands, command
 
 EXAMPLE = """\
   source <(informix-arrow completion bash)

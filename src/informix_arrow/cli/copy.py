@@ -7,12 +7,12 @@ import json
 import threading
 from typing import TYPE_CHECKING
 
-from . import connecting, progress
-from .exits import DONE, FAILED, add_note, one_line, print_error
-from .helping import Commands, command, whole_number
+from . import connection_options, progress
+from .exit_codes import DONE, FAILED, add_note, one_line, print_error
+from .parser import Commands, command, whole_number
 
 if TYPE_CHECKING:
-    from ..copies.api import TableCopy
+    from ..replicate.copy import TableCopy
 
 EXAMPLE = """\
   informix-arrow copy informix://user@host:9088/stores lake/
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL TARGET TABLE",
-        help=f"{connecting.URL_HELP}; DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
+        help=f"{connection_options.URL_HELP}; DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
         "postgresql://.. or informix://..; and the tables (default: all of the database)",
     )
     parser.add_argument(
@@ -81,20 +81,22 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--log", metavar="FILE", help="append a JSON line for each table")
     progress.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Copy, and show what became of each table."""
-    from ..copies.api import CopyFailed, copy
+    from ..replicate.copy import CopyFailed, copy
 
-    url, target, *tables = connecting.take_url(options.words, ("TARGET", "TABLE"), optional=1, more=True)
+    url, target, *tables = connection_options.take_url(
+        options.words, ("TARGET", "TABLE"), optional=1, more=True
+    )
     lock = threading.Lock()
     whole = 0
     log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
     with (
-        connecting.connect_from_options(url, options) as connection,
+        connection_options.connect_from_options(url, options) as connection,
         progress.ProgressReporter(options.progress) as bar,
     ):
 

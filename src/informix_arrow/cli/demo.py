@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from .exits import FAILED, print_error
-from .helping import Commands, command
+from .exit_codes import FAILED, print_error
+from .parser import Commands, command
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    demo = command(commands, "demo")
-    demo.set_defaults(run=run)
+    parser = command(commands, "demo")
+    parser.set_defaults(run=run)
 
 
 def run(_: argparse.Namespace) -> int:
     """Run the demo; 0 when every row came back equal to what was loaded."""
-    from .. import demo
+    from . import demo_program
 
     try:
         from .. import server  # noqa: F401 (whether it can run here; the demo starts it in a process of its own)
     except ImportError as missing:
         print_error(str(missing))
         return FAILED
-    return demo.run()
+    return demo_program.run()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from . import connecting, output
-from .helping import Commands, command
+from . import connection_options, output
+from .parser import Commands, command
 
 _COLUMNS = ("column_name", "data_type", "is_nullable", "column_default", "arrow_type")
 _DETAIL_COLUMNS = (
@@ -23,16 +23,18 @@ EXAMPLE = "  informix-arrow describe informix://user@host:9088/stores orders"
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "describe", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
+    parser.add_argument(
+        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the table"
+    )
     output.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Show the columns, and for people what belongs to the table besides."""
-    url, table = connecting.take_url(options.words, ("TABLE",))
-    with connecting.connect_from_options(url, options) as connection:
+    url, table = connection_options.take_url(options.words, ("TABLE",))
+    with connection_options.connect_from_options(url, options) as connection:
         columns = connection.columns(table)
         parts = {
             "primary key": connection.primary_key(table),

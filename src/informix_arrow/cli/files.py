@@ -14,8 +14,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from ..disk import name_file_in_errors
-from .exits import Failure, UsageError
+from ..core.disk_errors import name_file_in_errors
+from .exit_codes import Failure, UsageError
 
 STDIO = "-"
 PART_SUFFIX = ".part"

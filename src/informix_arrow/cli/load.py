@@ -11,23 +11,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..bulk import ddl
-from ..bulk.report import WriteReport
-from ..bulk.target import NO_SUCH_TABLE, check_table, map_columns
 from ..connection import Connection
+from ..ingest import create_table
+from ..ingest.report import WriteReport
+from ..ingest.target_table import NO_SUCH_TABLE, check_table, map_columns
 from ..unl.columns import columns_of
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError
 from ..wire.types import ColumnType
-from . import connecting, output, progress
+from . import connection_options, output, progress
 from .checkpoint import Checkpoint, LoadPosition
-from .exits import DONE, REJECTS, Failure, UsageError, add_note, one_line, print_error
+from .exit_codes import DONE, REJECTS, Failure, UsageError, add_note, one_line, print_error
 from .files import PART_SUFFIX, STDIO, expand_paths
 from .formats import READABLE, Options, format_of
-from .helping import Commands, command, whole_number
 from .interrupts import Interrupts
 from .load_source import LoadFiles
-from .pieces import BatchSlicer
+from .parser import Commands, command, whole_number
+from .rechunk import BatchSlicer
 from .rejects import Reject, RejectFiles, from_report, from_source, in_order
 
 EXAMPLE = """\
@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL TABLE FILE",
-        help=f"{connecting.URL_HELP}; the table; and files, patterns, or - for standard input",
+        help=f"{connection_options.URL_HELP}; the table; and files, patterns, or - for standard input",
     )
     files = parser.add_argument_group("files")
     files.add_argument(
@@ -105,17 +105,17 @@ def add(commands: Commands) -> None:
     )
     work.add_argument("--dry-run", action="store_true", help="show which column goes where, and load nothing")
     progress.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Load the files."""
-    url, table, *patterns = connecting.take_url(options.words, ("TABLE", "FILE"), more=True)
+    url, table, *patterns = connection_options.take_url(options.words, ("TABLE", "FILE"), more=True)
     _check(options, table)
     paths = expand_paths(patterns)
     kind = format_of(paths[0], options.format, READABLE, "csv" if paths[0] == STDIO else None)
-    with connecting.connect_from_options(url, options) as connection:
+    with connection_options.connect_from_options(url, options) as connection:
         target = _target(connection, table, options.mode)
         wishes = Options(
             delimiter=options.delimiter,
@@ -270,7 +270,7 @@ def _plan(source: LoadFiles, target: _Target | None, table: str, options: argpar
             )
         schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
         types = said
-        declared = {name: text for name, text, _ in ddl.new_columns(schema, types=said)}
+        declared = {name: text for name, text, _ in create_table.new_columns(schema, types=said)}
         targets = _parse_types(columns, declared)
     source.convert(targets, options.date_format)
     return _LoadPlan(columns, types, declared)

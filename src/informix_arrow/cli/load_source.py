@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.types import ColumnType, TypeCode
-from .exits import Failure
+from .exit_codes import Failure
 from .files import STDIO
 from .formats import FileRows, Options, open_file
-from .formats.rows import LINE, TEXT, Numbers
+from .formats.file_rows import LINE, TEXT, Numbers
 
 FILE, ROW = "informix-arrow file", "informix-arrow row"
 _CONVERTED_NAME = "{}, read as {}"  # a column made of the file's one, as errors name it

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from .exits import Failure, UsageError
+from .exit_codes import Failure, UsageError
 from .files import exists, is_remote, new_file, open_input
 
 SUFFIX = ".manifest.jsonl"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from . import connecting
-from .helping import Commands, command
+from . import connection_options
+from .parser import Commands, command
 
 EXAMPLE = "  informix-arrow ping informix://user@host:9088/stores --password-file ~/.informix"
 
@@ -14,23 +14,23 @@ EXAMPLE = "  informix-arrow ping informix://user@host:9088/stores --password-fil
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "ping", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL", help=connecting.URL_HELP)
-    connecting.add_options(parser)
+    parser.add_argument("words", nargs="*", metavar="URL", help=connection_options.URL_HELP)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Log in, ask, and say who answered how fast."""
-    (url,) = connecting.take_url(options.words, ())
-    parameters = connecting.resolve_parameters(url, options)
+    (url,) = connection_options.take_url(options.words, ())
+    parameters = connection_options.resolve_parameters(url, options)
     began = time.monotonic()
-    with connecting.open_from_parameters(parameters) as connection:
+    with connection_options.open_from_parameters(parameters) as connection:
         there = time.monotonic()
         connection.ping()
         answered = time.monotonic()
         version = connection.adbc_get_info()["vendor_version"]
         print(
-            f"{connecting.display_name(parameters)}: {connection.server_name}, {version}; "
+            f"{connection_options.display_name(parameters)}: {connection.server_name}, {version}; "
             f"login {(there - began) * 1e3:.1f} ms, ping {(answered - there) * 1e3:.1f} ms"
         )
     return 0

@@ -10,7 +10,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..bulk.progress import Bar
+from ..ingest.progress import Bar
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,14 +10,14 @@ from typing import Literal
 
 from ..connection import Connection
 from ..result import Result
-from ..shaping.scripts import Statement, split
+from ..rows.scripts import Statement, split
 from ..wire.errors import ProgrammingError
-from . import connecting, output, progress
-from .exits import DONE, Failure, UsageError
+from . import connection_options, output, progress
+from .exit_codes import DONE, Failure, UsageError
 from .files import STDIO, open_input, refuse_existing
 from .formats import BatchWriter, Options, write_file
-from .formats.behind import write_behind
-from .helping import Commands, command
+from .formats.write_behind import write_behind
+from .parser import Commands, command
 
 EXAMPLE = """\
   informix-arrow query informix://user@host:9088/stores "SELECT * FROM orders WHERE day >= ?" --param 2026-01-01
@@ -30,7 +30,9 @@ BATCH_BYTES = 4 << 20  # of Arrow data; memory holds a few
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "query", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL SQL", help=f"{connecting.URL_HELP}, and the SQL")
+    parser.add_argument(
+        "words", nargs="*", metavar="URL SQL", help=f"{connection_options.URL_HELP}, and the SQL"
+    )
     parser.add_argument(
         "-f",
         "--file",
@@ -52,7 +54,7 @@ def add(commands: Commands) -> None:
     )
     output.add_options(parser)
     progress.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -62,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     kind = output.chosen(options)
     if options.output != STDIO:
         refuse_existing(options.output, overwrite=options.overwrite)
-    with connecting.connect_from_options(url, options) as connection, contextlib.ExitStack() as stack:
+    with connection_options.connect_from_options(url, options) as connection, contextlib.ExitStack() as stack:
         shown = _ResultOutput(options, kind, stack)
         for statement in statements:
             try:
@@ -79,9 +81,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
     if options.file is None:
-        url, sql = connecting.take_url(options.words, ("SQL",))
+        url, sql = connection_options.take_url(options.words, ("SQL",))
     else:
-        (url,) = connecting.take_url(options.words, ())
+        (url,) = connection_options.take_url(options.words, ())
         with open_input(options.file) as file:
             sql = file.read().decode("utf-8-sig")
     statements = list(split(sql))

@@ -15,12 +15,12 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 
-from ..disk import name_file_in_errors
-from .exits import UsageError
+from ..core.disk_errors import name_file_in_errors
+from .exit_codes import UsageError
 from .files import PART_SUFFIX, STDIO, is_remote, refuse_existing, remove, rename
 from .formats import BatchWriter, Options, open_writer
-from .formats.decoded import as_text
-from .formats.rows import LINE, TEXT
+from .formats.file_rows import LINE, TEXT
+from .formats.text_decoding import as_text
 from .load_source import FILE, ROW, LoadFiles, RefusedInput
 
 LOG_SUFFIX = ".jsonl"

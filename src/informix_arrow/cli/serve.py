@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
 
-from .helping import Commands, command
+from .parser import Commands, command
 
 if TYPE_CHECKING:
     from ..server import Server
@@ -96,7 +96,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT; 1 when the server cannot start."""
     try:
-        from ..loading import tables_of_directory
+        from ..preload import tables_of_directory
         from ..server import Server
     except ImportError as missing:
         print(f"informix-arrow: {missing}", file=sys.stderr)

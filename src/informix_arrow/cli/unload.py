@@ -12,19 +12,19 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..bulk.target import check_table
 from ..connection import Connection
 from ..dsn import Parameters
+from ..ingest.target_table import check_table
 from ..result import Result
 from ..wire.errors import InterfaceError
-from . import connecting, manifest, progress
-from .exits import DONE, Failure, UsageError, add_note
+from . import connection_options, manifest, progress
+from .exit_codes import DONE, Failure, UsageError, add_note
 from .files import STDIO, exists, new_file, refuse_existing, remove
 from .formats import Options, format_of, open_stream_writer
-from .formats.behind import write_behind
-from .helping import Commands, command, whole_number
+from .formats.write_behind import write_behind
 from .manifest import Manifest, ManifestFile
-from .pieces import BatchSlicer
+from .parser import Commands, command, whole_number
+from .rechunk import BatchSlicer
 from .unload_file import HashingFile, numbered_path, read, sha256_of
 from .unload_parts import PartitionedUnload, plan_parts
 
@@ -40,7 +40,9 @@ _SINGLE = "SELECT * FROM {}"
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "unload", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
+    parser.add_argument(
+        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the table"
+    )
     parser.add_argument("--query", metavar="SQL", help="the rows of a query, in place of a table's")
     parser.add_argument("-o", "--output", metavar="PATH", help="the file, - for standard output; required")
     parser.add_argument("--format", choices=FORMATS, help="of the file (default: by its suffix)")
@@ -75,7 +77,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
     progress.add_options(parser)
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -84,10 +86,10 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         raise UsageError("say by -o where the rows shall go: -o orders.parquet, or -o - for standard output")
     if options.query is None:
-        url, table = connecting.take_url(options.words, ("TABLE",))
+        url, table = connection_options.take_url(options.words, ("TABLE",))
         statement = _SINGLE.format(_check_table(table))
     else:
-        (url,) = connecting.take_url(options.words, ())
+        (url,) = connection_options.take_url(options.words, ())
         table, statement = "", options.query.strip().rstrip(";")
     kind = format_of(options.output, options.format, FORMATS, "csv" if options.output == STDIO else None)
     if options.partitions is None and options.partition_on is not None:
@@ -96,8 +98,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.partitions is not None and (options.rows_per_file is not None or options.key is not None):
         raise UsageError("--partitions makes a file of each part: leave --rows-per-file and --key out")
-    parameters = connecting.resolve_parameters(url, options, autocommit=True)
-    with connecting.open_from_parameters(parameters) as connection:
+    parameters = connection_options.resolve_parameters(url, options, autocommit=True)
+    with connection_options.open_from_parameters(parameters) as connection:
         return _Unload(connection, parameters, options, table, statement, kind).run()
 
 

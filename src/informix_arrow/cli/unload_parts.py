@@ -10,7 +10,7 @@ from typing import Any
 
 from ..connection import Connection, open_connection
 from ..dsn import Parameters
-from ..parallel import plan_partitions
+from ..partition.result import plan_partitions
 from ..wire.errors import Error
 from .files import new_file
 from .formats import Options, open_stream_writer

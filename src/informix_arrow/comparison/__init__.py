@@ -5,8 +5,8 @@ Each side is read once; only where checksums differ are rows read again. See doc
 
 from __future__ import annotations
 
-from .comparing import Difference, TableResult, compare_tables
-from .sides import DatabaseSide, DirectorySide, FileSide, Side
+from .compare import Difference, TableResult, compare_tables
+from .sources import DatabaseSide, DirectorySide, FileSide, Side
 
 __all__ = [
     "DatabaseSide",

@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ..bulk.target import describe_table
-from ..exchange.session import Session
-from ..exchange.steps import Exchange
+from ..ingest.target_table import describe_table
+from ..operations.io_steps import Exchange
+from ..operations.session import Session
 from ..wire.describe import compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.qualifiers import Qualifier
 from ..wire.types import ColumnType, TypeCode
 from . import queries as q
 from .catalog import CONSTRAINT_TYPES, SERIALS, precision, text_width
-from .names import TableName, catalogue, check_texts
 from .schemas import OBJECTS
+from .table_names import TableName, catalogue, check_texts
 
 Depth = Literal["all", "catalogs", "db_schemas", "tables", "columns"]
 _DEPTHS = ("catalogs", "db_schemas", "tables", "columns")

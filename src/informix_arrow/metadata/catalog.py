@@ -8,15 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..exchange.session import Session
-from ..exchange.steps import Exchange
+from ..operations.io_steps import Exchange
+from ..operations.session import Session
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import NotSupportedError, ProtocolError
 from ..wire.types import ColumnType, TypeCode
 from . import queries as q
 from . import schemas
-from .names import TableName, catalogue, check_texts
-from .types import NO_EXTENDED, needs_catalogue
+from .catalog_types import NO_EXTENDED, needs_catalogue
+from .table_names import TableName, catalogue, check_texts
 
 SERIALS = (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL)
 CONSTRAINT_TYPES = {"P": "PRIMARY KEY", "U": "UNIQUE", "R": "FOREIGN KEY", "C": "CHECK"}

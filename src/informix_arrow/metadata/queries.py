@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from ..exchange.session import Session
-from ..exchange.steps import Exchange
-from ..exchange.table import query_table
+from ..operations.io_steps import Exchange
+from ..operations.read_table import query_table
+from ..operations.session import Session
 from ..wire.errors import DataError, Error, InterfaceError, ProgrammingError
 from ..wire.types import ColumnType
-from .names import TableName, catalogue, no_table
-from .types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
+from .catalog_types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
+from .table_names import TableName, catalogue, no_table
 
 Row = tuple[Any, ...]
 P = ParamSpec("P")

@@ -1,4 +1,4 @@
-/* Records of the embedded server's log of changes (server/changes/log.py) to those that clients read (CDC section 4): runs
+/* Records of the embedded server's log of changes (server/cdc_log/log.py) to those that clients read (CDC section 4): runs
  * of row images of one table in one transaction, which are nearly all that is in a log.
  *
  *     in the log   size of all of it, CRC-32 of what follows, kind, 3 bytes, transaction, table, body

@@ -4,7 +4,7 @@
         conn = informix_arrow.connect(server.url("stores_demo"))
 
 IBM's JDBC driver and ``informix-driver`` use it unchanged. Its floors import the wire layer and the C codecs and
-know nothing of the client. The one door between them is here: ``load=`` is the work of `informix_arrow.loading`, a
+know nothing of the client. The one door between them is here: ``load=`` is the work of `informix_arrow.preload`, a
 client like any other, which is handed in below.
 """
 
@@ -38,12 +38,12 @@ if int(_duckdb.__version__.partition(".")[0]) < 2:
         "pip install --upgrade 'informix-arrow[server]'"
     )
 
-from ..loading import load as _load
-from .edge.directory import DirectoryFormatUnknown, DirectoryInUse
-from .edge.faults import Faults
-from .edge.query_log import Query, QueryLog
+from ..preload import load as _load
 from .errors import SqlError
-from .loading import set_loader
+from .initial_tables import set_loader
+from .net.directory import DirectoryFormatUnknown, DirectoryInUse
+from .net.faults import Faults
+from .net.query_log import Query, QueryLog
 from .server import Server
 
 __all__ = ["DirectoryFormatUnknown", "DirectoryInUse", "Faults", "Query", "QueryLog", "Server", "SqlError"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .grammar.dialect import Informix, InformixDelimited
+from .parse.dialect import Informix, InformixDelimited
 
 __all__ = ["Informix", "InformixDelimited"]

@@ -18,21 +18,21 @@ from urllib.parse import quote
 import duckdb
 
 from ..wire.capabilities import locale_code
-from .dialogue.pam import Questions
-from .edge.directory import DirectoryLock, check_format, write_format
-from .edge.faults import Faults
-from .edge.limits import MAX_UNAUTHENTICATED, ServerLimits, SessionSlots
-from .edge.listener import Listener
-from .edge.query_log import QueryLog
-from .edge.releases import DEFAULT_RELEASE, find_release
-from .edge.session import ClientConnection, ServerSettings
-from .edge.tls import server_context
-from .engine.calling import PythonRoutine, python_routine
-from .engine.engine import Engine
-from .engine.instance import MemorySettings
-from .grammar.database_names import parse_database_name
-from .loading import load_tables
+from .handlers.pam import Questions
+from .initial_tables import load_tables
+from .net.client_connection import ClientConnection, ServerSettings
+from .net.directory import DirectoryLock, check_format, write_format
+from .net.faults import Faults
+from .net.limits import MAX_UNAUTHENTICATED, ServerLimits, SessionSlots
+from .net.listener import Listener
+from .net.query_log import QueryLog
+from .net.releases import DEFAULT_RELEASE, find_release
+from .net.tls import server_context
+from .parse.database_names import parse_database_name
 from .routines.session_routines import SplLibrary
+from .session.duck_instance import MemorySettings
+from .session.engine import Engine
+from .session.routine_protocols import PythonRoutine, python_routine
 
 log = logging.getLogger("informix_arrow.server")
 

@@ -59,4 +59,4 @@ __all__ = [
 ]
 
 if find_spec("alembic") is not None:
-    from . import alembic as alembic
+    from . import alembic

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlalchemy.engine import Connection
 from sqlalchemy.util import await_
 
-from ..exchange.transaction import begin
+from ..operations.transaction import begin
 
 
 def arrow_insert(

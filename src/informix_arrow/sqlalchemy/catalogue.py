@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import types as sqltypes
 from sqlalchemy.engine import Connection
 
-from ..metadata.types import (
+from ..metadata.catalog_types import (
     NO_EXTENDED,
     Attribute,
     ExtendedType,

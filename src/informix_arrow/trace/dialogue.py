@@ -15,8 +15,8 @@ from ..wire.errors import Error
 from ..wire.login import HEADER_SIZE, ConnectReply, ConnectRequest, packet_length
 from ..wire.messages import Describe
 from ..wire.primitives import NeedMoreData, Reader
-from .hiding import Redactor
-from .telling import Facts, MessageFormatter, message_name
+from .message_format import Facts, MessageFormatter, message_name
+from .redactor import Redactor
 
 Direction: TypeAlias = Literal["->", "<-", "--"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..shaping.scripts import Statement, split
+from ..rows.scripts import Statement, split
 from ..wire.errors import DataError
 
 _DATABASE = re.compile(r"\{\s*DATABASE\s+(?P<name>\S+)\s+delimiter\s+(?P<delimiter>\S| )\s*\}")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..exchange.steps import (
+from ..operations.io_steps import (
     Call,
     CancelReason,
     Connect,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..exchange.steps import (
+from ..operations.io_steps import (
     Call,
     CancelReason,
     Connect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from ..exchange.steps import Call, CancelReason, ConnectionLost
+from ..operations.io_steps import Call, CancelReason, ConnectionLost
 
 #: Seconds that an interrupted call is waited for; then the connection is closed.
 GRACE = 5.0

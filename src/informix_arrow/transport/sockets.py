@@ -14,7 +14,7 @@ import time
 from functools import cache
 from typing import Any
 
-from ..exchange.steps import ConnectionLost
+from ..operations.io_steps import ConnectionLost
 
 Address = tuple[int, int, int, Any]  # family, kind and protocol of the socket, address
 

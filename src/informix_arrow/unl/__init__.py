@@ -5,7 +5,7 @@ No connection and no Client SDK is needed. The format is described in docs/unl.m
 
 from __future__ import annotations
 
-from .reading import RawRow, raw_rows, read_unl
-from .writing import write_unl
+from .reader import RawRow, raw_rows, read_unl
+from .writer import write_unl
 
 __all__ = ["RawRow", "raw_rows", "read_unl", "write_unl"]

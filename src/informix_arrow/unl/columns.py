@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ..bulk.ddl import declared_type
+from ..ingest.create_table import declared_type
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.plan_ops import (

@@ -12,17 +12,17 @@ from typing import Any
 import pyarrow as pa
 
 from ...wire.errors import Error
-from .. import connecting
-from ..exits import DONE, FAILED, UsageError
+from .. import connection_options
+from ..exit_codes import DONE, FAILED, UsageError
 from ..files import new_file
-from ..helping import Commands, command
-from . import capture_doubts, capturing, checks, types
-from .bench import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers, first_line
-from .doubts import UNVERIFIABLE
+from ..parser import Commands, command
+from . import cdc_checks, cdc_unverified, checks, type_checks
+from .harness import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers, first_line
+from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
-_MODULES = (checks, types, capturing, capture_doubts)  # whose checks are run
+_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # whose checks are run
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class Finding:
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "doctor", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL", help=f"{connecting.URL_HELP}; with a database")
+    parser.add_argument(
+        "words", nargs="*", metavar="URL", help=f"{connection_options.URL_HELP}; with a database"
+    )
     parser.add_argument(
         "--report",
         metavar="FILE",
@@ -58,7 +60,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace FILE, if it is there")
     parser.add_argument("--only", metavar="TEXT", help="only the checks whose name holds this")
-    connecting.add_options(parser)
+    connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -68,8 +70,8 @@ def run(options: argparse.Namespace) -> int:
     if not chosen:
         names = ", ".join(each.name for each in CHECKS)
         raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
-    (url,) = connecting.take_url(options.words, ())
-    bench = Harness(connecting.resolve_parameters(url, options))
+    (url,) = connection_options.take_url(options.words, ())
+    bench = Harness(connection_options.resolve_parameters(url, options))
     findings = []
     try:
         for each in chosen:

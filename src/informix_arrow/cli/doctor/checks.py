@@ -18,7 +18,7 @@ from ...observing import Operation, add_observer, remove_observer
 from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
 from ...wire.intervals import parse_interval
 from ...wire.qualifiers import Qualifier
-from .bench import (
+from .harness import (
     CheckSkipped,
     Harness,
     ServerDiffers,

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ...cdc.requests import CaptureReader, read_changes
 from ...connection import Connection
-from ...exchange.capturing import CaptureReader, read_changes
 from ...wire import changes as wire
 from ...wire.errors import Error, OperationalError
-from .bench import CheckSkipped, Harness, first_line, is_unsupported
+from .harness import CheckSkipped, Harness, first_line, is_unsupported
 
 MISSING = (-83701, -83704)  # no syscdcv1, no log
 _NO_DATABASE = (-329, -349)

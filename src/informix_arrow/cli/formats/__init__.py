@@ -16,12 +16,12 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 
 from ...wire.errors import Error
-from ..exits import Failure, UsageError
+from ..exit_codes import Failure, UsageError
 from ..files import STDIO, new_file, open_input
 from .columnar import ArrowWriter, ParquetWriter, read_arrow, read_parquet
 from .csv_text import CsvWriter, read_csv
+from .file_rows import FileRows, Options
 from .json_text import JsonWriter, read_json
-from .rows import FileRows, Options
 from .table_text import TextTableWriter
 from .unl_text import UnlWriter, content_directory, read_unl_rows
 

@@ -8,8 +8,8 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..exits import Failure, UsageError
-from .rows import FileRows, Options
+from ..exit_codes import Failure, UsageError
+from .file_rows import FileRows, Options
 
 _PARQUET = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
 _ARROW = ("none", "lz4", "zstd")

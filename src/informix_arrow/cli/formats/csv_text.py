@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
-from ..exits import Failure, UsageError
-from .decoded import ByteEscaper, TextDecoder, describe_undecodable
-from .rows import BrokenLine, FileRows, LineCounter, Numbers, Options, with_positions
-from .texts import qualifier_of, texts
+from ..exit_codes import Failure, UsageError
+from .file_rows import BrokenLine, FileRows, LineCounter, Numbers, Options, with_positions
+from .text_columns import qualifier_of, texts
+from .text_decoding import ByteEscaper, TextDecoder, describe_undecodable
 
 BLOCK = 4 << 20  # bytes of text parsed at a time
 LONGEST = 64 << 20  # bytes of a row, about: more are taken for a quote that is never closed

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..exits import Failure
-from .decoded import TextDecoder, describe_undecodable
-from .rows import BrokenLine, FileRows, Options, with_positions
-from .texts import is_number, texts
+from ..exit_codes import Failure
+from .file_rows import BrokenLine, FileRows, Options, with_positions
+from .text_columns import is_number, texts
+from .text_decoding import TextDecoder, describe_undecodable
 
 _BLOCK_ROWS = 10_000
 _CHUNK = 1 << 20  # characters of an array read at a time

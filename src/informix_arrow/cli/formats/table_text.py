@@ -8,8 +8,8 @@ from typing import IO
 
 import pyarrow as pa
 
-from .rows import Options
-from .texts import is_number, texts
+from .file_rows import Options
+from .text_columns import is_number, texts
 
 _MEASURED_ROWS = 1000  # by which the widths of columns are chosen
 _CONTROL = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from ...unl import read_unl, write_unl
 from ...wire.errors import DataError
-from ..exits import Failure, UsageError
+from ..exit_codes import Failure, UsageError
 from ..files import STDIO, is_remote
-from .decoded import TextDecoder, describe_undecodable
-from .rows import BrokenLine, FileRows, Numbers, Options, with_positions
+from .file_rows import BrokenLine, FileRows, Numbers, Options, with_positions
+from .text_decoding import TextDecoder, describe_undecodable
 
 _CHUNK = 4 << 20  # bytes of text read at a time
 _MARK = "\ufeff"  # of byte order

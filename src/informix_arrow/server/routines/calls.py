@@ -9,21 +9,21 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ...wire.describe import Column, StatementType
-from ..engine.parts import SessionServices
-from ..engine.prepared import QueryResult, StatementOutcome
-from ..engine.spool import BatchSpool
-from ..engine.streamed_result import batch_rows, spooled_result
 from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict
-from ..grammar.spl import codes
-from ..grammar.spl.nodes import ExecuteRoutine
-from ..planning.nodes.calls import is_builtin
-from ..planning.planner import Planner
-from ..planning.plans import BindRequirements, CallPlan, SelectPlan
+from ..parse.spl import codes
+from ..parse.spl.nodes import ExecuteRoutine
+from ..plan.nodes.calls import is_builtin
+from ..plan.planner import Planner
+from ..plan.plans import BindRequirements, CallPlan, SelectPlan
+from ..session.prepared_plan import QueryResult, StatementOutcome
+from ..session.session_services import SessionServices
+from ..session.spool import BatchSpool
+from ..session.streamed_result import batch_rows, spooled_result
 from ..types.conversions import arrow_storage
 from ..types.result_types import is_floating_decimal
-from .embedded import CompiledArguments, SqlCompiler
 from .interpreter import RoutineCaller
 from .registry import Callee, RoutineRegistry
+from .sql_compiler import CompiledArguments, SqlCompiler
 
 
 @dataclass(slots=True)

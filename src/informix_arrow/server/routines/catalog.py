@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionServices
+from ..catalog import privileges, stored_routines
+from ..catalog.stored_routines import StoredRoutine
 from ..errors import SqlError, not_supported
-from ..grammar.spl import codes
-from ..grammar.spl.nodes import DropRoutine, Routine
-from ..schema import privileges, stored_routines
-from ..schema.stored_routines import StoredRoutine
+from ..parse.spl import codes
+from ..parse.spl.nodes import DropRoutine, Routine
+from ..session.session_services import SessionServices
 from ..types.conversions import arrow_storage
 from ..types.nested_types import is_nested
 from .registry import RoutineRegistry

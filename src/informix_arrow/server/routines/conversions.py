@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionServices
-from .embedded import CompiledExpressions, SqlCompiler
+from ..session.session_services import SessionServices
 from .registry import Callee, RoutineRegistry
+from .sql_compiler import CompiledExpressions, SqlCompiler
 
 
 class ResultConversions:

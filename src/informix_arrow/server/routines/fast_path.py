@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..engine.calling import RoutineCallResult, RoutineReference
-from ..engine.parts import SessionServices
 from ..errors import SqlError
-from ..grammar.spl import codes
+from ..parse.spl import codes
+from ..session.routine_protocols import RoutineCallResult, RoutineReference
+from ..session.session_services import SessionServices
 from .frames import CallFrame
 from .interpreter import RoutineCaller
 from .python_calls import python_value

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...wire.types import ColumnType
 from ..errors import SqlError
-from ..grammar.spl import codes
+from ..parse.spl import codes
 from ..types.result_types import PADDED, is_character
-from .embedded import SQLCODE
 from .registry import Callee
+from .sql_compiler import SQLCODE
 
 
 class _Undefined:

@@ -18,17 +18,22 @@ from weakref import WeakSet
 from sqlglot import exp
 
 from ...wire.types import ColumnType, TypeCode
-from ..engine.parts import SessionServices
+from ..catalog.catalog import ColumnInfo, TableInfo
 from ..errors import SqlError, can_be_sent, not_supported
-from ..grammar.classify import ControlStatement
-from ..grammar.spl import codes
-from ..grammar.spl import nodes as n
-from ..planning.plans import UtilityPlan
-from ..schema.catalog import ColumnInfo, TableInfo
+from ..parse.classify import ControlStatement
+from ..parse.spl import codes
+from ..parse.spl import nodes as n
+from ..plan.plans import UtilityPlan
+from ..session.session_services import SessionServices
 from .conversions import ResultConversions
-from .dynamic import DynamicSql, RoutineCursor
-from .elsewhere import in_database
-from .embedded import (
+from .cross_database import in_database
+from .dynamic_sql import DynamicSql, RoutineCursor
+from .evaluator import RoutineEvaluator, StoredValues
+from .frames import CallFrame, GlobalVariables, TriggerRow, VariableCell
+from .loop_cursor import LoopCursor
+from .python_calls import run_python
+from .registry import Callee, RoutineRegistry
+from .sql_compiler import (
     CompiledArguments,
     CompiledChange,
     CompiledExpressions,
@@ -36,11 +41,6 @@ from .embedded import (
     SqlCompiler,
     parse_list,
 )
-from .evaluation import RoutineEvaluator, StoredValues
-from .frames import CallFrame, GlobalVariables, TriggerRow, VariableCell
-from .positions import LoopCursor
-from .python_calls import run_python
-from .registry import Callee, RoutineRegistry
 
 RowIterator = Iterator[StoredValues]
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from ...wire.types import ColumnType
-from ..engine.environment import SessionEnvironment
-from ..engine.lock_owner import LockOwner
 from ..errors import SqlError
-from ..grammar.spl import codes
+from ..parse.spl import codes
+from ..session.environment import SessionEnvironment
+from ..session.lock_owner import LockOwner
 from ..types.intervals import DAY, qualifier_of
-from ..types.packed import to_decimal_text
+from ..types.packed_decimal import to_decimal_text
 from ..types.result_types import is_floating_decimal
 from .registry import Callee
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...wire.types import ColumnType, TypeCode
-from ..engine.calling import PythonRoutine
-from ..engine.parts import SessionServices
+from ..catalog import stored_routines
+from ..catalog.catalog import ColumnInfo
 from ..errors import SqlError, no_column, no_table
-from ..grammar.ddl_types import UNRESOLVED
-from ..grammar.spl import codes
-from ..grammar.spl import nodes as n
-from ..grammar.spl.parser import parse_routine
-from ..schema import stored_routines
-from ..schema.catalog import ColumnInfo
+from ..parse.ddl_types import UNRESOLVED
+from ..parse.spl import codes
+from ..parse.spl import nodes as n
+from ..parse.spl.parser import parse_routine
+from ..session.routine_protocols import PythonRoutine
+from ..session.session_services import SessionServices
 from ..types.nested_types import declare
 from ..types.result_types import INTEGERS, is_character, is_date_or_datetime, is_number, without_serial
-from .elsewhere import in_database
+from .cross_database import in_database
 
 
 @dataclass(frozen=True, slots=True)

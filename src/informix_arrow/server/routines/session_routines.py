@@ -1,4 +1,4 @@
-"""All that a session has of its routines (engine/calling.py says what for)."""
+"""All that a session has of its routines (session/routine_protocols.py says what for)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeVar
 import duckdb
 
 from ...wire.types import ColumnType
-from ..engine.calling import RoutineCallResult, RoutineReference
-from ..engine.parts import SessionServices
-from ..engine.prepared import QueryResult, StatementOutcome
-from ..grammar.spl.nodes import DropRoutine, ExecuteRoutine, Routine
-from ..planning.context import RoutineCall
-from ..planning.plans import CallPlan, SelectPlan
-from ..schema.catalog import TableInfo
-from ..schema.trigger_tables import TriggerInfo
+from ..catalog.catalog import TableInfo
+from ..catalog.trigger_tables import TriggerInfo
+from ..parse.spl.nodes import DropRoutine, ExecuteRoutine, Routine
+from ..plan.context import RoutineCall
+from ..plan.plans import CallPlan, SelectPlan
+from ..session.prepared_plan import QueryResult, StatementOutcome
+from ..session.routine_protocols import RoutineCallResult, RoutineReference
+from ..session.session_services import SessionServices
 from . import catalog
 from .calls import ClientRoutineCalls
 from .conversions import ResultConversions

@@ -21,11 +21,11 @@ from weakref import WeakValueDictionary
 import duckdb
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionServices
 from ..errors import not_supported
-from ..planning.context import RoutineCall
-from ..planning.plans import ROUTINE_CALL
-from ..types.names import value_sql
+from ..plan.context import RoutineCall
+from ..plan.plans import ROUTINE_CALL
+from ..session.session_services import SessionServices
+from ..types.quoting import value_sql
 from ..types.result_types import storage_type
 from .frames import CallFrame
 from .interpreter import RoutineCaller

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...wire.types import ColumnType
-from ..engine.parts import SessionServices
-from ..grammar.spl.nodes import Routine, StatementBlock
-from ..grammar.spl.trigger_nodes import NO_NAME, CreateTrigger
-from ..grammar.spl.triggers import parse_trigger
-from ..schema.catalog import TableInfo
-from ..schema.trigger_tables import TriggerInfo
+from ..catalog.catalog import TableInfo
+from ..catalog.trigger_tables import TriggerInfo
+from ..parse.spl.nodes import Routine, StatementBlock
+from ..parse.spl.trigger_nodes import NO_NAME, CreateTrigger
+from ..parse.spl.triggers import parse_trigger
+from ..session.session_services import SessionServices
 from ..types.nested_types import is_simple_large
 from ..types.result_types import variable_type
 from .frames import TriggerRow, VariableCell

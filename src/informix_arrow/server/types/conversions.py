@@ -21,7 +21,7 @@ from ...wire.qualifiers import Field
 from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError, not_supported
 from . import intervals
-from .column_shortcuts import LIMITS, LONG_LIMIT, ColumnConverter, ConvertedColumn
+from .column_converter import LIMITS, LONG_LIMIT, ColumnConverter, ConvertedColumn
 from .literals import date, datetime_fields, extend_fields, fields_of, money, number, text_of, to_storage
 from .locators import as_locator
 from .nested_types import (
@@ -34,9 +34,9 @@ from .nested_types import (
     row_fields,
 )
 from .nested_values import to_storage as to_storage_of_nested
-from .packed import encode
+from .packed_decimal import encode
+from .parameter_values import DAY, FRACTION5, date_text, datetime_value_fields, interval_units
 from .result_types import DECIMALS, FLOATS, INTEGERS, LONGS, PADDED, datetime_storage, is_character
-from .value_forms import DAY, FRACTION5, date_text, datetime_value_fields, interval_units
 
 _NO_LARGE_OBJECT = -617
 _TRUNCATED_NUMBER = -1207  # for the digits before the point

@@ -18,7 +18,7 @@ from ..errors import SqlError
 from . import intervals
 from .literals import fields_of, text_of
 from .nested_types import is_nested, is_simple_large, lob_kind
-from .packed import decimal_text, to_decimal_text
+from .packed_decimal import decimal_text, to_decimal_text
 from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])

@@ -15,7 +15,6 @@ from ...wire.plan_ops import TypeOptions
 from ...wire.qualifiers import Field, Qualifier
 from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from .intervals import interval_type, qualifier_of, widest
-from .names import quote_identifier
 from .nested_types import (
     element_type,
     is_collection,
@@ -26,6 +25,7 @@ from .nested_types import (
     row_fields,
     same_type,
 )
+from .quoting import quote_identifier
 
 RESULT_OPTIONS = TypeOptions(
     char_padding="keep", floating_decimals="string", intervals="month_day_nano", nested="text"

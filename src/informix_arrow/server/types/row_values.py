@@ -17,7 +17,7 @@ from ...wire.code_sets import is_multibyte
 from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from .nested_types import is_nested, is_simple_large, lob_kind
-from .packed import to_decimal_text
+from .packed_decimal import to_decimal_text
 from .result_cast import result_type
 from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 

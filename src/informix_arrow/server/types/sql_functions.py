@@ -16,7 +16,7 @@ from duckdb.func import PythonUDFType
 
 from ...wire.qualifiers import Qualifier
 from ..errors import SqlError
-from . import intervals, number_masks, packed
+from . import intervals, number_masks, packed_decimal
 from .literals import date, datetime_fields, money, to_storage
 from .result_types import LONGEST_TEXT
 
@@ -158,19 +158,19 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
     ("_ifx_replaced", _replace, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),
     # floating decimals, by their keys (sql/packed.py)
-    ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_plain", packed.to_decimal_text, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_add", packed.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_subtract", packed.subtract, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_multiply", packed.multiply, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_divide", packed.divide, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_remainder", packed.remainder, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_negated", packed.negate, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_magnitude", packed.magnitude, ["VARCHAR"], "VARCHAR"),
-    ("_ifx_total", packed.sum_keys, ["VARCHAR[]"], "VARCHAR"),
-    ("_ifx_fit", packed.round_to_precision, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_rounded", packed.round_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_truncated", packed.truncate_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
-    ("_ifx_whole", packed.to_integral_text, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    ("_ifx_fixed", packed.to_fixed_text, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
+    ("_ifx_key", packed_decimal.key_of, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_plain", packed_decimal.to_decimal_text, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_add", packed_decimal.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_subtract", packed_decimal.subtract, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_multiply", packed_decimal.multiply, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_divide", packed_decimal.divide, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_remainder", packed_decimal.remainder, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_negated", packed_decimal.negate, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_magnitude", packed_decimal.magnitude, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_total", packed_decimal.sum_keys, ["VARCHAR[]"], "VARCHAR"),
+    ("_ifx_fit", packed_decimal.round_to_precision, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_rounded", packed_decimal.round_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_truncated", packed_decimal.truncate_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_whole", packed_decimal.to_integral_text, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_fixed", packed_decimal.to_fixed_text, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
 )

@@ -9,7 +9,7 @@ SQLSTATE; the indented lines are the cause, with ``{near}`` for SQ_ERR's token, 
 
 from __future__ import annotations
 
-from . import capturing, connecting, cursors, objects, routines, rows, statements, values
+from . import cdc, connection, cursors, objects, routines, rows, statements, values
 from .isam import ISAM, ISAM_ADVICE
 
 __all__ = ["ERRORS", "ISAM", "ISAM_ADVICE", "TABLES", "Entry"]
@@ -19,7 +19,7 @@ Entry = tuple[str, str, str, str]
 
 TABLES = tuple(
     (module.__doc__ or "", module.TABLE)
-    for module in (statements, cursors, rows, objects, routines, values, connecting, capturing)
+    for module in (statements, cursors, rows, objects, routines, values, connection, cdc)
 )
 """Title and text of each table."""
 

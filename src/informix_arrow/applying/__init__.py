@@ -1,1 +1,0 @@
-"""A copy of tables that is kept equal to them by their captured changes."""

@@ -1,0 +1,165 @@
+"""The server of a command: its URL, and the password, which has better places than a command line."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import importlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..connection import Connection, open_connection
+from ..dsn import Parameters, resolve
+from ..wire.errors import Error, OperationalError
+from .exit_codes import Failure, UsageError, add_note, print_error
+
+URL_VARIABLE = "INFORMIX_ARROW_URL"
+PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
+KEYRING_SERVICE = "informix-arrow"
+_REFUSED = -951  # the user or the password
+
+URL_HELP = f"where to connect, in any form that connect() takes (default: {URL_VARIABLE})"
+_NAME_AT_SERVER = re.compile(r"[\w.-]*@[\w.-]+")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare how to log in."""
+    group = parser.add_argument_group("login")
+    group.add_argument(
+        "--password-file",
+        metavar="FILE",
+        help="its first line is the password; the file must be readable by its owner alone (chmod 600)",
+    )
+    group.add_argument("--user", metavar="NAME", help="the login, where the URL names none")
+    group.add_argument("--isolation", metavar="LEVEL", help="dirty, committed, last committed, repeatable ..")
+    group.add_argument("--lock-wait", metavar="SECONDS", help="how long to wait for locks; -1: for ever")
+
+
+def looks_like_url(text: str) -> bool:
+    """Whether a word of the command line is a connection string, and not a table or a file."""
+    return (
+        "://" in text
+        or text.lower().startswith("jdbc:")
+        or re.match(r"\w+=[^;]*;", text) is not None
+        or _NAME_AT_SERVER.fullmatch(text) is not None
+    )
+
+
+def take_url(
+    words: Sequence[str], names: Sequence[str], *, optional: int = 0, more: bool = False
+) -> list[str]:
+    """The URL of a command and the words behind it: from the command line, or the URL from the environment.
+
+    Parameters
+    ----------
+    words
+        What stands on the command line.
+    names
+        Of the words behind the URL, for errors: ``("TABLE", "FILE")``.
+    optional
+        How many of the last names may be missing.
+    more
+        Whether the last name may stand for several words.
+    """
+    usage = " ".join(("URL", *names))
+    least = len(names) - optional
+    from_environment = os.environ.get(URL_VARIABLE, "")
+    count = len(words)
+    given = bool(words) and (
+        not from_environment or looks_like_url(words[0]) or (not optional and not more and count > len(names))
+    )
+    found = list(words) if given else [from_environment, *words]
+    if not found[0]:
+        raise UsageError(f"no server: give {usage}, or set {URL_VARIABLE}")
+    if len(found) <= least:
+        raise UsageError(f"{names[len(found) - 1]} is missing: give {usage}")
+    if len(found) > len(names) + 1 and not more:
+        raise UsageError(f"too many words, from {found[len(names) + 1]!r} on: give {usage}")
+    return found
+
+
+def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -> Parameters:
+    """What to connect with: the URL, the options, and the password from wherever it is.
+
+    In this order: the URL (with a warning, when it came by the command line), ``--password-file``,
+    INFORMIX_ARROW_PASSWORD, the keyring, a prompt on a terminal.
+    """
+    keyword_values: dict[str, Any] = {
+        name: value
+        for name in ("user", "isolation", "lock_wait")
+        if (value := getattr(options, name, None)) is not None
+    }
+    parameters = resolve(url, **{**keyword_values, **keywords})
+    if parameters.password:
+        if url != os.environ.get(URL_VARIABLE):
+            print_error(
+                "a password on the command line can be seen by everybody on this machine: use --password-file or "
+                f"{PASSWORD_VARIABLE}"
+            )
+        return parameters
+    password = _password(parameters, options, os.environ)
+    return resolve(url, **{**keyword_values, **keywords, "password": password}) if password else parameters
+
+
+def connect_from_options(url: str, options: argparse.Namespace, **keywords: Any) -> Connection:
+    """An open connection; ``keywords`` are those of ``connect()``. Autocommit, unless they say otherwise."""
+    return open_from_parameters(resolve_parameters(url, options, **{"autocommit": True, **keywords}))
+
+
+def open_from_parameters(parameters: Parameters) -> Connection:
+    """An open connection to what :func:`resolve_parameters` made."""
+    try:
+        return open_connection(parameters)
+    except Error as error:
+        if error.sqlcode == _REFUSED and not parameters.password:
+            add_note(error, f"No password was given: say --password-file, or set {PASSWORD_VARIABLE}.")
+        raise
+
+
+def display_name(parameters: Parameters) -> str:
+    """Whom and what is talked to, without the password."""
+    return f"{parameters.user}@{parameters.host}:{parameters.port}/{parameters.database}"
+
+
+def _password(parameters: Parameters, options: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    path = getattr(options, "password_file", None)
+    if path is not None:
+        return _from_file(path)
+    if environ.get(PASSWORD_VARIABLE):
+        return environ[PASSWORD_VARIABLE]
+    found = _from_keyring(parameters)
+    if found:
+        return found
+    if parameters.user and sys.stdin is not None and sys.stdin.isatty():
+        return getpass.getpass(f"Password of {parameters.user} on {parameters.host}: ")
+    return ""
+
+
+def _from_file(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if os.name == "posix" and stat.S_ISREG(mode) and mode & 0o077:
+            raise Failure(f"{path}: others can read the password in it: chmod 600 {path}")
+        password = file.readline().rstrip("\r\n")
+    if not password:
+        raise Failure(f"{path}: its first line is empty: it must be the password")
+    return password
+
+
+def _from_keyring(parameters: Parameters) -> str:
+    """That of the user at the host, where the package keyring is installed and has one."""
+    try:
+        keyring: Any = importlib.import_module("keyring")
+    except ImportError:
+        return ""
+    try:
+        name = f"{parameters.user}@{parameters.host}:{parameters.port}"
+        return str(keyring.get_password(KEYRING_SERVICE, name) or "")
+    except keyring.errors.NoKeyringError:  # installed, but this machine keeps no passwords
+        return ""
+    except keyring.errors.KeyringError as problem:
+        raise OperationalError(f"the keyring does not answer: {problem}") from None

@@ -1,0 +1,327 @@
+"""What a cursor is apart from waiting: its settings, what its last statement did, what its rows are made into.
+
+The blocking and the asyncio cursor derive from :class:`CursorBase` and add the calls that talk to the server.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeVar
+
+from ..operations.batch_replies import ManyOutcome
+from ..operations.client_files import refuse_in_pipeline
+from ..operations.execute import execute_statement, run_statement
+from ..operations.executemany import execute_many
+from ..operations.fetch import ReadOptions, ServerCursor
+from ..operations.io_steps import Exchange
+from ..operations.prepare import Outcome
+from ..operations.procedures import call_procedure
+from ..operations.reexecute import SmallResult
+from ..operations.session import Session
+from ..rows.dbapi_types import DescriptionItem
+from ..rows.parameters import Values, count_placeholders, parse
+from ..rows.python_rows import MakeRow, RowFactory, check_factory, decimals, row_maker
+from ..wire import errors
+from ..wire.assignment import Inexact, inexact_option
+from ..wire.errors import InterfaceError, ProgrammingError
+from ..wire.type_codes import DECIMAL_TYPES
+from .connection_protocol import ConnectionProtocolBase
+from .read_options import type_options
+
+# Small batches: the first row is there soon, and rows are consumed piece by piece.
+_BATCH_BYTES = 1 << 20
+T = TypeVar("T")
+_NAME = re.compile(r"[^\W\d]\w{0,127}")
+
+
+class CursorBase:
+    """The settings and the outcome of a cursor.
+
+    Attributes
+    ----------
+    arraysize
+        Rows that ``fetchmany()`` returns when not told otherwise, 1 by default.
+    rowcount
+        Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
+    lastrowid
+        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
+    messages
+        What the server warned about: ``(Warning, warning)`` for each, newest last. Emptied by every call that executes
+        (PEP 249's extension). The same warnings go to Python's ``warnings``.
+    lobs
+        Large objects in the rows of the next ``execute``: ``"inline"`` (default) bytes and str, ``"skip"`` no
+        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read when they are asked
+        (rows only, not Arrow).
+    floating_decimals
+        DECIMAL(p) without a scale in the rows of the next ``execute``: ``"float64"`` (default), ``"string"``, or
+        ``"decimal"``, which is exact too: ``Decimal`` in rows, text in Arrow.
+    intervals, nested, char_padding, encoding_errors, integer_aggregates
+        As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
+        ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
+    """
+
+    # Of the class until somebody sets them: a cursor is made for each statement, by many programs.
+    _closed = False
+    _name, _scrollable, _withhold = "", False, False
+    _row_factory: RowFactory = "tuple"
+    _description: tuple[DescriptionItem, ...] | None = None
+    _make_row: MakeRow | None = None
+    messages: list[tuple[type[errors.Warning], errors.Warning]]  # of each its own
+    arraysize: int = 1
+    rowcount: int = -1
+    lastrowid: int | None = None
+    lobs: Literal["inline", "skip", "lazy"] = "inline"
+    floating_decimals: Literal["float64", "string", "decimal"] = "float64"
+    intervals: Literal["native", "month_day_nano"] = "native"
+    nested: Literal["arrow", "text"] = "arrow"
+    char_padding: Literal["strip", "keep"] = "strip"
+    encoding_errors: Literal["strict", "replace", "binary"] | None = None
+    integer_aggregates: bool = False
+
+    def _configure(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
+        """Be another cursor than most are. ``InterfaceError`` for what is no name, or no row factory."""
+        if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
+            raise InterfaceError(
+                f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
+            )
+        self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
+        check_factory(row_factory)
+        self._row_factory = row_factory
+
+    @property
+    def name(self) -> str:
+        """The name for ``WHERE CURRENT OF``; "" when there is none."""
+        return self._name
+
+    @property
+    def scrollable(self) -> bool:
+        """Whether the rows can be gone through in any direction."""
+        return self._scrollable
+
+    @property
+    def withhold(self) -> bool:
+        """Whether a result outlives COMMIT and ROLLBACK."""
+        return self._withhold
+
+    @property
+    def row_factory(self) -> RowFactory:
+        """What rows are made into, from the next ``execute`` on: ``"tuple"``, ``"namedtuple"``
+        (:class:`~informix_arrow.Row`), ``"dict"``, or a function that takes :attr:`description` and returns a
+        function of a row's values, a tuple. Rows that a function makes must not be None.
+        """
+        return self._row_factory
+
+    @row_factory.setter
+    def row_factory(self, value: RowFactory) -> None:
+        check_factory(value)
+        self._row_factory = value
+
+    @property
+    def description(self) -> tuple[DescriptionItem, ...] | None:
+        """Seven items per result column, None when the last statement returned no rows (PEP 249). The type is
+        a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
+        """
+        return self._description
+
+    @property
+    def closed(self) -> bool:
+        """Whether the cursor was closed."""
+        return self._closed
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Does nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
+        self._require_open()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing: values are never cut (PEP 249 allows that)."""
+        self._require_open()
+
+    # ---- for the classes that talk to the server ---------------------------------------------------------------------
+
+    def _number_of_rows(self, size: int | None) -> int:
+        """How many rows ``fetchmany`` is to give; ``InterfaceError`` for what is no number of rows."""
+        wanted = self.arraysize if size is None else size
+        if type(wanted) is int and 0 <= wanted <= sys.maxsize:
+            return wanted
+        try:
+            number = operator.index(wanted)
+        except TypeError:
+            number = -1
+        if number < 0:
+            what = "arraysize" if size is None else "size"
+            raise InterfaceError(
+                f"rows are counted in whole numbers: {what} must be at least 0, got {wanted!r}"
+            )
+        return min(number, sys.maxsize)
+
+    def _execute_exchange(
+        self,
+        connection: ConnectionProtocolBase,
+        operation: str,
+        parameters: Values | None,
+        inexact: Inexact | None = None,
+    ) -> Exchange[Outcome | ServerCursor | SmallResult]:
+        """The exchange of ``execute``; wrong parameters are refused here and now."""
+        statement = parse(operation)
+        values = statement.values(parameters)
+        chosen = None if inexact is None else inexact_option(inexact)
+        session, options = connection._session, self._options(connection)
+        if self._name:
+            whole = execute_statement(session, operation, len(values), values, options, inexact=chosen)
+            return _refuse_open_name(session, self._name, whole)
+        if self.floating_decimals == "decimal":
+            return execute_statement(session, operation, len(values), values, options, inexact=chosen)
+        return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)
+
+    def _executemany_exchange(
+        self,
+        connection: ConnectionProtocolBase,
+        operation: str,
+        rows: Iterable[Values],
+        stop_on_error: bool,
+        inexact: Inexact | None,
+    ) -> Exchange[ManyOutcome]:
+        """The exchange of ``executemany``."""
+        count = count_placeholders(operation)
+        refuse_in_pipeline(operation)
+        return execute_many(
+            connection._session,
+            operation,
+            count,
+            rows,
+            stop_on_error=stop_on_error,
+            inexact=None if inexact is None else inexact_option(inexact),
+        )
+
+    def _callproc_exchange(
+        self,
+        connection: ConnectionProtocolBase,
+        name: str,
+        parameters: Sequence[object] | None,
+        inexact: Inexact | None,
+    ) -> Exchange[Outcome | ServerCursor]:
+        """The exchange of ``callproc``."""
+        values = () if parameters is None else parameters
+        chosen = None if inexact is None else inexact_option(inexact)
+        session = connection._session
+        called = call_procedure(session, name, values, self._options(connection), inexact=chosen)
+        return _refuse_open_name(session, self._name, called) if self._name else called
+
+    def _options(self, connection: ConnectionProtocolBase) -> ReadOptions:
+        """How rows are read, as the settings have it; the same object for the same settings."""
+        if self._name:
+            return self._build_options(connection)
+        settings = (
+            self.lobs,
+            self.floating_decimals,
+            self.intervals,
+            self.nested,
+            self.char_padding,
+            self.encoding_errors,
+            self.integer_aggregates,
+            self._withhold,
+            self._scrollable,
+        )
+        known = connection._read_options
+        try:
+            return known[settings]
+        except (KeyError, TypeError):  # the latter for a wrong value, about which the next line speaks
+            options = known[settings] = self._build_options(connection)
+            return options
+
+    def _build_options(self, connection: ConnectionProtocolBase) -> ReadOptions:
+        types = type_options(
+            connection._parameters.encoding_errors,
+            lobs=self.lobs,
+            floating_decimals="string" if self.floating_decimals == "decimal" else self.floating_decimals,
+            intervals=self.intervals,
+            nested=self.nested,
+            char_padding=self.char_padding,
+            encoding_errors=self.encoding_errors,
+            integer_aggregates=self.integer_aggregates,
+        )
+        return ReadOptions(
+            types,
+            _BATCH_BYTES,
+            fetch_bytes=connection._parameters.fetch_buffer_size,
+            with_hold=self._withhold,
+            scroll=self._scrollable,
+            name=self._name,
+        )
+
+    def _reset_outcome(self) -> None:
+        """Forget the last statement; ``InterfaceError`` when the cursor is closed."""
+        if self._closed:
+            self._require_open()
+        self._description = self._make_row = None
+        self.rowcount = -1
+        self.lastrowid = None
+        if self.messages:
+            self.messages.clear()
+
+    def _set_outcome(self, outcome: Outcome) -> None:
+        """Tell what a statement without rows did."""
+        self.rowcount = outcome.rows
+        self.lastrowid = outcome.serial or None
+        if outcome.truncated:
+            self._warn_of_cut_text("")
+
+    def _set_many_outcome(self, outcome: ManyOutcome) -> None:
+        """Tell what many executions did, and raise one error for all rows that were refused."""
+        self.rowcount = outcome.rows
+        self.lastrowid = outcome.serial or None
+        if outcome.truncated_rows:
+            self._warn_of_cut_text(
+                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, first in row {outcome.truncated_rows[0]}"
+            )
+        if outcome.errors:
+            raise outcome.combined_error()
+
+    def _set_description(self, cursor: ServerCursor | SmallResult) -> None:
+        """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
+        description = cursor.shape.description
+        if self._row_factory != "tuple":
+            self._make_row = row_maker(self._row_factory, description)
+        self._description = description
+
+    def _decimal_converters(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:
+        """What makes the Decimals of floating DECIMALs that are read as text, by column."""
+        if self.floating_decimals != "decimal":
+            return {}
+        columns = [cursor.columns[index] for index in cursor.plan.column_indexes]
+        return {
+            index: decimals
+            for index, column in enumerate(columns)
+            if column.type.code in DECIMAL_TYPES and column.type.scale is None
+        }
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed")
+
+    def _warn_of_cut_text(self, where: str) -> None:
+        warning = errors.Warning(f"the server cut text that is too long for its column{where}")
+        self.messages.append((errors.Warning, warning))
+        warnings.warn(warning, stacklevel=4)
+
+
+def _refuse_open_name(session: Session, name: str, exchange: Exchange[T]) -> Exchange[T]:
+    """Refuse the name of a cursor that is open: ``WHERE CURRENT OF`` would change a row of either."""
+    for cursor in session.cursors:
+        if not isinstance(cursor, ServerCursor) or cursor.closed_by_server:
+            continue
+        if cursor.read_options.name.lower() == name.lower():
+            raise InterfaceError(
+                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so WHERE CURRENT OF "
+                f"{name} could mean a row of either: close that one first, or choose another name"
+            )
+    return (yield from exchange)
+
+
+def no_result_error() -> ProgrammingError:
+    """The error of a fetch after a statement without rows."""
+    return ProgrammingError("there is nothing to fetch: the last statement returned no rows")

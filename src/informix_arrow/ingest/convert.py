@@ -1,0 +1,404 @@
+"""Arrow columns into the types that the C encoder takes for a column of the table.
+
+The encoder takes most of them as they are: integers, decimals and floats of any size, dates, timestamps, times,
+durations, text and bytes in every layout, dictionaries of text. What is left is cast here, column by column,
+without losing anything: a value that would change is refused by row, and so is what the encoder refuses later.
+Two conversions do change the last digits, by the nature of the column: into FLOAT and SMALLFLOAT goes the
+nearest number they have.
+"""
+
+from __future__ import annotations
+
+import codecs
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from .._encode import Encoder
+from ..rows import arrow_compute as pc
+from ..wire.assignment import Inexact, interval_of_text
+from ..wire.code_sets import is_multibyte
+from ..wire.describe import Column
+from ..wire.errors import DataError, ProgrammingError
+from ..wire.intervals import to_month_day_nano
+from ..wire.nested import format_literal
+from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
+from ..wire.qualifiers import Qualifier
+from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
+
+Step = Callable[[pa.Array], pa.Array]
+
+_ROUNDING_FLAGS = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
+_VIEWS = {pa.string_view(): pa.utf8(), pa.binary_view(): pa.binary()}
+
+_SMALL_ARRAY = 64  # values of which finding the equal ones gains nothing
+
+#: What a conversion raises for a value that cannot be converted.
+UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
+_INTEGERS = (Kind.INT16, Kind.INT32, Kind.INT64, Kind.INT8)
+_TEXTS = (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR)
+SERIALS = (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL)
+_INTEGER_TYPES = {
+    Kind.INT16: pa.int16(),
+    Kind.INT32: pa.int32(),
+    Kind.INT64: pa.int64(),
+    Kind.INT8: pa.int64(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """The way of one column: ``steps`` one after the other, then the encoder with ``op``."""
+
+    column: Column  # of the table
+    source: str  # name in the data
+    op: PlanOp
+    steps: tuple[Step, ...] = ()
+    type: pa.DataType = field(default_factory=pa.null)  # of the data
+    content: bool = False  # made into the bytes of a BLOB or CLOB, which the encoder does not write
+
+    def convert(self, array: pa.Array) -> pa.Array:
+        """Convert all values, or raise ``pa.ArrowException`` (a ValueError) saying which one cannot be."""
+        for step in self.steps:
+            array = step(array)
+        return array
+
+    def bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
+        """The rows that cannot be converted, in order, and why. Text that repeats itself is tried once."""
+        if len(array) > _SMALL_ARRAY and (
+            pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        ):
+            values = array.dictionary_encode()
+            if len(values.dictionary) <= len(array) // 2:
+                bad = dict(self._find_bad_rows(values.dictionary))
+                places = pc.indices_nonzero(pc.is_in(values.indices, pa.array(list(bad), pa.int32())))
+                numbers = values.indices.take(places).to_pylist()
+                for place, number in zip(places.to_pylist(), numbers, strict=True):
+                    yield place, bad[number]
+                return
+        yield from self._find_bad_rows(array)
+
+    def _find_bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
+        """The values that cannot be converted, found by halving, so few are found fast."""
+        pending = [(0, len(array))]
+        while pending:
+            start, count = pending.pop()
+            try:
+                self.convert(array.slice(start, count))
+            except UNFIT as error:
+                if count == 1:
+                    yield start, str(error).partition("\n")[0]
+                else:
+                    half = count // 2
+                    pending += [(start + half, count - half), (start, half)]
+
+
+def converter(
+    column: Column,
+    name: str,
+    source: pa.DataType,
+    encoding: str,
+    *,
+    inexact: Inexact = "error",
+    time_zone: str | None = None,
+) -> Converter:
+    """The way of data of type ``source`` into ``column`` of a database with the code set ``encoding``.
+
+    ``inexact`` says what becomes of digits that the column has no room for, ``time_zone`` into which zone's local time
+    timestamps with a zone are converted; without it they are refused.
+
+    Raises ``ProgrammingError`` for a type that does not fit the column, naming both and what to do, and
+    ``NotSupportedError`` for a column that no codec knows.
+    """
+    ct = column.type
+    if ct.is_blob or ct.is_clob:
+        return _content_converter(column, name, source, encoding)
+    steps: list[Step] = []
+    plain = _plain_layout(source, steps)
+    if time_zone is not None and pa.types.is_timestamp(plain) and plain.tz is not None:
+        steps.append(lambda array: _local(array, time_zone))
+        plain = pa.timestamp(plain.unit)
+    if _is_uuid(source) and ct.content_width:
+        steps[:] = [_uuid_texts]
+        plain = pa.utf8()
+    # A row that is put holds BOOLEAN as the byte that SQ_RET_TYPE asks for, a bound one 't' or 'f' whatever this says.
+    op = plan_op(ct, _options(ct, plain), bool_binary=True, column=column.name)
+    if op.kind in (Kind.INTERVAL_MONTHS, Kind.INTERVAL_DURATION) and _is_text(plain):
+        op = plan_op(ct, TypeOptions(intervals="month_day_nano"), column=column.name)
+    if op.kind == Kind.DECIMAL128 and _is_text(plain):  # the digits go as they are written
+        op = PlanOp(Kind.DECIMAL_STRING, ct.max_width, ct.encoded_length & 0xFFFF, 0)
+    if _is_text(plain) and op.kind in (*_TEXTS, Kind.LOB) and is_multibyte(encoding):
+        steps.append(lambda array: _in_code_set(array, encoding))  # the encoder knows no such code set
+        plain = pa.binary()
+        op = plan_op(ct, _options(ct, plain), column=column.name)
+    elif _is_text(plain):
+        steps.append(_check_utf8)
+    if not _native(op, plain):
+        step = _cast(op, ct, plain, inexact)
+        if step is None:
+            raise ProgrammingError(_unsupported_conversion(op, column, name, source), column=column.name)
+        steps.append(step)
+    if ct.code in SERIALS:
+        steps.append(_next_serial)
+    op = replace(op, flags=op.flags | _ROUNDING_FLAGS[inexact])
+    return Converter(column, name, op, tuple(steps), source)
+
+
+def _content_converter(column: Column, name: str, source: pa.DataType, encoding: str) -> Converter:
+    """The way of data into a BLOB or CLOB: the bytes of its contents, which the server asks for."""
+    steps: list[Step] = []
+    plain = _plain_layout(source, steps)
+    op = PlanOp(Kind.OPAQUE, column.type.max_width - 5, 0, 0)  # for the column's name only
+    if _is_text(plain) and column.type.is_clob:
+        steps.append(lambda array: array.cast(pa.large_utf8()))
+        if codecs.lookup(encoding).name == "utf-8":
+            steps.append(_check_utf8)
+        else:
+            steps.append(lambda array: _in_code_set(array, encoding))
+    elif not (_is_bytes(plain) or pa.types.is_fixed_size_binary(plain) or pa.types.is_null(plain)):
+        wanted = "text or bytes" if column.type.is_clob else "bytes"
+        raise ProgrammingError(
+            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {wanted}",
+            column=column.name,
+        )
+    steps.append(lambda array: array.cast(pa.large_binary()))
+    return Converter(column, name, op, tuple(steps), source, True)
+
+
+def _plain_layout(source: pa.DataType, steps: list[Step]) -> pa.DataType:
+    """Take extension types, run lengths and dictionaries of anything but text apart; the type then."""
+    while True:
+        if isinstance(source, pa.BaseExtensionType):
+            steps.append(lambda array: array.storage)
+            source = source.storage_type
+        elif pa.types.is_run_end_encoded(source):
+            steps.append(pc.run_end_decode)
+            source = source.value_type
+        elif pa.types.is_dictionary(source) and not _is_text_or_bytes(source.value_type):
+            value = source.value_type
+            steps.append(lambda array, value=value: array.cast(value))  # type: ignore[misc]
+            source = value
+        elif (
+            pa.types.is_dictionary(source) and source.value_type in _VIEWS
+        ):  # which pyarrow makes no arrays of
+            wide = _VIEWS[source.value_type]
+            steps.append(lambda array, wide=wide: _without_views(array, wide))  # type: ignore[misc]
+            source = pa.dictionary(source.index_type, wide)
+        else:
+            return source
+
+
+def _is_text(t: pa.DataType) -> bool:
+    if pa.types.is_dictionary(t):
+        t = t.value_type
+    return bool(pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t))
+
+
+def _is_bytes(t: pa.DataType) -> bool:
+    if pa.types.is_dictionary(t):
+        t = t.value_type
+    return bool(pa.types.is_binary(t) or pa.types.is_large_binary(t) or pa.types.is_binary_view(t))
+
+
+def _is_text_or_bytes(t: pa.DataType) -> bool:
+    return _is_text(t) or _is_bytes(t)
+
+
+def _options(ct: ColumnType, source: pa.DataType) -> TypeOptions:
+    """The options under which the column's op is the one for this source."""
+    decimals = ct.code in (TypeCode.DECIMAL, TypeCode.MONEY)
+    return TypeOptions(
+        decimals="float64" if decimals and pa.types.is_floating(source) else "decimal128",
+        floating_decimals="string" if decimals else "float64",
+        intervals="month_day_nano" if source == pa.month_day_nano_interval() else "native",
+        encoding_errors="binary" if _is_bytes(source) else "strict",
+    )
+
+
+def _native(op: PlanOp, source: pa.DataType) -> bool:
+    """Whether the encoder takes this type for this op: it is asked."""
+    try:
+        empty = pa.record_batch([pa.array([], source)], ["c"])
+        Encoder([op.as_tuple()], ["c"]).load(*empty.__arrow_c_array__())
+    except (ValueError, NotImplementedError):
+        return False
+    return True
+
+
+def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
+    """Why there is no conversion, in the encoder's words where it has some."""
+    said = ""
+    try:
+        empty = pa.record_batch([pa.array([], source)], [name])
+        Encoder([op.as_tuple()], [name]).load(*empty.__arrow_c_array__())
+    except (ValueError, NotImplementedError) as error:
+        said = f" ({error})"
+    advice = "convert it before writing"
+    if pa.types.is_timestamp(source) and source.tz is not None:
+        advice = "Informix keeps no time zone: say into which it is to be converted, as in time_zone='Europe/Berlin'"
+    return f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: {advice}{said}"
+
+
+def _next_serial(array: pa.Array) -> pa.Array:
+    """NULL in a serial column asks for the next number, which Informix writes as 0."""
+    if not array.null_count:
+        return array
+    if _is_text(array.type):
+        return pc.fill_null(array.cast(pa.utf8()), "0")
+    return pc.fill_null(array, pa.scalar(0, pa.int64()).cast(array.type))
+
+
+def _without_views(array: pa.Array, wide: pa.DataType) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(wide))
+
+
+def _local(array: pa.Array, time_zone: str) -> pa.Array:
+    """Moments as what clocks of a zone show."""
+    return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, time_zone)))
+
+
+def _is_uuid(source: pa.DataType) -> bool:
+    return getattr(source, "extension_name", "") == "arrow.uuid"
+
+
+def _uuid_texts(array: pa.Array) -> pa.Array:
+    values = array.storage.to_pylist()
+    return pa.array([None if value is None else str(uuid.UUID(bytes=value)) for value in values], pa.utf8())
+
+
+def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> Step | None:
+    """The conversion into something native; None when there is none without a loss or a guess."""
+    kind = op.kind
+    if ct.code in COMPLEX_CODES:
+        return (lambda array: _literals(array, ct)) if pa.types.is_nested(source) else None
+    if kind in _INTEGERS:
+        return _to_integer(_INTEGER_TYPES[kind], source)
+    if kind in (Kind.FLOAT32, Kind.FLOAT64):
+        return _to_float(pa.float32() if kind == Kind.FLOAT32 else pa.float64(), source)
+    if kind in (Kind.DECIMAL128, Kind.DECIMAL_STRING, Kind.DECIMAL_FLOAT64, Kind.DECIMAL_INT64):
+        if pa.types.is_boolean(source):
+            return lambda array: array.cast(pa.int8())
+        return (lambda array: array.cast(pa.float32())) if pa.types.is_float16(source) else None
+    if kind in _TEXTS:
+        if pa.types.is_integer(source) or pa.types.is_date32(source):
+            return lambda array: array.cast(pa.utf8())
+        return None
+    if kind == Kind.OPAQUE and _is_text(source):
+        return lambda array: array.cast(pa.utf8()).cast(pa.binary())
+    if kind == Kind.LOB and pa.types.is_fixed_size_binary(source):
+        return lambda array: array.cast(pa.binary())
+    if kind == Kind.DATE and pa.types.is_timestamp(source) and source.tz is None:
+        return _to_date
+    return _from_text(kind, ct, source, inexact)
+
+
+def _to_integer(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+    if pa.types.is_boolean(source):
+        return lambda array: array.cast(wanted)
+    return (lambda array: array.cast(pa.float32())) if pa.types.is_float16(source) else None
+
+
+def _to_float(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+    if pa.types.is_decimal(source):
+        return lambda array: _nearest(array.cast(pa.utf8()).cast(pa.float64()), wanted)
+    if _is_text(source):
+        return lambda array: _nearest(_finite(array.cast(pa.utf8())), wanted)
+    if pa.types.is_floating(source):
+        return lambda array: _nearest(array, wanted)
+    if pa.types.is_integer(source) or pa.types.is_boolean(source):
+        return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(wanted)
+    return None
+
+
+def _finite(array: pa.Array) -> pa.Array:
+    """Text as doubles; ``ArrowInvalid`` for a number beyond their range, which a cast makes infinite."""
+    made = array.cast(pa.float64())
+    lost = pc.and_(pc.is_inf(made), pc.match_substring_regex(array, "[0-9]"))
+    if pc.any(lost).as_py():
+        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of FLOAT")
+    return made
+
+
+def _check_utf8(array: pa.Array) -> pa.Array:
+    """Text as it is; ``ArrowInvalid`` where it is no UTF-8, which not every producer makes sure of."""
+    array.validate(full=True)
+    return array
+
+
+def _nearest(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """The nearest numbers of a float type; ``ArrowInvalid`` for one that is beyond it."""
+    made = array.cast(wanted, safe=False)
+    if array.type == pa.float64() and wanted == pa.float32():
+        lost = pc.and_(pc.is_inf(made), pc.is_finite(array))
+        if pc.any(lost).as_py():
+            raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of SMALLFLOAT")
+    return made
+
+
+def _to_date(array: pa.Array) -> pa.Array:
+    days = array.cast(pa.date32())
+    if not days.cast(array.type).equals(array):
+        raise pa.ArrowInvalid("a timestamp with a time of day: a DATE has none")
+    return days
+
+
+def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> Step | None:
+    if not _is_text(source):
+        return None
+    if kind == Kind.BOOL:
+        return _booleans
+    if kind in (Kind.DATETIME_TIME32, Kind.DATETIME_TIME64):
+        return _times
+    if kind == Kind.INTERVAL_MDN and ct.qualifier is not None:
+        qualifier = ct.qualifier
+        return lambda array: _intervals(array, qualifier, inexact)
+    wanted = {
+        Kind.DATE: pa.date32(),
+        Kind.DATETIME_DATE32: pa.date32(),
+        Kind.DATETIME_TIMESTAMP: pa.timestamp("us"),
+    }.get(kind)
+    return None if wanted is None else lambda array: array.cast(pa.utf8()).cast(wanted)
+
+
+def _booleans(array: pa.Array) -> pa.Array:
+    """t, f, true, false, 1 and 0 in any case as BOOLEAN; ``ArrowInvalid`` for any other text."""
+    text = pc.utf8_lower(array.cast(pa.utf8()))
+    true = pc.is_in(text, pa.array(["t", "true", "1"]))
+    odd = pc.invert(pc.or_(pc.or_(true, pc.is_in(text, pa.array(["f", "false", "0"]))), pc.is_null(text)))
+    if pc.any(odd).as_py():
+        raise pa.ArrowInvalid(
+            f"{array.filter(odd)[0].as_py()!r} is no BOOLEAN: write t or f, true or false, 1 or 0"
+        )
+    return pc.if_else(pc.is_null(text), pa.scalar(None, pa.bool_()), true)
+
+
+def _times(array: pa.Array) -> pa.Array:
+    """ISO texts (``10:15:30.5``) as times of day, by way of a day, as there is no other."""
+    return (
+        pc.binary_join_element_wise("1970-01-01", array.cast(pa.utf8()), "T")
+        .cast(pa.timestamp("us"))
+        .cast(pa.time64("us"))
+    )
+
+
+def _intervals(array: pa.Array, qualifier: Qualifier, inexact: Inexact) -> pa.Array:
+    """Informix's literals (``5-03``, ``-3 04:05:06``) as intervals. One Python object per value: they are parsed."""
+    return pa.array(
+        [
+            None if text is None else to_month_day_nano(interval_of_text(text, qualifier, inexact))
+            for text in array.to_pylist()
+        ],
+        pa.month_day_nano_interval(),
+    )
+
+
+def _in_code_set(array: pa.Array, encoding: str) -> pa.Array:
+    """Text as bytes of a multi-byte code set. One Python object per value."""
+    return pa.array([None if v is None else v.encode(encoding) for v in array.to_pylist()], pa.binary())
+
+
+def _literals(array: pa.Array, ct: ColumnType) -> pa.Array:
+    """Lists and structs in Informix's literal form. One Python object per value: there is no faster way."""
+    return pa.array([None if v is None else format_literal(v, ct) for v in array.to_pylist()], pa.utf8())

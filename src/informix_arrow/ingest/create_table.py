@@ -1,0 +1,232 @@
+"""CREATE TABLE from an Arrow schema.
+
+A field that was read from Informix carries its declared type in ``informix.type`` and gets exactly that back.
+Others get the smallest type that holds all values of their Arrow type; ``types=`` overrules both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from ..wire.errors import InterfaceError, ProgrammingError
+from ..wire.types import ColumnType, TypeCode
+from .target_table import quote_new
+
+_FIXED: dict[pa.DataType, str] = {
+    pa.bool_(): "BOOLEAN",
+    pa.int8(): "SMALLINT",
+    pa.uint8(): "SMALLINT",
+    pa.int16(): "SMALLINT",
+    pa.uint16(): "INTEGER",
+    pa.int32(): "INTEGER",
+    pa.uint32(): "BIGINT",
+    pa.int64(): "BIGINT",
+    pa.uint64(): "DECIMAL(20,0)",
+    pa.float16(): "SMALLFLOAT",
+    pa.float32(): "SMALLFLOAT",
+    pa.float64(): "FLOAT",
+    pa.utf8(): "LVARCHAR(2048)",
+    pa.large_utf8(): "LVARCHAR(2048)",
+    pa.string_view(): "LVARCHAR(2048)",
+    pa.binary(): "BYTE",
+    pa.large_binary(): "BYTE",
+    pa.binary_view(): "BYTE",
+    pa.date32(): "DATE",
+    pa.date64(): "DATE",
+    pa.time32("s"): "DATETIME HOUR TO SECOND",
+    pa.time32("ms"): "DATETIME HOUR TO FRACTION(3)",
+    pa.time64("us"): "DATETIME HOUR TO FRACTION(5)",
+    pa.time64("ns"): "DATETIME HOUR TO FRACTION(5)",
+}
+_TIMESTAMPS = {
+    "s": "DATETIME YEAR TO SECOND",
+    "ms": "DATETIME YEAR TO FRACTION(3)",
+    "us": "DATETIME YEAR TO FRACTION(5)",
+    "ns": "DATETIME YEAR TO FRACTION(5)",
+}
+_DURATION = "INTERVAL DAY(9) TO FRACTION(5)"
+_SERIALS = {"INTEGER": "SERIAL", "BIGINT": "BIGSERIAL", "SMALLINT": "SERIAL", "INT8": "SERIAL8"}
+# A type's text may come from a file: nothing but words, numbers, commas and parentheses gets into a statement.
+_HARMLESS = re.compile(r"[\w\s(),.]+")
+
+
+def declared_type(field: pa.Field) -> tuple[str, bool]:
+    """The Informix type of a field and whether it is NOT NULL.
+
+    ``ProgrammingError`` for an Arrow type that has none, with the advice to name one.
+    """
+    metadata = field.metadata or {}
+    not_null = not field.nullable or metadata.get(b"informix.not_null") == b"true"
+    stored = metadata.get(b"informix.type")
+    if stored is not None and not _lost_digits(field.type, stored.decode()):
+        return _check_type_text(field.name, stored.decode(), b"informix.source_type" in metadata), not_null
+    t = field.type
+    while isinstance(t, pa.BaseExtensionType):
+        t = t.storage_type
+    while pa.types.is_dictionary(t) or pa.types.is_run_end_encoded(t):
+        t = t.value_type
+    text = _FIXED.get(t)
+    if pa.types.is_decimal(t):
+        precision, scale = (t.precision, t.scale) if t.scale >= 0 else (t.precision - t.scale, 0)
+        text = f"DECIMAL({max(precision, scale)},{scale})" if max(precision, scale) <= 32 else None
+    elif pa.types.is_timestamp(t) and t.tz is None:
+        text = _TIMESTAMPS[t.unit]
+    elif pa.types.is_duration(t):
+        text = _DURATION
+    elif pa.types.is_fixed_size_binary(t):
+        text = "BYTE"
+    elif pa.types.is_struct(t):
+        inner = ", ".join(f"{quote_new(each.name, False)} {declared_type(each)[0]}" for each in t)
+        text = f"ROW({inner})" if t.num_fields else None
+    elif pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
+        text = f"LIST({declared_type(t.value_field.with_nullable(True))[0]} NOT NULL)"
+    if text is None:
+        raise ProgrammingError(
+            f"column {field.name!r}: there is no Informix type for {field.type}; name one: "
+            f"types={{{field.name!r}: '...'}}",
+            column=field.name,
+        )
+    return text, not_null
+
+
+def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
+    """Whether a field was a floating DECIMAL(p) and is a float now: a DECIMAL made of it would promise digits that may
+    be lost."""
+    if not pa.types.is_floating(arrow):
+        return False
+    try:
+        ct = ColumnType.parse_sql(declared)
+    except ValueError:
+        return False
+    return ct.code == TypeCode.DECIMAL and ct.scale is None
+
+
+def _check_type_text(name: str, text: str, distinct: bool) -> str:
+    """A type's text that may go into a statement."""
+    balanced = text.count("(") == text.count(")") and not re.search(r"^[^(]*\)", text)
+    if not _HARMLESS.fullmatch(text) or not balanced:
+        raise ProgrammingError(f"column {name!r}: {text!r} is not an Informix type", column=name)
+    if not distinct:
+        try:
+            ColumnType.parse_sql(text)
+        except ValueError as error:
+            raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
+    return text
+
+
+def create_table(
+    table: str,
+    schema: pa.Schema,
+    *,
+    types: Mapping[str, str] | None = None,
+    primary_key: Sequence[str] = (),
+    serial: str | None = None,
+    temporary: bool = False,
+    delimident: bool = False,
+) -> str:
+    """The CREATE TABLE statement for a schema.
+
+    Parameters
+    ----------
+    types
+        Declared types by column name (of any case), which overrule the schema's.
+    primary_key
+        Its columns; they become NOT NULL.
+    serial
+        The column that numbers itself: SERIAL, or BIGSERIAL for 64-bit data. A name that the data lacks becomes
+        a SERIAL column in front of the others, which the server fills.
+    temporary
+        Make a TEMP table, which ends with the session.
+    """
+    columns = new_columns(schema, types=types, primary_key=primary_key, serial=serial)
+    lines = [
+        f"{quote_new(name, delimident)} {text}{' NOT NULL' if not_null else ''}"
+        for name, text, not_null in columns
+    ]
+    if primary_key:
+        made = {name.lower(): name for name, _, _ in reversed(columns)}
+        keys = [made.get(name.lower(), name) for name in primary_key]
+        lines.append(f"PRIMARY KEY ({', '.join(quote_new(name, delimident) for name in keys)})")
+    return f"CREATE {'TEMP ' if temporary else ''}TABLE {table} ({', '.join(lines)})"
+
+
+def new_columns(
+    schema: pa.Schema,
+    *,
+    types: Mapping[str, str] | None = None,
+    primary_key: Sequence[str] = (),
+    serial: str | None = None,
+) -> list[tuple[str, str, bool]]:
+    """Name, type and NOT NULL of the columns of :func:`create_table`."""
+    if not schema.names:
+        raise ProgrammingError("the data has no columns: no table can be made of it")
+    given = {name.lower(): text for name, text in (types or {}).items()}
+    keys = {name.lower() for name in primary_key}
+    present = {name.lower() for name in schema.names}
+    unknown = sorted((given.keys() | keys) - present - {(serial or "").lower()})
+    if unknown:
+        raise ProgrammingError(
+            f"types= and primary_key= name columns that the data lacks: {', '.join(unknown)}"
+        )
+    columns = []
+    if serial is not None and serial.lower() not in present:
+        columns.append((serial, _check_type_text(serial, given.get(serial.lower(), "SERIAL"), False), True))
+    for each in schema:
+        name = each.name.lower()
+        text, not_null = _check_given_type(each.name, given[name]) if name in given else declared_type(each)
+        if serial is not None and name == serial.lower():
+            text, not_null = _serial(each.name, text), True
+        columns.append((each.name, text, not_null or name in keys))
+    return columns
+
+
+def _check_given_type(name: str, text: object) -> tuple[str, bool]:
+    if not isinstance(text, str):
+        raise InterfaceError(f"types[{name!r}] must be the text of an Informix type, got {text!r}")
+    body = re.sub(r"\s+NOT\s+NULL\s*$", "", text, flags=re.IGNORECASE)
+    return _check_type_text(name, body, False), body != text
+
+
+def _serial(name: str, text: str) -> str:
+    code = ColumnType.parse_sql(text).code
+    if code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
+        return text
+    made = _SERIALS.get(text.upper())
+    if made is None:
+        raise ProgrammingError(
+            f"serial column {name!r} is a {text}: only whole numbers can number rows", column=name
+        )
+    return made
+
+
+def staging_table(name: str, columns: Sequence[ColumnType], names: Sequence[str], key: Sequence[str]) -> str:
+    """The temporary table that an upsert loads: the target's columns, the key unique and NOT NULL."""
+    plain = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
+    lines = []
+    for text, ct in zip(names, columns, strict=True):
+        serial = ct.code in plain  # where NULL asks for a number
+        declared = plain[TypeCode(ct.code)] if serial else ct.sql
+        not_null = text in key or (ct.not_null and not serial)
+        lines.append(f"{text} {declared}{' NOT NULL' if not_null else ''}")
+    return f"CREATE TEMP TABLE {name} ({', '.join(lines)}, UNIQUE ({', '.join(key)})) WITH NO LOG"
+
+
+def merge_statement(
+    table: str, staging: str, names: Sequence[str], key: Sequence[str], serials: Sequence[str] = ()
+) -> str:
+    """Bring the staged rows into the table: update those whose key is there, insert the others.
+
+    ``serials`` are columns that number themselves: rows that are there keep theirs, and 0 asks for a new one.
+    """
+    on = " AND ".join(f"t.{name} = s.{name}" for name in key)
+    serials = [name for name in serials if name not in key]
+    others = [name for name in names if name not in key and name not in serials]
+    update = f" WHEN MATCHED THEN UPDATE SET {', '.join(f't.{n} = s.{n}' for n in others)}" if others else ""
+    values = ", ".join(f"NVL(s.{name}, 0)" if name in serials else f"s.{name}" for name in names)
+    return (
+        f"MERGE INTO {table} t USING {staging} s ON {on}{update} "
+        f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}) VALUES ({values})"
+    )

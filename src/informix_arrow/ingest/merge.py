@@ -1,0 +1,113 @@
+"""The last step of an upsert: rows that are staged go into the table by one MERGE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..operations.io_steps import Exchange
+from ..operations.open_database import query_rows
+from ..operations.prepare import prepare, release_after, release_all, release_statement
+from ..operations.request_reply import request
+from ..operations.session import Session
+from ..wire import messages as m
+from ..wire.describe import Column
+from ..wire.errors import Error, IntegrityError, InternalError, ProgrammingError
+from . import create_table, target_table
+from .convert import SERIALS
+from .report import add_text
+
+
+def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> list[str]:
+    """The key's columns in the table; ``mapped`` are columns of the data and of the table."""
+    names = []
+    for wanted in key:
+        for name, column in mapped:
+            if wanted.lower() in (name.lower(), column.name.lower()):
+                if column.name in names:
+                    raise ProgrammingError(f"the key names the column {column.name!r} twice")
+                names.append(column.name)
+                break
+        else:
+            raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
+    return names
+
+
+def merge(
+    session: Session,
+    table: str,
+    there: Sequence[Column],
+    staging: str,
+    columns: Sequence[Column],
+    names: Sequence[str],
+    key: Sequence[str],
+    staged: int,
+) -> Exchange[tuple[int, int]]:
+    """Bring the staged rows into the table: the rows that were touched, and how many of them were there.
+
+    ``there`` are the table's columns, ``columns`` those that are staged and ``names`` these as they are written.
+    ``staging`` is a table, or a query in parentheses.
+    """
+    serials = [name for name, column in zip(names, columns, strict=True) if column.type.code in SERIALS]
+    sql = create_table.merge_statement(table, staging, names, key, serials)
+    same = " AND ".join(f"t.{name} = s.{name}" for name in key)
+    count = f"SELECT COUNT(*) FROM {staging} s WHERE EXISTS (SELECT {key[0]} FROM {table} t WHERE {same})"
+    try:
+        found = yield from query_rows(session, count)
+        rows = yield from execute(session, sql)
+    except Error as error:
+        if session.usable_after(error):
+            told = yield from target_table.conflict(
+                session, table, there, staging, names, key, error.near or ""
+            )
+            add_text(
+                error, f"The MERGE of {staged:,} rows failed, and names no row of the data. {told}".rstrip()
+            )
+        raise
+    updates = len(names) > len(key) + len(set(serials) - set(key))
+    if rows < staged and updates:
+        raise InternalError(
+            f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
+        )
+    return rows, min(int(str(found[0][0])), rows) if updates else 0
+
+
+def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], number: str) -> Exchange[None]:
+    """``IntegrityError`` when staged rows have the same key: the first row of the data whose key came before.
+
+    ``number`` is the column with the rows' numbers in the data.
+    """
+    listed = ", ".join(key)
+    groups = (
+        f"SELECT {listed}, MIN({number}) AS first_row FROM {staging} a GROUP BY {listed} HAVING COUNT(*) > 1"
+    )
+    same = " AND ".join(f"s.{name} = d.{name}" for name in key)
+    found = yield from query_rows(
+        session,
+        f"SELECT MIN(s.{number}) FROM {staging} s, ({groups}) d WHERE {same} AND s.{number} > d.first_row",
+    )
+    if not found or found[0][0] is None:
+        return
+    row = int(str(found[0][0]))
+    (values,) = yield from query_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
+    told = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
+    raise IntegrityError(
+        f"row {row} ({told}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: duplicate "
+        "value in a unique index)\nLeave one of them out.",
+        sqlcode=-268,
+        isamcode=-100,
+        row=row,
+    )
+
+
+def execute(session: Session, sql: str) -> Exchange[int]:
+    """Run a statement; the rows it touched."""
+    describe = yield from prepare(session, sql, 0)
+    try:
+        reply = yield from request(session, (m.Id(describe.statement_id), m.Execute()))
+        reply.check(sql)
+    except Error as error:
+        yield from release_after(session, describe.statement_id, error)
+        raise
+    yield from release_statement(session, describe.statement_id)
+    yield from release_all(session, session.statements.invalidate_after(describe.statement_type))
+    return reply.done.rows if reply.done else 0

@@ -1,0 +1,123 @@
+"""What a call of ``executemany`` that ends early leaves behind, and how its error tells that.
+
+In a transaction a savepoint stands before the first row: a call that is canceled, or whose time is over, is undone to
+its beginning. With autocommit every row is final when it is answered, and the error says which ones are.
+"""
+
+from __future__ import annotations
+
+from ..wire import messages as m
+from ..wire.errors import INTERRUPTED, Error
+from .batch_replies import ManyOutcome
+from .cancel import absorb_late_interrupt
+from .io_steps import ConnectionLost, Exchange
+from .message_stream import encode_group
+from .request_reply import DeferredReply, queue, request, send_deferred
+from .session import Session, TransactionStatus
+from .transaction import NOT_OPEN
+
+CALL_SAVEPOINT, CHUNK_SAVEPOINT = "ifx_executemany", "ifx_executemany_chunk"
+
+
+class BatchSavepoint:
+    """How one call can be undone. Made when its transaction has begun, if it is to run in one."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        #: An ANSI database begins the transaction with the first row: all of it is the call's own.
+        self._owns_transaction = (
+            session.ansi and not session.autocommit and session.transaction is TransactionStatus.NONE
+        )
+        self._use_savepoint = not self._owns_transaction and session.transaction is TransactionStatus.OPEN
+        self._savepoint_reply: DeferredReply | None = None  # to the savepoint before the first row
+        self._chunk_reply: DeferredReply | None = None  # to the one before the last chunk
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a savepoint may be set."""
+        return self._use_savepoint
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the call can be undone to its beginning."""
+        return self._owns_transaction or _is_set(self._savepoint_reply)
+
+    def begin(self) -> None:
+        """Let the savepoint leave in front of the first row."""
+        if self._use_savepoint:
+            self._savepoint_reply = send_deferred(self._session, (m.SetSavepoint(CALL_SAVEPOINT),))
+
+    def begin_chunk(self) -> None:
+        """Let another savepoint leave in front of the next rows, for :meth:`undo_chunk`."""
+        self._chunk_reply = send_deferred(self._session, (m.SetSavepoint(CHUNK_SAVEPOINT),))
+
+    def undo_chunk(self) -> Exchange[bool]:
+        """Back to where the last chunk began; False when that cannot be."""
+        if not _is_set(self._chunk_reply):
+            return False
+        reply = yield from request(self._session, (m.RollbackToSavepoint(CHUNK_SAVEPOINT),))
+        return reply.error is None
+
+    def release(self) -> None:
+        """The call is over: its savepoints are released with whatever is sent next."""
+        session = self._session
+        if _is_set(self._savepoint_reply) and session.transaction is not TransactionStatus.NONE:
+            queue(session, encode_group(session, (m.ReleaseSavepoint(CALL_SAVEPOINT),)))
+
+    def handle_failure(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
+        """``error`` has ended the call: undo it if it was interrupted, and let the error tell what is in effect."""
+        session = self._session
+        if not session.usable_after(error):
+            if isinstance(error, ConnectionLost):
+                _append_to_message(error, self._connection_lost_message(outcome))
+            return
+        call = session.call
+        if not isinstance(error, Error):
+            self.release()
+            return
+        outcome.annotate(error)
+        if error.sqlcode != INTERRUPTED:
+            self.release()
+            return
+        in_effect = outcome.in_effect()
+        error.row = None  # it is no fault of the row that was at hand
+        if call is not None and call.interrupt_sent:
+            yield from absorb_late_interrupt(session)  # the urgent byte must not hit what comes now
+        if not self.can_undo:
+            _append_to_message(error, in_effect)
+        elif (yield from self._undo()):
+            error.rows = 0
+            _append_to_message(error, "The call was undone to its beginning: none of its rows is in effect.")
+        else:
+            _append_to_message(
+                error, "The server refused to undo the call: roll the transaction back before you go on."
+            )
+
+    def _undo(self) -> Exchange[bool]:
+        session = self._session
+        if self._owns_transaction:
+            reply = yield from request(session, (m.Rollback(),))
+            session.transaction = TransactionStatus.NONE
+            return reply.error is None or reply.error.sqlcode == NOT_OPEN
+        reply = yield from request(session, (m.RollbackToSavepoint(CALL_SAVEPOINT),))
+        if reply.error is None:
+            self.release()
+        return reply.error is None
+
+    def _connection_lost_message(self, outcome: ManyOutcome) -> str:
+        if self._owns_transaction or self._use_savepoint:
+            return "The rows were part of a transaction, which the server rolls back."
+        unknown = self._session.outstanding_requests
+        told = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
+        return (
+            f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
+        )
+
+
+def _is_set(savepoint: DeferredReply | None) -> bool:
+    """Whether a savepoint was sent and, as far as is known, set."""
+    return savepoint is not None and savepoint.error is None
+
+
+def _append_to_message(error: Error, text: str) -> None:
+    error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])

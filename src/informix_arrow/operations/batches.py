@@ -1,0 +1,228 @@
+"""The rows of one result as final record batches, each made by one exchange.
+
+What the decoder hands over is finished here (:mod:`informix_arrow.rows.process`): large objects are read, text is
+decoded, lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import pyarrow as pa
+
+from ..rows.postprocess import Content
+from ..rows.python_rows import DecodedRows
+from ..wire.describe import Column
+from ..wire.errors import DataError, Error, InterfaceError
+from .fetch import DecodedBatch, ServerCursor, next_batch
+from .instrument import report, report_rows
+from .io_steps import Exchange
+from .session import Session
+
+B = TypeVar("B")
+
+
+class Batches:
+    """The batches of one server cursor, to be handed out once, in order."""
+
+    def __init__(self, cursor: ServerCursor) -> None:
+        self.cursor = cursor
+        self.claimed = False  # somebody reads them, or nobody ever may
+        self.closed = False
+        self._postprocessor = cursor.shape.postprocessor
+        self._row = 0  # number of the next row to be handed out
+        self._decoded: pa.RecordBatch | None = None  # a batch whose large objects are being read
+        self._offset = 0  # its rows already handed out
+        self._error: Error | None = None  # of the row that comes next
+        self._failure: BaseException | None = None  # what ended the reading before its end
+        self._ended = False
+        self._floating = set(
+            cursor.shape.floating_columns
+        )  # columns that may have lost digits and were not told of yet
+        self._decoder = cursor.decoder if self._floating else None
+
+    def inexact_warnings(self) -> list[str]:
+        """What there is to say of floating DECIMALs that lost digits in the rows decoded so far: one text for each
+        column, once.
+        """
+        if self._decoder is None or not self._floating:
+            return []
+        told = []
+        for index, count, row in self._decoder.inexact():
+            if index in self._floating:
+                self._floating.remove(index)
+                column = self.cursor.columns[index]
+                total = self._decoder.total_rows
+                told.append(
+                    f"column {column.name!r}, a {column.type.sql}, was read as float64, which has not all digits of "
+                    f"{count:,} of the first {total:,} rows, first in row {row}: floating_decimals='string' or a "
+                    "pyarrow.decimal128(p, s) reads them exactly"
+                )
+        return told
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of every batch."""
+        return self.cursor.shape.plan.schema
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Names and Informix types of the columns, as the server described them; those left out are missing."""
+        cursor = self.cursor
+        return tuple([cursor.columns[index] for index in cursor.plan.column_indexes])
+
+    def claim(self) -> None:
+        """Claim the batches for one reader. ``InterfaceError`` when they were claimed or closed before."""
+        if self.closed:
+            raise InterfaceError("the result is closed")
+        if self.claimed:
+            raise InterfaceError(
+                "the result was read already: its rows are streamed and gone. Run the query again, or keep "
+                "read_all()'s table"
+            )
+        self.claimed = True
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all rows were handed out, and nothing is left to be told."""
+        cursor = self.cursor
+        return (
+            cursor.ended
+            and cursor.released
+            and not (
+                cursor.ready_batches
+                or cursor.objects
+                or cursor.error
+                or self._error
+                or self._failure
+                or self.closed
+            )
+            and (cursor.decoder is None or not cursor.decoder.rows)
+        )
+
+    def next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
+        """The next batch; None at the end of the rows.
+
+        When a row cannot be read, the rows before it come first, and the error at the next call; the cursor is
+        closed then. Whoever runs this exchange and does not get its result has to say so (:meth:`fail`): rows are
+        missing from there on, and later calls are refused.
+        """
+        return self._read_next(session, self._next)
+
+    def next_decoded(self, session: Session) -> Exchange[pa.RecordBatch | DecodedRows | None]:
+        """:meth:`next` for whoever makes Python rows: where C makes them, as the decoder hands them over. pyarrow has
+        no part in it then, whose allocator takes 2 MiB for the few bytes of a schema.
+        """
+        return self._read_next(
+            session, self._next if self.cursor.shape.c_schema is None else self._next_unconverted
+        )
+
+    def _read_next(
+        self, session: Session, make: Callable[[Session], Exchange[B | None]]
+    ) -> Exchange[B | None]:
+        """What ``make`` makes of the rows that come next; None at their end."""
+        if self.closed:
+            raise InterfaceError("the result was closed while it was being read")
+        if self._failure is not None:
+            raise InterfaceError(
+                f"reading this result failed before ({_first_line(self._failure)}): rows were lost; run the query again"
+            ) from self._failure
+        if self._ended:
+            return None
+        report(session, "fetch", self.cursor.sql)
+        try:
+            return (yield from make(session))
+        except Error as error:
+            if not self.cursor.lazy and session.usable_after(error):
+                yield from self.cursor.close(session)
+            raise
+
+    def _fetch_batch(self, session: Session) -> Exchange[DecodedBatch | None]:
+        """The next batch as the decoder hands it over; None at the end of the rows."""
+        taken = yield from next_batch(session, self.cursor)
+        if taken is None:
+            self._ended = True
+        else:
+            report_rows(session, taken[1])
+        return taken
+
+    def _next_unconverted(self, session: Session) -> Exchange[DecodedRows | None]:
+        taken = yield from self._fetch_batch(session)
+        return None if taken is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *taken)
+
+    def _next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
+        if self._error is not None:
+            raise self._error
+        if self._decoded is not None:
+            return (yield from self._with_objects(session, self._decoded))
+        taken = yield from self._fetch_batch(session)
+        if taken is None:
+            return None
+        finisher = self._postprocessor
+        if finisher.is_identity:
+            self._row += taken[1]
+            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), taken[0])
+        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded_schema.__arrow_c_schema__(), taken[0])
+        if self.cursor.objects is not None:
+            self._offset = 0
+            return (yield from self._with_objects(session, batch))
+        return self._finish_batch(session, batch, {})
+
+    def fail(self, error: BaseException) -> None:
+        """The reader did not get what :meth:`next` made: the rows after it must not pass for the rest."""
+        self._failure = self._failure or error
+
+    def close(self, session: Session) -> Exchange[None]:
+        """Drop what was not handed out and release the statement."""
+        return self.cursor.close(session)
+
+    def abandon(self, session: Session) -> None:
+        """Leave the cursor to the connection, which releases it before its next exchange.
+
+        For finalizers, which run at any moment and in any thread: nothing is sent here and no lock is taken.
+        """
+        if not self.cursor.released:
+            session.orphans.append(self.cursor)
+
+    def _with_objects(self, session: Session, batch: pa.RecordBatch) -> Exchange[pa.RecordBatch]:
+        """Read large objects of a decoded batch: as many rows as fit into a batch of their own."""
+        objects = self.cursor.objects
+        assert objects is not None
+        self._decoded = batch
+        filled = yield from objects.read(session, batch, self._offset, self._row - self._offset)
+        if not filled.rows:
+            assert filled.error is not None
+            raise filled.error
+        piece = batch.slice(self._offset, filled.rows)
+        self._offset += filled.rows
+        if self._offset >= batch.num_rows:
+            self._decoded = None
+        self._error = filled.error
+        return self._finish_batch(session, piece, filled.contents)
+
+    def _finish_batch(
+        self, session: Session, batch: pa.RecordBatch, contents: Mapping[int, Content]
+    ) -> pa.RecordBatch:
+        """Make the final batch. When a value of it is no text, it ends before that row."""
+        first = self._row
+        try:
+            while True:
+                try:
+                    done = self._postprocessor.process(batch, first, contents)
+                    break
+                except DataError as error:
+                    error.statement = self.cursor.sql
+                    self._error = error
+                    batch = batch.slice(0, (error.row or first) - first)
+                    if not batch.num_rows:
+                        raise
+        except BaseException as error:  # nothing is under way on the wire
+            session.caller_error = error
+            raise
+        self._row += done.num_rows
+        return done
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

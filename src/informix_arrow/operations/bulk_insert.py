@@ -1,0 +1,468 @@
+"""Loading rows: an insert cursor fed by SQ_PUT, or pipelined executions (SQLI section 11, JDBC section 8).
+
+Both ways send *groups* of encoded rows and keep a few of them on their way, so that the server always finds
+work and memory holds one window, whatever the size of the load. While a group is sent, replies are taken in:
+neither side can end up waiting for the other to read.
+
+PUT
+    ``ID CURNAME OPEN RET_TYPE EOT`` once, then ``ID PUT* EOT`` a group: one reply, whose DONEs add up to the
+    rows that went in, before an SQ_ERR the rows before the refused one. What came after it in its group was
+    not looked at; groups behind it are served as if nothing had happened.
+BIND
+    ``ID BIND EXECUTE EOT`` a row: a reply for each, the refused ones with their own error.
+
+With ``collect``, PUT groups go out one at a time, each when the one before is answered: so the rows behind a
+refused one, sent again row by row, still come before all later ones, and the outcome is that of inserting row
+after row.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Protocol, TypeVar
+
+from ..wire import messages as m
+from ..wire.errors import INTERRUPTED, CommitUnknown, DataError, Error, InternalError, ProtocolError
+from ..wire.types import ColumnType, TypeCode
+from .batch_replies import WARNING_TRUNCATED, BatchReplyReader, ManyOutcome, read_reply_messages
+from .cancel import cancel_requested, raise_if_cancelled
+from .io_steps import ConnectionLost, Exchange, Send
+from .load_transaction import LoadTransaction, LoadTransactionKind
+from .message_stream import encode_group, server_error, with_outbox
+from .request_reply import DeferredReply, drain_pending_replies, read_reply, request, send_deferred
+from .session import Session
+from .statement_cache import STALE
+
+T = TypeVar("T")
+
+# Room kept for each unread reply, bytes; one has about 60, or 20 and a name when it is an error.
+REPLY_BYTES = 256
+_NO_MORE_SPACE = (
+    -131,
+    -134,
+    -136,
+)  # ISAM: disk full, no more locks, no more extents: true of every later row
+TRUNCATED_TEXT = "the server cut text that its description of the column has room for"
+_OUT_OF_DATE = STALE | {-206, -217}  # no such table, no such column: of a statement that was good before
+_FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transaction
+
+
+class RowFraming(IntEnum):
+    """How rows travel: the numbers are the encoder's framings."""
+
+    PUT = 1
+    BIND = 2
+
+
+@dataclass(slots=True)
+class RowGroup:
+    """Rows encoded together. ``origin`` says which rows they are, in terms of the feed that made them."""
+
+    data: bytes | bytearray
+    count: int
+    origin: object = None
+
+
+class RowSource(Protocol):
+    """Where a load's rows come from; numbers of rows in a group count from 0.
+
+    ``foreign`` is what the data itself raised, if it did: no error of this conversation, whatever its class.
+    """
+
+    source_error: Exception | None
+
+    def wait(self) -> Exchange[None]:
+        """Let rows arrive, where they come by themselves (an async iterable)."""
+        ...
+
+    def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
+        """The next rows, at most ``most`` and about ``budget`` bytes of them; None when they are used up."""
+        ...
+
+    def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
+        """The rows of ``group`` from ``start`` on, as groups of BIND form."""
+        ...
+
+    def record_rejected(self, group: RowGroup, index: int, error: Error) -> None:
+        """Note that the server refused a row."""
+        ...
+
+    def locate_error(self, group: RowGroup, index: int, error: Error) -> Error:
+        """``error`` with the row that caused it named."""
+        ...
+
+
+class CachedTableMetadata(Protocol):
+    """What an earlier load by the same statement has found out.
+
+    The server tells at the first rows when the statement is out of date; some have it prepared anew instead and say
+    nothing, and then a value may be refused here that fits.
+    """
+
+    @property
+    def had_rejections(self) -> bool:
+        """Whether rows were refused by what is known."""
+        ...
+
+    def verify(self) -> Exchange[None]:
+        """Ask the server; an ``Error`` when it is out of date."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpec:
+    """One prepared INSERT and how to feed it."""
+
+    statement_id: int
+    sql: str
+    kind: int
+    types: tuple[ColumnType, ...]  # of the columns, in the order of the row
+    method: str = "auto"  # or "put", "pipeline"
+    collect: bool = False  # set refused rows aside and go on
+    commit_every: int | None = None  # rows
+    group_bytes: int = 1 << 20  # of encoded rows in one PUT group
+    window_bytes: int = 512 << 10  # of encoded rows sent ahead of their replies with BIND
+    window_rows: int = 4096  # rows of that
+    groups_ahead: int = 3  # PUT groups on their way at a time
+    cached_metadata: CachedTableMetadata | None = (
+        None  # rows went in by this statement before: what comes first is not waited for
+    )
+
+
+@dataclass(slots=True)
+class LoadOutcome:
+    """What a load did, as far as the server has answered."""
+
+    rows: int = 0  # rows that went in
+    answered: int = 0  # rows that went in or were refused
+    groups: int = 0
+    bytes: int = 0  # of encoded rows sent
+    method: str = ""
+    serial: int = 0  # as in ManyOutcome
+    commits: int = 0  # commits between rows
+    committed: int = 0  # rows that went in before the last of them
+
+
+def send_group(session: Session, data: bytes | bytearray) -> Exchange[None]:
+    """Send a group, keeping what arrives meanwhile."""
+    with session.buffer.reserve(session.outstanding_requests * REPLY_BYTES) as room:
+        arrived = yield Send(data, room)
+    session.buffer.end += arrived
+
+
+def is_connection_lost(error: BaseException) -> bool:
+    """Whether ``error`` means that nothing more can be read from the server."""
+    return isinstance(error, ProtocolError | ConnectionLost | CommitUnknown)
+
+
+class Loader:
+    """Runs one job. The outcome can be looked at at any time, after a failure too."""
+
+    def __init__(
+        self,
+        session: Session,
+        job: LoadSpec,
+        feed: RowSource,
+        scope: LoadTransaction,
+        progress: Callable[[LoadOutcome], None],
+    ) -> None:
+        self.outcome = LoadOutcome()
+        self._session, self._job, self._feed, self._transaction = session, job, feed, scope
+        self._progress = progress
+        self._replies = BatchReplyReader(session, job.sql, job.kind)
+        self._pending_groups: deque[tuple[RowFraming, RowGroup]] = deque()
+        self._failure: Exception | None = None  # the first one, in the order of the data
+        self._cursor_open = self._types_sent = False  # the insert cursor; SQ_RET_TYPE was sent for it
+        self._single_group_ahead = job.collect or scope.kind is LoadTransactionKind.NONE
+        self._uncommitted = 0  # rows sent since the last commit
+        self._open_reply: DeferredReply | None = None  # to the cursor's OPEN, sent ahead
+        self._close_queued = False  # the cursor's CLOSE is on its way behind the rows
+        self._unverified_metadata = job.cached_metadata  # as long as it was not verified
+        #: Whether the server has taken rows by this statement.
+        self.first_rows_accepted = job.cached_metadata is None
+
+    def run(self) -> Exchange[LoadOutcome]:
+        """Load everything; the scope is left as it is for the caller to keep or undo.
+
+        Raises the server's first error, or that of the feed or the progress callback, when all replies are
+        read and the cursor is closed.
+        """
+        try:
+            yield from self._run()
+        except Exception as error:
+            if error is self._session.caller_error or (
+                isinstance(error, Error) and not is_connection_lost(error)
+            ):
+                self._failure = self._failure or error
+                yield from self._read_replies(0, tell=False)
+                yield from self._close()
+            raise
+        return self.outcome
+
+    def _run(self) -> Exchange[None]:
+        job = self._job
+        yield from self._transaction.begin_next()
+        form = (
+            RowFraming.BIND
+            if job.method == "pipeline" or not (yield from self._open_cursor())
+            else RowFraming.PUT
+        )
+        self.outcome.method = "put" if form is RowFraming.PUT else "pipeline"
+        while True:
+            rows = yield from self._next_group(form)
+            if self._unverified_metadata is not None and (
+                self._unverified_metadata.had_rejections or (rows is not None and self.outcome.groups)
+            ):
+                yield from self._verify(self._unverified_metadata)
+            if rows is None or self._failure:
+                break
+            stopping = cancel_requested(self._session)
+            yield from self._read_replies(0 if stopping else self._max_groups_ahead(form) - 1)
+            if self._failure:
+                break
+            if stopping:
+                yield from raise_if_cancelled(self._session)
+            yield from self._transaction.begin_next()
+            if form is RowFraming.PUT and not self._cursor_open:  # closed by a commit, or after a refused row
+                yield from self._open_cursor()
+            yield from self._send(form, rows)
+            self._uncommitted += rows.count
+            if job.commit_every is not None and self._uncommitted >= job.commit_every:
+                yield from self._read_replies(0)
+                if self._failure:
+                    break
+                yield from self._commit()
+        yield from self._queue_close()
+        yield from self._read_replies(0)
+        yield from self._close()
+        if self._failure:
+            raise self._failure
+
+    @property
+    def metadata_verified(self) -> bool:
+        """Whether the description that rows are sent by is surely not out of date."""
+        return self.first_rows_accepted and self._unverified_metadata is None
+
+    def _verify(self, known: CachedTableMetadata) -> Exchange[None]:
+        """Ask, once a load turns out to be large, or rows were refused: a small one is kept until it has ended."""
+        yield from self._read_replies(0)
+        if self._failure is None:
+            yield from known.verify()
+            yield from drain_pending_replies(self._session)  # the answers to its own requests come first
+            self._unverified_metadata = None
+
+    def _next_group(self, form: RowFraming) -> Exchange[RowGroup | None]:
+        """The next rows. When the data fails, those on their way are answered first: a row that the server
+        refused among them is the load's first failure, and all that went in is counted."""
+        job = self._job
+        budget = job.group_bytes if form is RowFraming.PUT else job.window_bytes
+        most = 1 << 40 if form is RowFraming.PUT else job.window_rows
+        if job.commit_every is not None:
+            most = min(most, job.commit_every - self._uncommitted)
+        yield from self._feed.wait()
+        if cancel_requested(self._session):  # it may have come to an end while rows were awaited
+            yield from self._read_replies(0)
+            if self._failure:
+                raise self._failure
+            yield from raise_if_cancelled(self._session)
+        try:
+            return self._call_user_code(lambda: self._feed.next_group(form, budget, most))
+        except Exception as error:
+            yield from self._read_replies(0)
+            if self._failure:
+                raise self._failure from error
+            raise
+
+    def _call_user_code(self, action: Callable[[], T]) -> T:
+        """Call into code of the user's; its errors leave the session in good order."""
+        try:
+            return action()
+        except Exception as error:
+            if not isinstance(error, Error) or error is self._feed.source_error:
+                self._session.caller_error = error
+            raise
+
+    def _max_groups_ahead(self, form: RowFraming) -> int:
+        """Groups that may be on their way at a time."""
+        if form is RowFraming.PUT:
+            return 1 if self._single_group_ahead else self._job.groups_ahead
+        return 1 if self._single_group_ahead and not self._job.collect else 2
+
+    def _send(self, form: RowFraming, rows: RowGroup) -> Exchange[None]:
+        data = rows.data
+        if form is RowFraming.PUT:
+            framing = self._session.framing
+            head = m.Id(self._job.statement_id).encode(framing)
+            data = b"".join((head, data, m.EndOfTurn().encode(framing)))
+        self._session.outstanding_requests += 1 if form is RowFraming.PUT else rows.count
+        self._pending_groups.append((form, rows))
+        self.outcome.groups += 1
+        self.outcome.bytes += len(data)
+        yield from send_group(self._session, with_outbox(self._session, data))
+
+    # ---- replies -------------------------------------------------------------------------------------------
+
+    def _read_replies(self, most: int, *, tell: bool = True) -> Exchange[None]:
+        """Read replies until at most ``most`` groups are on their way, and tell of them."""
+        while len(self._pending_groups) > most:
+            yield from self._read_deferred_replies()
+            form, rows = self._pending_groups[0]
+            if form is RowFraming.PUT:
+                yield from self._read_put_reply(rows)
+            else:
+                yield from self._read_bind_replies(rows)
+            if tell:
+                self.first_rows_accepted = (
+                    self.first_rows_accepted or getattr(self._failure, "sqlcode", None) not in _OUT_OF_DATE
+                )
+            if tell:
+                self._call_user_code(lambda: self._progress(self.outcome))
+
+    def _read_deferred_replies(self) -> Exchange[None]:
+        """Take in the answers to what was sent ahead of the first rows: to the scope's beginning, and the OPEN."""
+        yield from self._transaction.read_deferred_reply()
+        opening, self._open_reply = self._open_reply, None
+        if opening is not None:
+            yield from drain_pending_replies(self._session)
+            if opening.error is not None:
+                raise server_error(opening.error, self._job.sql)
+
+    def _read_put_reply(self, rows: RowGroup) -> Exchange[None]:
+        messages = yield from read_reply_messages(self._session)
+        self._pending_groups.popleft()
+        done = [message for message in messages if isinstance(message, m.Done)]
+        error = next((message for message in messages if isinstance(message, m.Err)), None)
+        went_in = sum(each.rows for each in done)
+        self.outcome.rows += went_in
+        self.outcome.serial = next(
+            (each.serial for each in reversed(done) if each.serial), self.outcome.serial
+        )
+        if any(each.warnings & WARNING_TRUNCATED for each in done) and not self._failure:
+            self._failure = DataError(f"{TRUNCATED_TEXT}: in one of {rows.count:,} rows")
+        if error is None or went_in >= rows.count:
+            self.outcome.answered += rows.count
+            if error is not None or went_in != rows.count:
+                self._handle_count_mismatch(rows.count, went_in, error)
+            return
+        self.outcome.answered += went_in + 1
+        self._record_rejected(rows, went_in, server_error(error, self._job.sql))
+        if self._failure is None:
+            yield from self._close()
+            job = self._job
+            for rest in self._feed.resend_from(rows, went_in + 1, job.window_bytes, job.window_rows):
+                yield from self._read_replies(self._max_groups_ahead(RowFraming.BIND) - 1)
+                if self._failure:
+                    return
+                yield from self._send(RowFraming.BIND, rest)
+            yield from self._read_replies(0)
+
+    def _read_bind_replies(self, rows: RowGroup) -> Exchange[None]:
+        outcome = ManyOutcome()
+        yield from self._replies.read(outcome, rows.count)
+        self._pending_groups.popleft()
+        self.outcome.rows += outcome.rows
+        self.outcome.answered += rows.count
+        self.outcome.serial = outcome.serial or self.outcome.serial
+        if outcome.truncated_rows and not self._failure:
+            self._failure = self._feed.locate_error(
+                rows, outcome.truncated_rows[0], DataError(f"{TRUNCATED_TEXT}, of this row at least")
+            )
+        if outcome.rows != rows.count - len(outcome.errors):
+            self._handle_count_mismatch(rows.count - len(outcome.errors), outcome.rows, None)
+        for error in outcome.errors:
+            assert error.row is not None
+            self._record_rejected(rows, error.row, error)
+
+    def _record_rejected(self, rows: RowGroup, index: int, error: Error) -> None:
+        """A row was refused: set it aside, or remember the load's first failure."""
+        if self._failure:
+            return
+        fatal = error.sqlcode in _FATAL or error.isamcode in _NO_MORE_SPACE
+        fatal = fatal or (
+            not self.first_rows_accepted and error.sqlcode in _OUT_OF_DATE
+        )  # no fault of the row, either
+        if error.sqlcode == INTERRUPTED:
+            error.row = None  # it is no fault of the row that was at hand
+            self._failure = error
+        elif self._job.collect and not fatal:
+            self._call_user_code(lambda: self._feed.record_rejected(rows, index, error))
+        else:
+            self._failure = self._feed.locate_error(rows, index, error)
+
+    def _handle_count_mismatch(self, sent: int, went_in: int, error: m.Err | None) -> None:
+        if self._failure:
+            return
+        self._failure = InternalError(
+            f"the server says that {went_in} of {sent} rows went in, and names no error for the others: the "
+            "load cannot be vouched for. A trigger, a view or a synonym may stand in the table's place"
+            if error is None
+            else f"the server says that {went_in} of {sent} rows went in, but refused one (SQLCODE {error.sqlcode})"
+        )
+
+    # ---- cursor and transaction ----------------------------------------------------------------------------
+
+    def _open_cursor(self) -> Exchange[bool]:
+        """Open the insert cursor. False when the server has none for this statement and another way may be
+        taken."""
+        session, job = self._session, self._job
+        messages: list[m.Message] = [
+            m.Id(job.statement_id), m.CursorName(session.next_cursor_name()), m.Open()
+        ]  # fmt: skip
+        if not self._types_sent:
+            messages.append(m.RetType(m.RetType.PUT, tuple(put_type(ct) for ct in job.types)))
+        if not self.first_rows_accepted:
+            self._open_reply = send_deferred(session, messages)
+            self._cursor_open = self._types_sent = True
+            return True
+        reply = yield from request(session, messages)
+        if reply.error is not None:
+            if job.method == "auto" and not self._types_sent:
+                return False
+            raise server_error(reply.error, job.sql)
+        self._cursor_open = self._types_sent = True
+        return True
+
+    def _queue_close(self) -> Exchange[None]:
+        """Let the CLOSE leave when the last rows have left, before they are answered."""
+        if self._cursor_open and self._pending_groups:
+            session = self._session
+            self._cursor_open, self._close_queued = False, True
+            session.outstanding_requests += 1
+            close = encode_group(session, (m.Id(self._job.statement_id), m.Close()))
+            yield from send_group(session, close)
+
+    def _close(self) -> Exchange[None]:
+        if self._close_queued:  # its answer stands behind those to the rows, which were read
+            self._close_queued = False
+            reply = yield from read_reply(self._session)
+            if self._failure is None:
+                reply.check(self._job.sql)
+        elif self._cursor_open:
+            self._cursor_open = False
+            reply = yield from request(self._session, (m.Id(self._job.statement_id), m.Close()))
+            if self._failure is None:
+                reply.check(self._job.sql)
+
+    def _commit(self) -> Exchange[None]:
+        self._uncommitted = 0
+        if self._transaction.kind is LoadTransactionKind.OWN_TRANSACTION:
+            yield from self._transaction.commit()
+            self._cursor_open = False  # a commit closes cursors
+            self.outcome.commits += 1
+            self.outcome.committed = self.outcome.rows
+
+
+def put_type(ct: ColumnType) -> ColumnType:
+    """The form in which a column is put, as SQ_RET_TYPE says it: that of JDBC (JDBC sections 5 and 8).
+
+    BOOLEAN is asked for as type 45, which makes it a byte 0 or 1, LVARCHAR as 43 without names; others go as
+    they are described, without flags.
+    """
+    if ct.is_boolean:
+        return ColumnType(TypeCode.BOOL.value, 1, 0, 0, "informix", "boolean")
+    if ct.is_lvarchar:
+        return ColumnType(TypeCode.LVARCHAR.value, ct.content_width)
+    return replace(ct, flags=0)

@@ -1,0 +1,466 @@
+"""Reading rows: a server cursor and the fetches that feed its decoder.
+
+A fetch reply is a run of SQ_TUPLE, then SQ_DONE when the cursor is exhausted, then SQ_EOT. A reply without
+SQ_DONE means that more rows follow; one without any tuple ends the data as well, as do SQ_CLOSE and SQ_ERR
+100 (SQLI section 7.5). The next NFETCH leaves as soon as it is likely that the reply at hand is not the last,
+so that the server works and the network carries while we decode. A fetch that turns out to be one too many is
+answered with DONE or -259, and either is dropped in silence.
+
+Results with large objects keep their cursor open until the contents were read: their descriptors are good for
+nothing afterwards (SQLI section 14).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import TypeAlias
+
+from .._decode import FULL, NEED_MORE, OTHER, Decoder
+from ..rows.python_rows import DecodedRows
+from ..wire import messages as m
+from ..wire.describe import Column, Plan
+from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
+from ..wire.messages import Message
+from ..wire.plan_ops import TypeOptions
+from . import client_files
+from .cancel import cancel_requested, raise_if_cancelled
+from .cursor_session_state import CursorSessionState, restoring_groups, send_ignored_groups
+from .instrument import report, report_rows
+from .io_steps import Exchange, Send
+from .large_objects import ObjectReader
+from .message_stream import (
+    encode_group,
+    next_message,
+    receive,
+    require_no_extra_data,
+    server_error,
+    server_exit_error,
+    with_outbox,
+)
+from .receive_buffer import OBJECT_BYTES, reply_too_large
+from .request_reply import drain_pending_replies, queue, request
+from .result_description import ResultDescription
+from .session import Session, TransactionStatus
+from .statement_cache import PreparedStatement
+from .transaction import commit_now
+
+NO_MORE_ROWS = 100  # SQLCODE of "not found"
+
+# Isolation under which rows that were read are not locked any more; "" is the default of a database that is not ANSI.
+LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
+
+_TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
+
+_HEADER, _LARGE_HEADER = Struct(">hhh"), Struct(">hhi")  # of a tuple: tag, warnings, size
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How rows are to be read."""
+
+    types: TypeOptions = field(default_factory=TypeOptions)
+    batch_bytes: int = 16 << 20  # target size of one batch, bytes of Arrow buffers
+    batch_rows: int = 1 << 20  # cap on the rows of one batch
+    fetch_bytes: int = 1 << 20  # bytes of tuples asked for in one fetch
+    with_hold: bool = False  # the cursor outlives COMMIT and ROLLBACK
+    scroll: bool = False  # rows are asked for by their number (scroll.py)
+    name: str = ""  # of the cursor, for WHERE CURRENT OF: rows are fetched one by one then
+    isolation: str = ""  # while the result is open: a key of dsn.ISOLATIONS; "" = the session's
+    lock_wait: int | None = None  # seconds, 0 = not to wait, -1 = for ever; None = the session's
+
+
+DecodedBatch: TypeAlias = tuple[object, int]
+"""A batch as the decoder hands it over, a PyCapsule ``arrow_array``, and how many rows it has."""
+
+
+@dataclass(slots=True, eq=False)
+class ServerCursor:
+    """One open cursor of the server, the decoder of its rows, and what was decoded but not handed out yet."""
+
+    statement_id: int
+    sql: str
+    shape: ResultDescription  # of its rows
+    fetch_bytes: int
+    decoder: Decoder | None  # None = nobody wants the rows: they are passed over by their headers
+    ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
+    in_flight: int = 0  # fetches sent whose replies were not read to their end
+    reply_rows: int = 0  # tuples met in the reply being read
+    reply_bytes: int = 0  # and what they took
+    answered: bool = False  # the server said something about the OPEN or the first fetch
+    end_seen: bool = False  # the server said that the rows are used up, in the reply being read
+    ended: bool = False  # and that reply was read to its end
+    released: bool = False  # CLOSE and RELEASE were sent
+    error: Error | None = None  # raised when the rows are asked for next
+    objects: ObjectReader | None = None  # of large objects that are read with the rows
+    lazy: bool = False  # large objects are read later: the cursor stays open until it is closed
+    read_options: ReadOptions = field(default_factory=ReadOptions)
+    prepared: PreparedStatement | None = None  # its statement, when that may be used again
+    session_state: CursorSessionState | None = None  # what it has changed in the session
+    closed_by_server: bool = False  # its transaction: the server has closed it
+    rows_reported: bool = False  # how many rows there are, by the call that brought them
+
+    bulky = True  # a fetch reply fills socket buffers
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Names and Informix types of the columns, as the server described them."""
+        return self.shape.columns
+
+    @property
+    def plan(self) -> Plan:
+        """What was compiled from the columns."""
+        return self.shape.plan
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether the server's position matters, so that nothing may be fetched ahead of need."""
+        return self.read_options.scroll or bool(self.read_options.name)
+
+    @property
+    def keeps_cursor_open(self) -> bool:
+        """Whether the server's cursor has to stay open when all its rows are here."""
+        return self.lazy or self.objects is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the server has nothing more to say about its rows."""
+        return self.ended and self.released and self.objects is None
+
+    def pop_all_rows(self) -> DecodedRows | None:
+        """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
+        decoder, c_schema = self.decoder, self.shape.c_schema
+        if c_schema is None or decoder is None or not self.is_complete:
+            return None
+        if self.ready_batches or self.lazy or self.error is not None:
+            return None
+        self.decoder = None
+        return DecodedRows(self.shape.plan.schema, c_schema, *_export_batch(decoder))
+
+    def read_reply(self, session: Session) -> Exchange[None]:
+        """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
+        while not (yield from read_reply_chunk(session, self, ahead=False)):
+            if (
+                self.reply_bytes > session.buffer.max_bytes + 2 * self.fetch_bytes
+            ):  # a server that never stops
+                raise reply_too_large(session.buffer.max_bytes)
+
+    def close(self, session: Session) -> Exchange[None]:
+        """Close the cursor, release the statement, drop unread rows. Does nothing the second time."""
+        report(session, "close", self.sql)
+        self.decoder = None
+        self.ready_batches.clear()
+        if not self.released:
+            yield from release_cursor(session, self)
+            yield from drain_pending_replies(session)
+        self.end_seen = self.ended = True
+
+    def fail(self, error: Error) -> None:
+        """Stop decoding: the rest of the rows is passed over."""
+        self.error = self.error or error
+        self.decoder = None
+
+    def transaction_ended(self) -> None:
+        """The server has closed it, unless it is WITH HOLD; a read that finds rows missing is told by the server."""
+        self.closed_by_server = not self.read_options.with_hold
+
+
+def _export_batch(decoder: Decoder) -> DecodedBatch:
+    """The batch that the decoder has built, and how many rows it has."""
+    rows = decoder.rows
+    return decoder.take(), rows
+
+
+def report_if_complete(session: Session, cursor: ServerCursor) -> None:
+    """Report how many rows came with the reply to a statement, where all did: no fetch will report them."""
+    if cursor.is_complete:
+        rest = 0 if cursor.decoder is None else cursor.decoder.rows
+        report_rows(session, sum(rows for _, rows in cursor.ready_batches) + rest)
+        cursor.rows_reported = True
+
+
+def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
+    """The next batch; None when the rows are used up."""
+    if cursor.stepwise:
+        return (yield from _next_row(session, cursor))
+    while not cursor.ready_batches and cursor.error is None:
+        if cursor.in_flight and not cursor.ended:
+            # Replies to others that stand before ours are taken in first.
+            while session.pending_replies[0] is not cursor:
+                yield from session.pending_replies[0].read_reply(session)
+            yield from read_reply_chunk(session, cursor, ahead=True)
+        elif not cursor.ended:
+            yield from drain_pending_replies(session)
+            yield from raise_if_cancelled(session)
+            yield from request_fetch(session, cursor)
+        elif cursor.decoder is not None and cursor.decoder.rows:
+            cursor.ready_batches.append(_export_batch(cursor.decoder))
+            cursor.decoder = None
+        else:
+            if not cursor.released and not cursor.lazy:
+                yield from release_cursor(session, cursor)
+                if cursor.error is not None:
+                    raise cursor.error
+            return None
+    if cursor.ready_batches:
+        return cursor.ready_batches.popleft()
+    assert cursor.error is not None
+    yield from cursor.close(session)
+    raise cursor.error
+
+
+def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
+    """The next row of a named cursor, fetched now: the server's position, which is what ``WHERE CURRENT OF`` means,
+    must be the row that the caller got last. The cursor stays open behind its last row for the same reason.
+    """
+    decoder = cursor.decoder
+    if decoder is None:
+        raise cursor.error or InterfaceError("the cursor was closed while it was being read")
+    if not cursor.ended:
+        yield from raise_if_cancelled(session)
+        reply = yield from request(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
+        cursor.ended = reply.done is not None or not reply.tuples
+        try:
+            if reply.error is not None and reply.error.sqlcode != NO_MORE_ROWS:
+                reply.check(cursor.sql)
+            if len(reply.tuples) > 1:
+                raise NotSupportedError(
+                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so WHERE "
+                    f"CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, or use "
+                    f"a cursor without a name"
+                )
+            for payload in reply.tuples:
+                data = m.Tuple(0, payload).encode(session.framing)
+                decoder.feed(data, 0, len(data))
+                return _export_batch(decoder)
+        except Error as error:
+            error.statement = cursor.sql
+            yield from cursor.close(session)
+            raise
+    if not cursor.released and not cursor.lazy:
+        yield from release_cursor(session, cursor)
+    return None
+
+
+def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[bool]:
+    """Read one more chunk or message of the fetch reply that comes next; True when its SQ_EOT was read.
+
+    With ``ahead``, the next fetch is requested when more rows seem to come.
+    """
+    decoder = cursor.decoder
+    if decoder is not None and not cursor.ended:
+        status = decode_available(session, cursor, decoder)
+        if status == FULL:
+            return False
+        if status == NEED_MORE:
+            yield from receive(session)
+            if ahead and cursor.in_flight == 1 and not cursor.end_seen and likely_has_more(session):
+                yield from request_fetch(session, cursor)
+            return False
+        if status == OTHER and skip_end_of_rows(session):
+            cursor.answered = cursor.end_seen = True
+            yield from _reply_ended(session, cursor, ahead)
+            return True
+    else:
+        if session.buffer.start == session.buffer.end:
+            yield from receive(session)
+        if _pass_rows(session, cursor):
+            return False
+    message = yield from next_message(session)
+    cursor.answered = True
+    cursor.reply_bytes += OBJECT_BYTES
+    match message:
+        case m.Tuple():
+            cursor.reply_rows += 1
+            cursor.reply_bytes += len(message.payload)
+        case m.Done() | m.Close():
+            cursor.end_seen = True
+        case m.Err():
+            # After the end of the rows this answers the surplus fetch: -259, or whatever the server likes.
+            if not cursor.end_seen and message.sqlcode != NO_MORE_ROWS:
+                cursor.fail(server_error(message, cursor.sql))
+            cursor.end_seen = True
+        case m.EndOfTurn():
+            yield from _reply_ended(session, cursor, ahead)
+            return True
+        case m.Exit():
+            raise server_exit_error()
+        case m.FileRequest():
+            yield from client_files.handle_file_request(session, message)
+        case m.Cost() | m.XactStat() | m.TupleId() | m.InsertDone():
+            pass
+        case _:
+            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to a fetch")
+    return False
+
+
+def decode_available(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
+    """Decode the rows that are here, and what to do next: ``NEED_MORE`` bytes, look at the message that is no row
+    (``OTHER``), or do the same again (``FULL``). A value that cannot be converted waits for the rows' reader.
+    """
+    buffer = session.buffer
+    before = decoder.total_rows
+    try:
+        position, status = decoder.feed(buffer.data, buffer.start, buffer.end)
+    except DataError as error:
+        error.statement = cursor.sql
+        if decoder.rows:  # the rows before it are as good as any
+            cursor.ready_batches.append(_export_batch(decoder))
+        cursor.fail(error)
+        cursor.answered = True
+        return FULL
+    cursor.reply_bytes += position - buffer.start
+    buffer.start = position
+    cursor.reply_rows += decoder.total_rows - before
+    cursor.answered = cursor.answered or cursor.reply_rows > 0
+    if status == FULL:
+        cursor.ready_batches.append(_export_batch(decoder))
+    return status
+
+
+def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
+    """The SQ_EOT of a fetch reply was read."""
+    session.pending_replies.popleft()
+    require_no_extra_data(session)
+    if cursor.ended and cursor.reply_rows and cursor.error is None:
+        # Whoever read the rows was told that these were all.
+        error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
+        error.statement = cursor.sql
+        raise error
+    cursor.in_flight -= 1
+    cursor.end_seen = cursor.ended = cursor.end_seen or not cursor.reply_rows
+    cursor.reply_rows = cursor.reply_bytes = 0
+    refused = client_files.pop_refusal(session, failed=cursor.error is not None)
+    if refused is not None:
+        cursor.fail(refused)
+    if cursor.ended and not cursor.released and not cursor.keeps_cursor_open:
+        yield from release_cursor(session, cursor)
+    elif ahead and not cursor.ended and not cursor.in_flight and not cancel_requested(session):
+        yield from request_fetch(session, cursor)
+
+
+def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
+    """Pass over the rows that are here as a whole and that nobody wants; whether there were any.
+
+    A cursor that is closed early has a fetch or two on their way: hundreds of thousands of short rows, of which no
+    message is made.
+    """
+    buffer = session.buffer
+    header = _LARGE_HEADER if session.framing.large_fetch else _HEADER
+    read, length, tag = header.unpack_from, header.size, m.Tuple.TAG
+    data, begin, end = buffer.data, buffer.start, buffer.end
+    at, rows, last = begin, 0, end - length
+    while at <= last:
+        kind, _, size = read(data, at)
+        if kind != tag:
+            break
+        if size < 0:
+            raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
+        behind = at + length + size + (size & 1)
+        if behind > end:
+            break
+        at = behind
+        rows += 1
+    if not rows:
+        return False
+    buffer.start = at
+    cursor.answered = True
+    cursor.reply_rows += rows
+    cursor.reply_bytes += at - begin
+    return True
+
+
+def skip_end_of_rows(session: Session) -> bool:
+    """Skip ``DONE [COST] EOT``, the end of nearly every result, if that comes next and has arrived in full. All three
+    have fixed sizes, so nothing needs to be parsed.
+    """
+    buffer = session.buffer
+    data, at = buffer.data, buffer.start
+    if not data.startswith(_DONE, at):
+        return False
+    at += done_size(session)
+    if data.startswith(_COST, at):
+        at += 10
+    if at + 2 > buffer.end or not data.startswith(_EOT, at):
+        return False
+    buffer.start = at + 2
+    return True
+
+
+def done_size(session: Session) -> int:
+    """Bytes of an SQ_DONE, its tag included."""
+    return 24 if session.framing.long_rowid else 16
+
+
+def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Send CLOSE, without waiting for the answer, and with it what ends the cursor's use of its statement and of the
+    session: RELEASE, unless the statement is kept for the next time, and what puts isolation and transaction right.
+
+    Groups of their own, as after an error the server skips what is left of a group, and they must go in any case.
+    Where the cursor's rows are used up and it holds no locks, they ride in front of what the session sends next.
+    """
+    cursor.released = True
+    session.cursors.discard(cursor)
+    statement, scope = m.Id(cursor.statement_id), cursor.session_state
+    failed = cursor.error is not None and cursor.error.sqlcode is not None
+    groups: list[Sequence[Message]] = [(statement, m.Close())]
+    if cursor.prepared is None or failed or cursor.stepwise:
+        groups.append((statement, m.Release()))
+    else:
+        ids = session.statements.put(cursor.prepared, logged=session.logged)
+        groups += [(m.Id(number), m.Release()) for number in ids]
+    ending = restoring_groups(session, scope) if scope is not None else []
+    if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
+        prepared = cursor.prepared
+        if prepared is not None and len(groups) == 1:  # kept for the next time, when the same is said again
+            prepared.close_request = prepared.close_request or encode_group(session, groups[0])
+            queue(session, prepared.close_request)
+            return
+        for messages in groups:
+            queue(session, encode_group(session, messages))
+        return
+    yield from send_ignored_groups(session, groups + ending)
+    if scope is not None and scope.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
+        try:
+            yield from commit_now(session)
+        except Error as error:
+            if not session.usable_after(error):
+                raise
+            cursor.fail(error)  # what the procedure did is not permanent: its reader must know
+
+
+def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
+    """Whether the server's cursor, its rows used up, can stay open until the session says something else: nobody waits
+    for it then but a session that wants to change the table itself (DDL).
+    """
+    unlocking = cursor.prepared is not None and not cursor.prepared.may_hold_locks
+    plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read_options.with_hold)
+    return plain and session.settings.isolation_now in LOCKLESS
+
+
+def request_fetch(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Send one more fetch; its reply is owed to the cursor."""
+    data = encode_group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
+    session.pending_replies.append(cursor)
+    cursor.in_flight += 1
+    yield Send(with_outbox(session, data))
+
+
+def likely_has_more(session: Session) -> bool:
+    """Whether the bytes at hand look like rows of a reply that is not the cursor's last.
+
+    Only a guess, by whether they begin with a tuple and do not end with ``DONE [COST] EOT``: when it is
+    wrong, a fetch leaves later than it could, or is one too many. Small results, which come whole in one
+    piece, thereby never cost a surplus fetch, and neither do errors.
+    """
+    buffer = session.buffer
+    if buffer.data[buffer.start : buffer.start + 2] != _TUPLE:
+        return False
+    end = buffer.tail(38)
+    if not end.endswith(_EOT):
+        return True
+    done = done_size(session)
+    body = end[:-12] if end[-12:-10] == _COST else end[:-2]
+    return body[-done : len(body) - done + 2] != _DONE

@@ -1,0 +1,261 @@
+"""Parameters that are more than a value in SQ_BIND: large objects, collections, ROWs.
+
+They need the type of their target, which the server is asked for (SQ_CIDESCRIBE, JDBC section 5) when a value
+or the statement's own description makes that necessary. Then
+
+* BYTE and TEXT are bound as a descriptor that tells their size, and their bytes follow behind the parameters
+  as SQ_BLOB pieces (SQLI section 14);
+* BLOB and CLOB cannot be bound: the ``?`` becomes ``filetoblob('name', 'client')``, and the server's request
+  for that file is answered with the bytes (SQLI section 15). The name is ours and nothing else is served;
+* lists, dicts and tuples become the SQL literal of the collection or ROW.
+
+Contents leave in pieces, as views of what the user handed over: a value is never copied as a whole.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+
+from ..rows.parameters import placeholder_positions
+from ..wire import messages as m
+from ..wire.bind_values import bind_value
+from ..wire.errors import DataError, Error, prefix_location
+from ..wire.messages import Describe, InputDescribe, Message
+from ..wire.types import ColumnType, TypeCode
+from .io_steps import Exchange, Send
+from .object_sources import ContentSource, content_source, is_object_value, is_readable
+from .request_reply import request
+from .session import Session
+
+PIECE_BYTES = 1024  # bytes of one SQ_BLOB: what JDBC sends (JDBC section 6)
+BLOCK_BYTES = 256 << 10  # bytes of one send
+_PIECE_HEAD = struct.pack(">hh", m.BlobChunk.TAG, PIECE_BYTES)
+_PIECE_END = m.BlobChunk(b"")
+_LARGEST = 0x7FFF_FFFF
+_DESCRIPTOR_PRECISION = 0
+
+Targets = tuple[ColumnType | None, ...]
+
+
+@dataclass(slots=True)
+class BoundParameters:
+    """One row of parameters, ready to be sent."""
+
+    values: tuple[m.BoundValue, ...]  # for the ``?`` that are left
+    sources: tuple[ContentSource, ...] = ()  # contents of the BYTE and TEXT values among them, in order
+    files: tuple[
+        tuple[int, bool, ContentSource], ...
+    ] = ()  # BLOB and CLOB: number of the ``?``, is it a CLOB, content
+
+    def close(self) -> None:
+        """Drop the temporary copies of contents."""
+        for source in (*self.sources, *(source for _, _, source in self.files)):
+            source.close()
+
+
+NO_PARAMETERS = BoundParameters(())
+
+#: Classes of most values, of which none is content or a container by itself.
+_SCALARS = frozenset({int, str, float, bool, type(None), Decimal, date, datetime})
+
+
+def needs_targets(values: Sequence[object]) -> bool:
+    """Whether values can only be sent when the types of their targets are known."""
+    if _SCALARS.issuperset(map(type, values)):
+        return False
+    return any(is_object_value(value) or is_container(value) for value in values)
+
+
+def may_be_content(values: Sequence[object]) -> bool:
+    """Whether a value may be the content of a TEXT or CLOB, though it looks like any other: a str."""
+    return any(isinstance(value, str) for value in values)
+
+
+def is_container(value: object) -> bool:
+    """Whether a parameter can only be the value of a collection or a ROW. A MonthDayNano is a tuple by birth."""
+    return isinstance(value, list | dict | tuple | Set) and not isinstance(value, pa.MonthDayNano)
+
+
+def has_complex_columns(describe: Describe) -> bool:
+    """Whether a statement's own description shows columns whose parameters are special."""
+    return not describe.has_rows and any(is_complex_target(column.type) for column in describe.columns)
+
+
+def is_complex_target(target: ColumnType | None) -> bool:
+    """Whether values for a target are more than a value in SQ_BIND, or may be."""
+    return target is not None and (target.is_large_object or target.is_complex)
+
+
+def ask_targets(session: Session, statement_id: int, count: int) -> Exchange[Targets]:
+    """The types of a prepared statement's parameters; None for each when the server does not tell."""
+    unknown: Targets = (None,) * count
+    if not session.framing.describe_input or not count:
+        return unknown
+    reply = yield from request(session, (m.Id(statement_id), m.InputDescribeRequest()))
+    for message in reply.other_messages:
+        if isinstance(message, InputDescribe) and len(message.columns) == count:
+            return message.columns
+    return unknown
+
+
+def bind_row(session: Session, values: Sequence[object], targets: Targets) -> BoundParameters:
+    """Bind one row of values for parameters of the given types.
+
+    Raises ``DataError``, ``NotSupportedError`` or ``ProgrammingError`` naming the parameter (1-based) that
+    cannot be sent; errors of file objects pass through. Nothing was sent then.
+    """
+    if not values:
+        return NO_PARAMETERS
+    encoding = session.framing.encoding
+    bound: list[m.BoundValue] = []
+    sources: list[ContentSource] = []
+    files: list[tuple[int, bool, ContentSource]] = []
+    for number, (value, target) in enumerate(zip(values, targets, strict=True)):
+        try:
+            special = None if target is None and type(value) in _SCALARS else _as_content(value, target)
+            if special is None:
+                bound.append(_bind_scalar(value, encoding, target))
+            elif target is not None and (target.is_blob or target.is_clob):
+                files.append((number, target.is_clob, content_source(value, encoding)))
+            else:
+                source = content_source(value, encoding)
+                bound.append(_descriptor(session, special, source.size))
+                sources.append(source)
+        except Error as error:
+            prefix_location(error, f"parameter {number + 1}")
+            raise
+    return BoundParameters(tuple(bound), tuple(sources), tuple(files))
+
+
+def bind_in_exchange(session: Session, values: Sequence[object], targets: Targets) -> BoundParameters:
+    """:func:`bind_row` between two replies: an error of a file object leaves the session usable."""
+    try:
+        return bind_row(session, values, targets)
+    except Exception as error:
+        if not isinstance(error, Error):
+            session.caller_error = error
+        raise
+
+
+def refuse_contents(values: Sequence[m.BoundValue]) -> None:
+    """Refuse bytes among values that travel without their contents: a server would wait for those."""
+    for number, value in enumerate(values, 1):
+        if value.type == TypeCode.BYTE and value.data is not None:
+            raise DataError(
+                f"parameter {number}: bytes in a row, but neither the first row nor the statement's description "
+                f"tells that a large object goes there: put a row with bytes first, or execute the rows one by one"
+            )
+
+
+def _as_content(value: object, target: ColumnType | None) -> int | None:
+    """The type code to bind content as (for BLOB and CLOB just not None); None: an ordinary value."""
+    special = is_object_value(value)
+    if target is None:
+        return TypeCode.BYTE.value if special else None
+    if target.code == TypeCode.TEXT or target.is_clob:
+        return TypeCode.TEXT.value if special or isinstance(value, str) else None
+    if target.code == TypeCode.BYTE or target.is_blob:
+        if isinstance(value, str):
+            raise DataError(f"a str cannot be stored in a {target.sql}: pass bytes")
+        return TypeCode.BYTE.value if special else None
+    if is_readable(value):
+        raise DataError(f"a file object can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}")
+    return None
+
+
+def _bind_scalar(value: object, encoding: str, target: ColumnType | None) -> m.BoundValue:
+    if isinstance(value, bytes | bytearray | memoryview):
+        assert target is not None  # else it is bound as BYTE
+        if target.code not in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
+            raise DataError(
+                f"bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}: pass a str"
+            )
+    return bind_value(value, encoding, target)
+
+
+def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
+    """A value whose content follows: all zero but the size (TYPES section 12)."""
+    if size > _LARGEST:
+        raise DataError(f"{size} bytes: a BYTE or TEXT holds at most {_LARGEST}")
+    data = bytearray(session.framing.descriptor_size)
+    data[16:20] = size.to_bytes(4, "big")
+    return m.BoundValue(code, bytes(data), _DESCRIPTOR_PRECISION)
+
+
+def rewrite_with_file_functions(
+    sql: str, parameters: BoundParameters, prefix: str
+) -> tuple[str, dict[str, ContentSource]]:
+    """``sql`` with BLOB and CLOB parameters as calls of filetoblob and filetoclob, and the files they name.
+
+    The names depend on the parameters' numbers only, so one prepared statement serves many rows.
+    """
+    files: dict[str, ContentSource] = {}
+    places = placeholder_positions(sql)
+    for number, clob, source in reversed(parameters.files):
+        name = f"{prefix}_{number + 1}"
+        files[name] = source
+        function = "filetoclob" if clob else "filetoblob"
+        at = places[number]
+        sql = f"{sql[:at]}{function}('{name}','client'){sql[at + 1 :]}"
+    return sql, files
+
+
+def send_bound(
+    session: Session, before: Sequence[Message], parameters: BoundParameters, after: Sequence[Message]
+) -> Exchange[Exception | None]:
+    """Send one group: ``before``, SQ_BIND, the contents, ``after``, SQ_EOT. The caller counts its reply.
+
+    When a source fails in the middle, its value is ended where it is and ``after`` is left out: the server
+    takes a bind that nothing is done with (JDBC section 6). The failure is returned, to be raised when the
+    reply was read.
+    """
+    framing = session.framing
+    out = bytearray(b"".join([message.encode(framing) for message in before]))
+    if parameters.values:
+        out += m.Bind(parameters.values).encode(framing)
+    failure: Exception | None = None
+    if parameters.sources:
+        out += m.BlobBind(len(parameters.sources)).encode(framing)
+        for source in parameters.sources:
+            blocks = iter(()) if failure is not None else _blocks(source)
+            while True:
+                try:
+                    block = next(blocks)
+                except StopIteration:
+                    break
+                except Exception as error:  # noqa: BLE001 - raised by the caller
+                    failure = error
+                    break
+                _add_pieces(out, block)
+                if len(out) >= BLOCK_BYTES:
+                    yield Send(bytes(out))
+                    out = bytearray()
+            out += _PIECE_END.encode(framing)
+    if failure is None:
+        out += b"".join([message.encode(framing) for message in after])
+    yield Send(bytes(out) + m.EndOfTurn().encode(framing))
+    return failure
+
+
+def _blocks(source: ContentSource) -> Iterator[bytes | memoryview]:
+    for at in range(0, source.size, BLOCK_BYTES):
+        yield source.read(at, min(BLOCK_BYTES, source.size - at))
+
+
+def _add_pieces(out: bytearray, block: bytes | memoryview) -> None:
+    whole = len(block) - len(block) % PIECE_BYTES
+    for at in range(0, whole, PIECE_BYTES):
+        out += _PIECE_HEAD
+        out += block[at : at + PIECE_BYTES]
+    if whole < len(block):
+        left = len(block) - whole
+        out += _PIECE_HEAD[:2] + left.to_bytes(2, "big")
+        out += block[whole:]
+        if left & 1:
+            out.append(0)

@@ -1,0 +1,166 @@
+"""Contents of large objects as they arrive: straight from the receive buffer into whatever takes them.
+
+Two messages carry contents. ``SQ_BLOB`` pieces, an empty one behind the last, answer an SQ_FETCHBLOB (SQLI
+section 14); an ``SQ_LODATA`` reply holds one read of an open smart large object (SQLI section 15). Both may
+be larger than the receive buffer should ever become, so neither is parsed as a whole: each piece goes to its
+*sink* (``bytearray.extend``, or ``write`` of a file) as soon as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..wire import messages as m
+from ..wire.errors import Error, OperationalError, ProtocolError
+from .io_steps import Exchange
+from .message_stream import next_message, receive, server_error, server_exit_error
+from .session import Session
+
+Sink = Callable[[memoryview], object]
+
+_BLOB, _LODATA = 39, 97
+_INFORMATION = (m.Done, m.Cost, m.XactStat)
+
+
+def discard_content(piece: memoryview) -> None:
+    """The sink for contents that nobody wants."""
+
+
+def read_blob_reply(
+    session: Session, sink: Sink, most: int | None = None
+) -> Exchange[tuple[int, Error | None]]:
+    """Read the reply to one SQ_FETCHBLOB to its SQ_EOT: how many bytes came, and the server's error.
+
+    Where more than ``most`` come, what else is received is counted and not kept. Wire:
+    ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``. Raises ``ProtocolError`` when the end mark is missing: a value
+    that was cut short must not pass for a whole one.
+    """
+    error: Error | None = None
+    ended, count = False, 0
+    while True:
+        if (yield from _peek_tag(session)) == _BLOB:
+            if ended:
+                raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
+            ended, count = yield from _blob_pieces(session, sink, count, most)
+            continue
+        message = yield from next_message(session)
+        if isinstance(message, m.EndOfTurn):
+            session.outstanding_requests -= 1
+            if not ended and error is None:
+                raise ProtocolError("the content of a BYTE or TEXT value has no end mark")
+            return count, error
+        if isinstance(message, m.Err):
+            error = error or server_error(message)
+        elif isinstance(message, m.Exit):
+            raise server_exit_error()
+        elif not isinstance(message, _INFORMATION):
+            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
+
+
+def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> Exchange[tuple[bool, int]]:
+    """Hand on consecutive SQ_BLOB pieces: True when the empty one came, False before another message; and ``count``
+    with their bytes."""
+    buffer = session.buffer
+    while True:
+        if most is not None and count > most:
+            sink = discard_content
+        data, at, end = buffer.data, buffer.start, buffer.end
+        missing = 0
+        with memoryview(data) as view:
+            while True:  # flat: a value has a thousand pieces per megabyte
+                if end - at < 4:
+                    missing = 4 - (end - at)
+                    break
+                if data[at] or data[at + 1] != _BLOB:
+                    buffer.start = at
+                    return False, count
+                size = data[at + 2] << 8 | data[at + 3]
+                if size > 0x7FFF:
+                    raise ProtocolError(f"SQ_BLOB: negative length {size - 0x10000}")
+                stop = at + 4 + size
+                padded = stop + (size & 1)
+                if padded > end:
+                    missing = padded - end
+                    break
+                if not size:
+                    buffer.start = stop
+                    return True, count
+                sink(view[at + 4 : stop])
+                count += size
+                at = padded
+        buffer.start = at
+        if end - at >= 2 and (data[at] or data[at + 1] != _BLOB):
+            return False, count
+        yield from receive(session, missing)
+
+
+def read_lodata_reply(session: Session, sink: Sink, most: int) -> Exchange[tuple[int, Error | None]]:
+    """Read the reply to one SQ_LODATA read of ``most`` bytes to its SQ_EOT: how many came, and the server's error.
+
+    Wire: ``0061 short op, int size, {PSTR piece}* of size bytes together, [short: size < 1] EOT``. No bytes
+    mean that the object's end is reached.
+    """
+    error: Error | None = None
+    size: int | None = None
+    while True:
+        if (yield from _peek_tag(session)) == _LODATA:
+            if size is not None:
+                raise ProtocolError("two SQ_LODATA in the reply to one read")
+            size = yield from _lodata_pieces(session, sink, most)
+            continue
+        message = yield from next_message(session)
+        if isinstance(message, m.EndOfTurn):
+            session.outstanding_requests -= 1
+            if size is None and error is None:
+                raise ProtocolError("the reply to a read of a smart large object holds no SQ_LODATA")
+            if size is not None and size < 0 and error is None:
+                error = OperationalError(f"the server could not read a smart large object (result {size})")
+            return max(size or 0, 0), error
+        if isinstance(message, m.Err):
+            error = error or server_error(message)
+        elif isinstance(message, m.Exit):
+            raise server_exit_error()
+        elif not isinstance(message, _INFORMATION):
+            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_LODATA")
+
+
+def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
+    buffer = session.buffer
+    yield from require_bytes(session, 8)
+    at = buffer.start
+    op = int.from_bytes(buffer.data[at + 2 : at + 4], "big", signed=True)
+    size = int.from_bytes(buffer.data[at + 4 : at + 8], "big", signed=True)
+    if op not in (m.LoOp.READ, m.LoOp.SEEK_READ):
+        raise ProtocolError(f"SQ_LODATA: the answer to a read says that it is one to the operation {op}")
+    if size > most:
+        raise ProtocolError(f"SQ_LODATA: {size} bytes where {most} were asked for")
+    buffer.start = at + 8
+    left = size
+    while left > 0:
+        yield from require_bytes(session, 2)
+        at = buffer.start
+        length = buffer.data[at] << 8 | buffer.data[at + 1]
+        if not 0 < length <= min(left, 0x7FFF):
+            raise ProtocolError(f"SQ_LODATA: a piece of {length} bytes where {left} are still to come")
+        yield from require_bytes(session, 2 + length + (length & 1))
+        at = buffer.start + 2
+        with memoryview(buffer.data) as view:
+            sink(view[at : at + length])
+        buffer.start = at + length + (length & 1)
+        left -= length
+    if size < 1:
+        yield from require_bytes(session, 2)
+        buffer.start += 2
+    return size
+
+
+def require_bytes(session: Session, count: int) -> Exchange[None]:
+    """Wait until ``count`` bytes are unparsed."""
+    while len(session.buffer) < count:
+        yield from receive(session, count - len(session.buffer))
+
+
+def _peek_tag(session: Session) -> Exchange[int]:
+    yield from require_bytes(session, 2)
+    buffer = session.buffer
+    return buffer.data[buffer.start] << 8 | buffer.data[buffer.start + 1]

@@ -1,0 +1,79 @@
+"""The questions that a PAM listener asks before it lets a client in (SQLI section 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..wire import messages as m
+from ..wire.errors import InterfaceError, OperationalError, ProtocolError
+from .io_steps import Exchange, ExcludeFromTimeout, Send
+from .message_stream import encode_group, next_message, server_error, server_exit_error
+from .receive_buffer import OBJECT_BYTES, reply_too_large
+from .session import Session
+
+_HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to be shown
+
+
+def authenticate(session: Session, answer: Callable[[str, bool], str] | None) -> Exchange[None]:
+    """Have ``answer(prompt, echo)`` answer the server's questions; ``echo`` is False where what is typed should not be
+    seen.
+
+    Texts that want no answer come before the prompt of the next question, on lines of their own.
+
+    Raises
+    ------
+    OperationalError
+        The server asks and nobody is there to answer (``answer`` is None), or it did not accept the answers: the text
+        holds what it said.
+    InterfaceError
+        ``answer`` returned something that is no text. What it raises passes through.
+    """
+    session.outstanding_requests += 1
+    yield Send(encode_group(session, (m.Ack(),)))
+    texts: list[str] = []
+    held = 0  # bytes of all that was said
+    question: m.Challenge | None = None
+    while True:
+        message = yield from next_message(session)
+        if isinstance(message, m.Challenge):
+            if message.style in (_HIDDEN, _VISIBLE):
+                question = message
+            else:
+                texts.append(message.text)
+                held += len(message.text) + OBJECT_BYTES
+                if held > session.buffer.max_bytes:
+                    raise reply_too_large(session.buffer.max_bytes)
+        elif isinstance(message, m.EndOfTurn):
+            if question is not None:
+                prompt = "\n".join([*texts, question.text])
+                texts, echo, question = [], question.style == _VISIBLE, None
+                began = session.clock()
+                given = _answer(answer, prompt, echo)
+                yield ExcludeFromTimeout(session.clock() - began)
+                yield Send(encode_group(session, (m.Response(given),)))
+        elif isinstance(message, m.Accept):
+            break
+        elif isinstance(message, m.Exit):
+            if not texts:
+                raise OperationalError("the server did not accept the answers to its questions (PAM)")
+            raise OperationalError(f"the server did not let us in (PAM): {' '.join(texts)}")
+        elif isinstance(message, m.Err):
+            raise server_error(message)
+        else:
+            raise ProtocolError(f"{type(message).__name__} does not belong into a PAM dialogue")
+    while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
+        if isinstance(message, m.Exit):
+            raise server_exit_error()
+    session.outstanding_requests -= 1
+
+
+def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) -> str:
+    if answer is None:
+        raise OperationalError(
+            f"the server asks {prompt.strip()!r} before it lets users in (PAM): pass pam=function, which is called "
+            "with the question and returns the answer"
+        )
+    given = answer(prompt, echo)
+    if not isinstance(given, str):
+        raise InterfaceError(f"the pam function must return the answer as text, got {type(given).__name__}")
+    return given

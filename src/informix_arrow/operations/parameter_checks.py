@@ -1,0 +1,72 @@
+"""The check of a prepared statement's parameters, made of what the server tells about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..wire.assignment import Inexact, assigner
+from ..wire.describe import Column
+from ..wire.errors import ProtocolError
+from ..wire.types import ColumnType, described_qualifier
+from .io_steps import Exchange
+from .lob_parameters import ask_targets
+from .placeholder_targets import Check, assigned_placeholders
+from .session import Session
+from .statement_cache import PreparedStatement
+
+_EXACT_FLOAT_INT = (
+    1 << 24
+)  # an int below it goes into every number type as it is, or is refused by the server
+
+
+def parameter_check(
+    session: Session,
+    prepared: PreparedStatement,
+    count: int,
+    values: Sequence[object] | None,
+    inexact: Inexact,
+) -> Exchange[Check | None]:
+    """The check of a statement's parameters; None when there is nothing to check.
+
+    The server is asked for types only where its description does not tell them, and not for ``values`` that go
+    anywhere as they are. ``ProtocolError`` for a type that cannot be.
+    """
+    found = assigned_placeholders(prepared.text)
+    if not found.numbers or found.numbers[-1] >= count:
+        return None
+    kept = prepared.checks.get(inexact)
+    if kept is not None:
+        return kept
+    described: tuple[Column, ...] = prepared.describe.columns
+    targets: list[ColumnType | None] = [None] * count
+    names = [""] * count
+    if found.columns and len(described) == found.described:
+        for number, column in zip(found.numbers, found.columns, strict=True):
+            targets[number], names[number] = described[column].type, described[column].name
+    else:
+        if values is not None and all(_fits_any_type(values[number]) for number in found.numbers):
+            return None
+        if prepared.targets is None:
+            prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
+        for number in found.numbers:
+            targets[number] = prepared.targets[number]
+    encoding = session.framing.encoding
+    assigners = []
+    for number, target in enumerate(targets):
+        if target is None:
+            continue
+        try:
+            described_qualifier(target)
+            assign = assigner(target, inexact, encoding)
+        except ValueError as e:  # an impossible decimal
+            raise ProtocolError(f"parameter {number + 1}: {e}") from None
+        if assign is not None:
+            assigners.append((number, assign))
+    check = Check(tuple(targets), tuple(assigners), tuple(names))
+    prepared.checks[inexact] = check
+    return check
+
+
+def _fits_any_type(value: object) -> bool:
+    """Whether no type changes the value silently: NULL, and ints that even SMALLFLOAT holds."""
+    return value is None or (type(value) is int and -_EXACT_FLOAT_INT < value < _EXACT_FLOAT_INT)

@@ -1,0 +1,93 @@
+"""Statements: prepare them, tell what they are, release them (SQLI section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..wire import messages as m
+from ..wire.describe import StatementType
+from ..wire.errors import ProtocolError
+from ..wire.messages import Describe
+from ..wire.primitives import encode_strictly
+from .cancel import raise_if_cancelled
+from .io_steps import Exchange
+from .message_stream import encode_group
+from .request_reply import Reply, flush, queue, request
+from .session import Session
+from .statement_cache import PreparedStatement
+
+WARNING_TRUNCATED = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
+_STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a statement without rows did."""
+
+    rows: int = 0  # inserted, updated or deleted; 0 for other statements
+    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
+    truncated: bool = False  # text was too long for its column, and the server stored its beginning
+
+
+def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
+    """Let the server parse and describe a statement that holds ``parameters`` placeholders.
+
+    Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
+    """
+    encode_strictly(sql, session.framing.encoding, "the statement")
+    yield from raise_if_cancelled(session)
+    reply = yield from request(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
+    reply.check(sql)
+    if reply.describe is None:
+        raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
+    return reply.describe
+
+
+def acquire(
+    session: Session, text: str, parameters: int, *, anew: bool = False
+) -> Exchange[PreparedStatement]:
+    """A prepared statement, out of the session's cache if it is there; ``anew`` prepares it in any case. Errors as of
+    :func:`prepare`. It must go on to :func:`return_statement` or :func:`release_after`.
+    """
+    kept = session.statements.pop(text)
+    if kept is not None:
+        if not anew:
+            return kept
+        yield from release_statement(session, kept.statement_id)
+    generation = session.statements.generation
+    describe = yield from prepare(session, text, parameters)
+    return PreparedStatement(text, describe, generation)
+
+
+def return_statement(session: Session, prepared: PreparedStatement) -> Exchange[None]:
+    """A statement has done its work well: keep it for the next time, or release it."""
+    yield from release_all(session, session.statements.put(prepared, logged=session.logged))
+
+
+def outcome_of(reply: Reply, kind: int) -> Outcome:
+    """What an execution of a statement of type ``kind`` did, from its reply."""
+    done, inserted = reply.done, reply.insert_done
+    serial = done.serial if done else 0
+    if not serial and inserted:
+        serial = inserted.serial8 or inserted.bigserial
+    cut = done is not None and kind in _STORES and bool(done.warnings & WARNING_TRUNCATED)
+    return Outcome(done.rows if done else 0, serial, cut)
+
+
+def release_statement(session: Session, statement_id: int) -> Exchange[None]:
+    """Send a RELEASE without waiting for its answer."""
+    queue(session, encode_group(session, (m.Id(statement_id), m.Release())))
+    yield from flush(session)
+
+
+def release_all(session: Session, statement_ids: Iterable[int]) -> Exchange[None]:
+    """Send a RELEASE for each, without waiting for the answers."""
+    for statement_id in statement_ids:
+        yield from release_statement(session, statement_id)
+
+
+def release_after(session: Session, statement_id: int, error: BaseException) -> Exchange[None]:
+    """Release a statement that failed with ``error``, if the conversation is still in step."""
+    if session.usable_after(error):
+        yield from release_statement(session, statement_id)

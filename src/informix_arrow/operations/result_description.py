@@ -1,0 +1,130 @@
+"""What the rows of a described statement look like and how they are read: made once per statement, used by each of
+its executions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .._decode import Decoder
+from ..rows.dbapi_types import DescriptionItem
+from ..rows.dbapi_types import describe as describe_columns
+from ..rows.postprocess import BatchPostprocessor
+from ..rows.python_rows import is_made_in_c
+from ..wire.code_sets import is_multibyte
+from ..wire.codepages import decoder_table
+from ..wire.describe import Column, Plan
+from ..wire.errors import NotSupportedError
+from ..wire.plan_ops import Kind, TypeOptions
+from ..wire.types import TypeCode
+
+_MANY_COLUMNS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectColumn:
+    """A large-object column of a result."""
+
+    index: int  # in the decoded batch
+    name: str
+    smart: bool  # BLOB, CLOB; else BYTE, TEXT
+    text: bool  # TEXT, CLOB
+    exact: bool  # the size in the descriptor counts the bytes that come: not where a server may transcode
+
+
+def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
+    """The large-object columns among ``columns``."""
+    return tuple(
+        ObjectColumn(
+            index,
+            column.name,
+            smart=column.type.code not in (TypeCode.BYTE, TypeCode.TEXT),
+            text=column.type.code == TypeCode.TEXT or column.type.is_clob,
+            exact=column.type.code == TypeCode.BYTE,
+        )
+        for index, column in enumerate(columns)
+        if column.type.is_large_object
+    )
+
+
+class ResultDescription:
+    """Columns, the plan compiled from them, and what follows from both. Never changes; made as it is asked for.
+
+    Parameters
+    ----------
+    columns, plan
+        The result's columns and the plan compiled from them with ``types``.
+    types
+        How Informix's types become Arrow's.
+    encoding
+        Python codec of text on the wire.
+    """
+
+    def __init__(self, columns: tuple[Column, ...], plan: Plan, types: TypeOptions, encoding: str) -> None:
+        self.columns, self.plan, self.types, self.encoding = columns, plan, types, encoding
+
+    @cached_property
+    def postprocessor(self) -> BatchPostprocessor:
+        """Makes final batches of decoded ones."""
+        return BatchPostprocessor(self.columns, self.plan, self.types, self.encoding)
+
+    @cached_property
+    def description(self) -> tuple[DescriptionItem, ...]:
+        """``Cursor.description`` of the columns that are handed out."""
+        return describe_columns(tuple([self.columns[index] for index in self.plan.column_indexes]))
+
+    @cached_property
+    def objects(self) -> tuple[ObjectColumn, ...]:
+        """The columns whose contents the server keeps apart from the row."""
+        return object_columns(self.columns)
+
+    @cached_property
+    def floating_columns(self) -> frozenset[int]:
+        """The columns of floating DECIMALs that are read as float64, and may lose digits."""
+        ops = enumerate(self.plan.ops)
+        doubles = [index for index, op in ops if op.kind == Kind.DECIMAL_FLOAT64]
+        return frozenset([index for index in doubles if self.columns[index].type.scale is None])
+
+    @cached_property
+    def c_schema(self) -> Any:
+        """The schema as a PyCapsule that :func:`.._decode.rows` reads, where it makes all values of the decoded batches
+        and nobody has to look at these before; None where somebody has to.
+        """
+        schema = self.plan.schema
+        if (
+            self.floating_columns
+            or not self.postprocessor.is_identity
+            or not all(map(is_made_in_c, schema.types))
+        ):
+            return None
+        return schema.__arrow_c_schema__()
+
+    @cached_property
+    def _ops(self) -> list[tuple[int, int, int, int]]:
+        return [op.as_tuple() for op in self.plan.ops]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def decoder(self, batch_rows: int, batch_bytes: int) -> Decoder:
+        """A decoder for the tuples of one execution. ``NotSupportedError`` for rows of a size that nobody can take."""
+        count = len(self._ops)
+        if count > _MANY_COLUMNS:  # the room for the first rows alone would be gigabytes
+            batch_rows = min(batch_rows, max(16, batch_bytes // (64 * count)))
+        try:
+            return Decoder(
+                self._ops,
+                self._names,
+                batch_rows=batch_rows,
+                batch_bytes=batch_bytes,
+                max_tuple=self.plan.max_tuple,
+                codepage=None if is_multibyte(self.encoding) else decoder_table(self.encoding),
+            )
+        except (ValueError, OverflowError) as error:
+            raise NotSupportedError(
+                f"rows of up to {self.plan.max_tuple:,} bytes cannot be read: {error}"
+            ) from error

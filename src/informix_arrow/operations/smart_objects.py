@@ -1,0 +1,362 @@
+"""BLOB and CLOB contents: the fast path that opens and closes them, and SQ_LODATA (SQLI sections 15 and 16).
+
+A locator, as it stands in a tuple, is opened by the routine ``ifx_lo_open``, which gives a descriptor; reads
+move its position; ``ifx_lo_close`` gives it back. The end of an object is known by a read that brings no
+bytes, never by a short one.
+
+Requests travel in flights. What a step needs is in the answer to the step before it, so an object is opened in one
+flight and read in the next; but the objects of a run are opened together and read together, and the next ones are
+opened in the flight that reads these. Small objects cost one round trip for each run of them, then, and large ones
+one for each window. ``Session.lob_window`` bounds what is asked for ahead of its answers, in bytes; with 0 every step
+waits for its answer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..wire import messages as m
+from ..wire.errors import INTERRUPTED, DataError, Error, ProtocolError
+from ..wire.types import TypeCode
+from .cancel import cancel_requested, raise_if_cancelled
+from .fast_path import routine_handles
+from .io_steps import Exchange
+from .message_stream import encode_group, server_error
+from .object_streams import Sink, discard_content, read_lodata_reply
+from .request_reply import flush, queue, read_reply, send_all
+from .session import Session
+
+MAX_RUN_OBJECTS = 128  # objects read together; as many more are open by then
+FIRST_RUN_OBJECTS = 16  # of these the sizes tell how much of the next ones to ask for
+FIRST_READ_BYTES = 64 << 10  # bytes asked for of each of those
+READ_BYTES = 256 << 10  # bytes of one later read, and of a single step
+END_READ_BYTES = 4 << 10  # bytes of the read behind the first one, which is to bring none
+MAX_READ_BYTES = 1 << 20  # bytes ever asked for in a first read
+LOCATOR_BYTES = 72  # bytes
+READ_ONLY = 4  # LO_RDONLY
+
+_CLOSE = "function informix.ifx_lo_close(integer)"
+_INTEGER = 0x0A00  # precision word of an INTEGER parameter (SQLI section 9)
+
+ObjectKey = tuple[int, int]
+ObjectRequest = tuple[ObjectKey, bytes, bool]
+"""An object to be read: its key, its locator as it came, whether it is a CLOB."""
+
+
+@dataclass(slots=True)
+class _PendingObject:
+    """An object that was opened, or of which the beginning was read."""
+
+    locator: bytes
+    clob: bool
+    fd: int | None = None  # None once closed
+    data: bytearray = field(default_factory=bytearray)
+    ended: bool = False
+    error: Error | None = None
+    open_alone: bool = (
+        False  # it is to be opened when no other is: without a window, or refused beside others
+    )
+
+
+@dataclass(slots=True, eq=False)
+class SmartObjectReader:
+    """Reads many objects: the beginnings of several at once, what is left of each in turn.
+
+    Between exchanges only beginnings that are whole objects are kept, so no descriptor is open.
+    """
+
+    _pending: dict[ObjectKey, _PendingObject] = field(default_factory=dict)
+    _first_read_bytes: int = FIRST_READ_BYTES  # bytes of the next first reads
+    _largest: int = -1  # bytes of the largest object finished since that was chosen
+    _run_size: int = FIRST_RUN_OBJECTS  # objects of the next run
+    _max_run_size: int = MAX_RUN_OBJECTS  # and of those behind it
+    _ahead_size: int = MAX_RUN_OBJECTS  # objects that may be opened ahead of their run
+
+    @property
+    def expected(self) -> int:
+        """Bytes that an object may bring before anybody waits for it."""
+        return self._first_read_bytes + END_READ_BYTES
+
+    @property
+    def run_size(self) -> int:
+        """Objects of the next run."""
+        return self._run_size
+
+    @property
+    def ahead_size(self) -> int:
+        """Objects behind them that may be opened in the same flight."""
+        return self._ahead_size
+
+    def begin(
+        self, session: Session, run: Sequence[ObjectRequest], upcoming: Sequence[ObjectRequest] = ()
+    ) -> Exchange[None]:
+        """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same flight.
+
+        Raises the error of a request that an interrupt has hit; others are kept for :meth:`finish`. Without a window
+        nothing is asked for here: each object is opened there, when the one before it has been read.
+        """
+        if not session.lob_window:
+            self._pending.update(
+                {key: _PendingObject(locator, clob, open_alone=True) for key, locator, clob in run}
+            )
+            return
+        opening = yield from self._register(session, [item for item in run if item[0] not in self._pending])
+        if opening:
+            yield from self._pipeline_requests(session, opening, [], ())
+        reading = [
+            ahead
+            for ahead in (self._pending[key] for key, _, _ in run)
+            if ahead.fd is not None and not ahead.ended
+        ]
+        further = yield from self._register(
+            session, [item for item in upcoming if item[0] not in self._pending]
+        )
+        sizes = (self._first_read_bytes, END_READ_BYTES)
+        while reading or further:
+            yield from self._pipeline_requests(session, further, reading, sizes)
+            further = []
+            for key, _, _ in upcoming:
+                if self._pending[key].open_alone:
+                    del self._pending[key]  # opened with its run
+            upcoming = ()
+            reading = [ahead for ahead in reading if ahead.fd is not None]
+            held = sum(len(self._pending[key].data) for key, _, _ in run)
+            share = min(READ_BYTES, (session.lob_window - held) // max(1, len(reading)) - END_READ_BYTES)
+            if len(reading) < 2 or share < self._first_read_bytes:
+                break  # what is left is read in turn, straight to where it belongs
+            sizes = (share, END_READ_BYTES)
+        self._run_size = self._max_run_size
+
+    def finish(self, session: Session, key: ObjectKey, data: bytearray) -> Exchange[Error | None]:
+        """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
+        ahead = self._pending.pop(key)
+        if ahead.open_alone:
+            yield from self._open_alone(session, ahead)
+        if ahead.error is not None:
+            return ahead.error
+        before = len(data)
+        data += ahead.data
+        error = None
+        if ahead.fd is not None:
+            self._pending[key] = ahead  # close_all() finds it there
+            error = yield from read_from(session, ahead.fd, data.extend)
+            del self._pending[key]
+            yield from _close(session, [ahead.fd])
+        self._largest = max(self._largest, len(data) - before)
+        return error
+
+    def adapt(self, session: Session) -> None:
+        """Let the next first reads be as large as the objects were that are finished."""
+        if self._largest >= 0:
+            room = self._largest + self._largest // 4
+            most = max(END_READ_BYTES, min(MAX_READ_BYTES, session.lob_window))
+            self._first_read_bytes = min(most, (room // END_READ_BYTES + 1) * END_READ_BYTES)
+            self._largest = -1
+
+    def close_all(self, session: Session) -> Exchange[None]:
+        """Close what is open; whole objects are kept for the next call."""
+        left = [key for key, ahead in self._pending.items() if ahead.fd is not None or ahead.open_alone]
+        yield from _close(session, [fd for key in left if (fd := self._pending.pop(key).fd) is not None])
+        yield from flush(session)
+
+    def _register(
+        self, session: Session, new: Sequence[ObjectRequest]
+    ) -> Exchange[list[tuple[_PendingObject, bytes]]]:
+        """Note objects that are to be opened: with each, the request that does it."""
+        requests = []
+        for key, locator, clob in new:
+            self._pending[key] = ahead = _PendingObject(locator, clob)
+            try:
+                request = yield from _open_request(session, locator, clob)
+            except DataError as error:
+                ahead.error = error
+            else:
+                requests.append((ahead, request))
+        return requests
+
+    def _pipeline_requests(
+        self,
+        session: Session,
+        opening: Sequence[tuple[_PendingObject, bytes]],
+        reading: Sequence[_PendingObject],
+        sizes: Sequence[int],
+    ) -> Exchange[None]:
+        """Open some objects and read of others, all in one flight; those that ended or failed are closed.
+
+        The opens stand in front: their answers are short, so whatever the server's buffers hold, it has taken in all
+        but the reads when it begins to send contents.
+        """
+        requests = [request for _, request in opening]
+        requests += [_read_request(session, ahead.fd, size) for ahead in reading for size in sizes]
+        yield from send_all(session, requests)
+        interrupted: Error | None = None
+        crowd = sum(ahead.fd is not None for ahead in self._pending.values())
+        for ahead, _ in opening:
+            ahead.fd, ahead.error = yield from _read_open_reply(session)
+            if ahead.error is None:
+                crowd += 1
+            elif ahead.error.sqlcode == INTERRUPTED:
+                interrupted = ahead.error
+            elif crowd:  # perhaps only for that: it is opened alone, and fewer at a time from here on
+                ahead.error, ahead.open_alone = None, True
+                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, crowd)
+        closing = []
+        for ahead in reading:
+            for size in sizes:
+                sink = discard_content if ahead.error else ahead.data.extend
+                count, refused = yield from read_lodata_reply(session, sink, size)
+                if refused is not None and refused.sqlcode == INTERRUPTED:
+                    interrupted = refused
+                ahead.error = ahead.error or refused
+                if count and ahead.ended:
+                    raise ProtocolError("bytes of a smart large object behind its end")
+                ahead.ended = ahead.ended or (refused is None and not count)
+            if ahead.ended or ahead.error:
+                closing.append(ahead.fd)
+                ahead.fd = None
+        yield from _close(session, closing)
+        if interrupted is not None:
+            raise interrupted
+
+    def _open_alone(self, session: Session, ahead: _PendingObject) -> Exchange[None]:
+        """Open an object when no other is open; a server may bear no more of them."""
+        yield from self._reset_open_objects(session)
+        ahead.open_alone = False
+        try:
+            request = yield from _open_request(session, ahead.locator, ahead.clob)
+        except DataError as error:
+            ahead.error = error
+            return
+        yield from send_all(session, [request])
+        ahead.fd, ahead.error = yield from _read_open_reply(session)
+
+    def _reset_open_objects(self, session: Session) -> Exchange[None]:
+        """Close what is open; it is opened again, alone, when its turn comes."""
+        left = [ahead for ahead in self._pending.values() if ahead.fd is not None]
+        yield from _close(session, [ahead.fd for ahead in left])
+        for ahead in left:
+            ahead.fd, ahead.open_alone = None, True
+            ahead.data.clear()
+
+
+def read_object(
+    session: Session, locator: bytes, clob: bool, offset: int, limit: int | None, sink: Sink
+) -> Exchange[int]:
+    """Read one object from ``offset`` on, at most ``limit`` bytes (None: to its end), and close it again.
+
+    Returns how many bytes ``sink`` got; fewer than ``limit`` mean the end. Raises the server's error.
+    """
+    request = yield from _open_request(session, locator, clob)
+    yield from send_all(session, [request])
+    fd, error = yield from _read_open_reply(session)
+    if fd is None:
+        assert error is not None
+        raise error
+    count = 0
+
+    def counted(piece: memoryview) -> None:
+        nonlocal count
+        count += len(piece)
+        sink(piece)
+
+    error = yield from read_from(session, fd, counted, offset=offset, limit=limit)
+    yield from _close(session, [fd])
+    yield from flush(session)
+    if error is not None:
+        raise error
+    return count
+
+
+def read_from(
+    session: Session, fd: int, sink: Sink, *, offset: int = 0, limit: int | None = None
+) -> Exchange[Error | None]:
+    """Read an open object from where it stands (``offset`` > 0: from there) to ``limit`` bytes or its end."""
+    asked = done = 0
+    in_flight: deque[int] = deque()  # bytes of the reads on their way
+    most = max(2, session.lob_window // READ_BYTES) if session.lob_window else 1  # reads on their way
+    error: Error | None = None
+    ended = False
+    while True:
+        if cancel_requested(session) and not in_flight:
+            yield from raise_if_cancelled(session)
+        requests = []
+        room = most if len(in_flight) <= most // 2 else len(in_flight)
+        while len(in_flight) < room and not ended and error is None and (limit is None or asked < limit):
+            if in_flight and cancel_requested(session):
+                break
+            size = READ_BYTES if limit is None else min(READ_BYTES, limit - asked)
+            seek = offset if not asked else 0
+            requests.append(_read_request(session, fd, size, seek))
+            asked += size
+            in_flight.append(size)
+        yield from send_all(session, requests)
+        if not in_flight:
+            if error is not None or ended or limit is None or done >= limit:
+                return error
+            asked = done  # the server sent less than it was asked for, and this is not the end
+            continue
+        kept = sink if error is None and not ended else discard_content
+        size, refused = yield from read_lodata_reply(session, kept, in_flight.popleft())
+        if refused is not None:
+            error = error or refused
+        elif not size:
+            ended = True
+        elif ended:
+            error = error or ProtocolError("bytes of a smart large object behind its end")
+        done += size
+
+
+def locator_bytes(value: bytes) -> bytes:
+    """A locator as 72 bytes, from those or from 144 hexadecimal digits (TYPES section 13).
+
+    ``DataError`` for anything else.
+    """
+    if len(value) == LOCATOR_BYTES:
+        return value
+    try:
+        raw = bytes.fromhex(value.decode("ascii"))
+    except ValueError:
+        raw = b""
+    if len(raw) != LOCATOR_BYTES:
+        raise DataError(f"a BLOB or CLOB locator of {len(value)} bytes that is none: {value[:16]!r}...")
+    return raw
+
+
+def _open_request(session: Session, locator: bytes, clob: bool) -> Exchange[bytes]:
+    kind = "clob" if clob else "blob"
+    raw = locator_bytes(locator)
+    signature = f"function informix.ifx_lo_open({kind} ,integer)"
+    (database, handle), _ = yield from routine_handles(session, signature, _CLOSE)
+    values = (
+        m.BoundValue(TypeCode.SENDRECV.value, len(raw).to_bytes(4, "big") + raw, extended_name=kind),
+        m.BoundValue(TypeCode.INTEGER.value, READ_ONLY.to_bytes(4, "big"), _INTEGER),
+    )
+    return encode_group(session, (m.ExecuteRoutine(database, handle, len(values)), m.Bind(values)))
+
+
+def _read_open_reply(session: Session) -> Exchange[tuple[int | None, Error | None]]:
+    reply = yield from read_reply(session)
+    if reply.error is not None:
+        return None, server_error(reply.error)
+    for message in reply.other_messages:
+        if isinstance(message, m.RoutineResult) and len(message.values) == 1:
+            data = message.values[0].data
+            if data is not None and len(data) in (2, 4, 8):
+                return int.from_bytes(data, "big", signed=True), None
+    raise ProtocolError("the server opened a smart large object without giving its descriptor")
+
+
+def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) -> bytes:
+    assert fd is not None
+    return encode_group(session, (m.LoData.read(fd, size, offset or None),))
+
+
+def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None]:
+    """Give descriptors back, in front of what is sent next; nobody waits for the answers."""
+    for fd in descriptors:
+        assert fd is not None
+        ((database, handle),) = yield from routine_handles(session, _CLOSE)
+        value = m.BoundValue(TypeCode.INTEGER.value, fd.to_bytes(4, "big", signed=True), _INTEGER)
+        queue(session, encode_group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))

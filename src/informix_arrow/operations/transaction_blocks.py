@@ -1,0 +1,107 @@
+"""``transaction()`` blocks: a transaction of their own, or a savepoint in the one that is open (SQLI section 12, JDBC
+section 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..wire import messages as m
+from ..wire.errors import Error, NotSupportedError, ProgrammingError
+from .instrument import report
+from .io_steps import Exchange
+from .request_reply import request
+from .session import Session, TransactionBlockState, TransactionStatus
+from .transaction import after_undo, begin, commit_now, end
+
+
+@dataclass(slots=True, eq=False)
+class OpenBlock(TransactionBlockState):
+    """A block as :func:`begin_block` makes it. Left to ``session.orphans``, it is undone."""
+
+    def close(self, session: Session) -> Exchange[None]:
+        """Undo and end it, unless that was done."""
+        if self in session.blocks:
+            yield from end_block(session, self, keep=False)
+
+
+def begin_block(
+    session: Session, savepoint: str | None = None, block: OpenBlock | None = None
+) -> Exchange[OpenBlock]:
+    """Begin a block: a transaction when none is open, else a savepoint, called ``savepoint`` if that is given. The
+    caller may have made the ``block`` before, to know it even where a signal takes the result away.
+
+    Raises ``NotSupportedError`` in a database without transactions, and the server's errors; no block is open then.
+    """
+    report(session, "begin")
+    if session.database and not session.logged:
+        raise _unlogged_error(session)
+    if savepoint and savepoint.lower() in [(block.savepoint or "").lower() for block in session.blocks]:
+        raise ProgrammingError(
+            f"a transaction() block around this one is the savepoint {savepoint!r} already"
+        )
+    if session.transaction is TransactionStatus.IMPLICIT_READ:
+        yield from commit_now(session)  # it is read only; open results outlive that
+    block = block or OpenBlock(None)
+    if session.transaction is TransactionStatus.OPEN or not (yield from begin(session)):
+        if not session.logged:
+            raise _unlogged_error(session)
+        block.savepoint = savepoint or f"ifx_block_{len(session.blocks) + 1}"
+        reply = yield from request(session, (m.SetSavepoint(block.savepoint),))
+        reply.check()
+    session.blocks.append(block)
+    return block
+
+
+def end_block(session: Session, block: TransactionBlockState, *, keep: bool) -> Exchange[None]:
+    """End a block: keep its work, or undo it.
+
+    The work of an outermost block is permanent then, or gone; that of an inner one shares the fate of the block around
+    it. A COMMIT that fails is rolled back before its error is raised. Raises ``ProgrammingError`` when a block that is
+    to be kept was ended before, and when blocks inside it are still open: all of its work is undone then.
+    """
+    report(session, "savepoint" if block.savepoint else "commit" if keep else "rollback")
+    if block not in session.blocks:
+        if not keep:
+            return  # what ended it has undone it
+        raise ProgrammingError(
+            "this transaction() block was ended already, by the block around it: blocks must be left in the reverse "
+            "order"
+        )
+    at = session.blocks.index(block)
+    nested = len(session.blocks) - at - 1
+    del session.blocks[at:]
+    if block.savepoint is None:
+        yield from _end_transaction(session, keep=keep and not nested)
+    elif keep and not nested:
+        reply = yield from request(session, (m.ReleaseSavepoint(block.savepoint),))
+        reply.check()
+    else:
+        reply = yield from request(session, (m.RollbackToSavepoint(block.savepoint),))
+        reply.check()
+        yield from after_undo(session)
+        reply = yield from request(session, (m.ReleaseSavepoint(block.savepoint),))
+        reply.check()
+    if keep and nested:
+        raise ProgrammingError(
+            "a transaction() block was left while a block inside it was still open: its work was undone. Blocks must "
+            "be left in the reverse order"
+        )
+
+
+def _end_transaction(session: Session, *, keep: bool) -> Exchange[None]:
+    if not keep:
+        yield from end(session, m.Rollback())
+        return
+    try:
+        yield from end(session, m.Commit())
+    except Error as error:
+        if session.usable_after(error):
+            yield from end(session, m.Rollback())
+        raise
+
+
+def _unlogged_error(session: Session) -> NotSupportedError:
+    return NotSupportedError(
+        f"the database {session.database} has no log, so no transactions: every statement is final at once. "
+        "(ondblog or ontape on the server gives a database a log.)"
+    )

@@ -1,0 +1,166 @@
+"""Transactions brought to a target, each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..cdc.assembler import Transaction
+from ..cdc.change_batch import ChangeBatch
+from ..cdc.open_transaction import Change
+from ..cdc.token import Token
+from ..ingest.target_table import bare_name, check_table
+from ..wire.errors import InterfaceError
+from .change_target import open_target
+from .net_changes import net_changes
+
+
+@dataclass(slots=True)
+class Applied:
+    """What :func:`apply_changes` has done.
+
+    Attributes
+    ----------
+    transactions
+        Transactions applied.
+    rows
+        Changes in them.
+    skipped
+        Transactions, or batches of them, that the target had already.
+    token
+        Where a capture goes on; None when the target has never had a change.
+    """
+
+    transactions: int = 0
+    rows: int = 0
+    skipped: int = 0
+    token: str | None = None
+
+
+def apply_changes(
+    transactions: Iterable[Transaction | ChangeBatch],
+    target: Any,
+    *,
+    name: str = "changes",
+    tables: Mapping[str, str] | None = None,
+) -> Applied:
+    """Keep a copy of tables equal to them::
+
+        token = applied_token("copy.duckdb")
+        with capture(url, ["orders", "items"], start=token) as changes:
+            apply_changes(changes.batches(max_rows=100_000), "copy.duckdb")
+
+    Each transaction, or :class:`ChangeBatch` of them, is one transaction of the target, and how far it has come is
+    written in that same transaction: whenever this is interrupted, and whoever repeats it, every change is in the
+    target once. What a transaction changes is added up first, row by row: what it has both made and taken away again
+    is never written.
+
+    The target's tables must be what the source's were where the capture began. A row that is to be changed or removed
+    must be there as it was: where one is missing, nothing of its transaction is applied, and that is an error.
+
+    Parameters
+    ----------
+    transactions
+        What :func:`capture` gives, or its ``batches()``. Larger batches cost less: a target looks for rows by all their
+        columns. ``capture(..., floating_decimals="string")`` gives all digits of a DECIMAL without a scale.
+    target
+        ``"FILE.duckdb"`` or any other path of a DuckDB file, an open DuckDB connection that is in no transaction,
+        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (which
+        has a log), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Tables that are not there
+        are made.
+    name
+        Whose progress this is: for several captures into one target.
+    tables
+        What the target calls the tables, by their names in the capture; their bare names by default.
+
+    Returns
+    -------
+    Applied
+        When ``transactions`` is at its end: ``capture(idle=...)`` says when that is.
+
+    Raises
+    ------
+    InterfaceError
+        A wrong argument; a target whose package is not there; or a batch that begins in what the target has and ends
+        behind that: start the capture with the target's token.
+    OperationalError
+        The target is not what the changes were made to, or failed, or another program has applied changes to it
+        meanwhile; nothing of that transaction is in it.
+    NotSupportedError
+        The target has no type for a column, or no transactions.
+    """
+    opened = open_target(target)
+    named = dict(tables or {})
+    done = Applied()
+    try:
+        done.token = opened.token(name)
+        reached = 0 if done.token is None else Token.parse(done.token).commit
+        for transaction in transactions:
+            first = (
+                transaction.first_commit_lsn
+                if isinstance(transaction, ChangeBatch)
+                else transaction.commit_lsn
+            )
+            if transaction.commit_lsn <= reached:
+                done.skipped += 1
+                continue
+            if first <= reached:
+                raise InterfaceError(
+                    "a batch begins with transactions that the target has and ends with some that it has not: start "
+                    f"the capture with the target's token, {done.token}"
+                )
+            by_table: dict[str, list[Change]] = {}
+            for change in transaction.batches:
+                by_table.setdefault(change.table, []).append(change)
+            net = {_name_in_target(table, named): net_changes(changes) for table, changes in by_table.items()}
+            if len(net) < len(by_table):
+                raise InterfaceError(
+                    f"several tables would be one in the target ({', '.join(net)}): tables={{...}} renames them"
+                )
+            opened.apply(name, done.token, transaction.token, transaction.commit_lsn, net)
+            done.token, reached = transaction.token, transaction.commit_lsn
+            done.transactions += transaction.transactions if isinstance(transaction, ChangeBatch) else 1
+            done.rows += transaction.rows
+    finally:
+        opened.close()
+    return done
+
+
+def applied_token(target: Any, *, name: str = "changes") -> str | None:
+    """Where a capture for a target of :func:`apply_changes` goes on; None when it has never had a change."""
+    opened = open_target(target)
+    try:
+        return opened.token(name)
+    finally:
+        opened.close()
+
+
+def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
+    """Write down where a capture for a target of :func:`apply_changes` goes on, without a change: where a copy begins,
+    or how far the log was read in a quiet time, so that the server need not keep it::
+
+        with capture(url, tables, start=applied_token(target), idle=60) as changes:
+            while True:
+                apply_changes(changes.batches(), target)
+                keep_token(target, changes.token)
+
+    Raises
+    ------
+    InterfaceError
+        This is no token, or one that lies before what the target has.
+    """
+    wanted = Token.parse(token)
+    opened = open_target(target)
+    try:
+        before = opened.token(name)
+        if before is not None and wanted.commit < Token.parse(before).commit:
+            raise InterfaceError(f"the target has more than {token} says: it has come to {before}")
+        if before != token:
+            opened.apply(name, before, token, wanted.commit, {})
+    finally:
+        opened.close()
+
+
+def _name_in_target(table: str, named: Mapping[str, str]) -> str:
+    return named.get(table) or bare_name(check_table(table))

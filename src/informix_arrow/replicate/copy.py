@@ -1,0 +1,706 @@
+"""copy: which rows of which tables are due, read and handed to the target, several tables at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..connection import Connection, connect, open_base_connection
+from ..core.read_options import ReadKeywords
+from ..identifiers import needs_no_quotes
+from ..ingest.target_table import quote
+from ..metadata.table_names import TableName
+from ..partition.keys import PartitionKey
+from ..partition.result import PartitionedResult
+from ..result import Result
+from ..shortcuts import partition_read
+from ..wire.describe import Column
+from ..wire.errors import Error, InterfaceError, OperationalError
+from ..wire.types import TypeCode
+from .checksums import ColumnChecksums
+from .rejects import RejectFilter, RejectLog
+from .state import CopyRows, CopyTarget, State, describe_column_changes
+from .target_names import TARGETS, open_target
+
+FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
+Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
+_STOPPED = "the copy was ended before this table's turn was over"
+POLL_SECONDS = 0.2  # seconds after which what was asked to end is asked again
+BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
+MODES = ("full", "incremental", "append", "merge")
+
+
+@dataclass(frozen=True, slots=True)
+class TableCopy:
+    """What became of one table.
+
+    Attributes
+    ----------
+    table
+        As it was named.
+    mode
+        How it was copied: an incremental copy begins with a full one.
+    rows
+        Rows read.
+    target_rows
+        Rows in the target now.
+    bytes
+        Of the rows read, as Arrow data.
+    seconds
+        For everything.
+    watermark
+        The highest value that was copied, as text; None without one.
+    error
+        Why it was not copied; None when it was. The target is as it was before then.
+    checks
+        For each column the values that are not NULL and the sum over them, which the target was held against.
+    rejected
+        Of the rows read, those that were left out and are in the file of rejects.
+    """
+
+    table: str
+    mode: str
+    rows: int = 0
+    target_rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    watermark: str | None = None
+    error: Exception | None = None
+    checks: dict[str, Any] = field(default_factory=dict, repr=False)
+    rejected: int = 0
+
+    def told(self, text: str) -> str:
+        """The text of the error, which begins with the table."""
+        return text if text.startswith(f"{self.table}: ") else f"{self.table}: {text}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a log."""
+        error = None if self.error is None else str(self.error).partition("\n")[0]
+        names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark", "rejected")
+        return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
+
+
+class CopyFailed(OperationalError):
+    """Some tables were not copied; ``copies`` says what became of each."""
+
+    copies: tuple[TableCopy, ...] = ()
+
+
+def copy(
+    source: Connection | str,
+    target: str,
+    tables: Sequence[str] | None = None,
+    *,
+    mode: Mode = "full",
+    watermark: str | None = None,
+    overlap: float | str = 0,
+    key: str | Sequence[str] | None = None,
+    where: str | None = None,
+    partition_by: str | Sequence[str] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
+    floating_decimals: FloatingDecimals = "string",
+    evolve: bool = False,
+    jobs: int = 1,
+    connections: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+    done: Callable[[TableCopy], object] | None = None,
+) -> tuple[TableCopy, ...]:
+    """Copy tables into a folder of Parquet files or another database, which remembers how far the copy is.
+
+    ``copy(url, "lake/")``, and the same again the next day. Each table is taken over as a whole or not at all, whenever
+    this program dies; the next run goes on from what the target holds.
+
+    Parameters
+    ----------
+    source
+        A URL, or an open connection: others like it are opened.
+    target
+        ``"DIR/"``: a folder with a folder for each table. ``"delta:DIR"`` (extra ``[delta]``), ``"iceberg:DIR/"`` or
+        ``"iceberg:CATALOGUE.NAMESPACE"`` (extra ``[iceberg]``), ``"FILE.duckdb"`` (needs duckdb),
+        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"``: a
+        table for each.
+    tables
+        Names, ``table`` or ``owner.table``. None (default): all tables of the database.
+    mode
+        ``"full"`` (default): the table takes the place of its last copy. ``"incremental"``: rows whose ``watermark`` is
+        above the highest one that was copied, in place of those with the same ``key`` if one is given; a full copy
+        when the last one did not go by a watermark. ``"append"``: all rows once more, beside those that are there.
+        ``"merge"``: all rows, in place of those with the same ``key``.
+    watermark
+        A column that only grows: an integer, SERIAL, DATE, DATETIME or DECIMAL. Rows in which it is NULL come by full
+        copies only.
+    overlap
+        So far below the highest watermark an incremental copy begins, for rows that were committed late: a number,
+        days for a DATE, seconds for a DATETIME. Needs ``key``.
+    key
+        Columns that tell each row from all others.
+    where
+        A condition in the source's SQL: only rows that meet it are read, of each table. None (default): all.
+    partition_by
+        Of a folder of Parquet files: columns by whose values rows are put into folders of their own, ``col=value/``, as
+        Hive has them. NULL is ``__HIVE_DEFAULT_PARTITION__``. Readers take the columns from the names of the folders:
+        the files do not have them.
+    rejects
+        A file to which rows are added, as lines of JSON, that have a value which the target cannot hold: table, key,
+        column, value and reason. They are left out and counted. None (default): the first such value is an error.
+    floating_decimals
+        How DECIMAL(p) without a scale is read: ``"string"`` (default), all digits, which is DECIMAL again in Informix
+        and ``numeric`` in PostgreSQL, and text elsewhere; ``"float64"``; or a ``pyarrow.decimal128(p, s)``, exact or
+        an error.
+    evolve
+        True: columns that changed since the last copy are taken over; a full copy takes any, others new columns only.
+        False (default): such a table is an error that names the change.
+    jobs
+        Tables copied at once, 1 by default.
+    connections
+        Connections that read one table in a full copy, 1 by default.
+    progress
+        Called with rows and bytes that more were read, from any thread.
+    done
+        Called with each table's :class:`TableCopy`.
+
+    Returns
+    -------
+    tuple of TableCopy
+        In the order of the tables.
+
+    Raises
+    ------
+    InterfaceError
+        A wrong argument, or a target that is none; nothing was written.
+    CopyFailed
+        Some tables were not copied: the others were. The text names each and why.
+
+    After each table the target is read back: rows, and for each column the values and their sum, are held against what
+    was read, before the copy counts.
+    """
+    for name, number in (("jobs", jobs), ("connections", connections)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise InterfaceError(f"{name} must be a whole number of at least 1, got {number!r}")
+    for name, hook in (("progress", progress), ("done", done)):
+        if hook is not None and not callable(hook):
+            raise InterfaceError(f"{name} must be a function, got {hook!r}")
+    if not isinstance(target, str):
+        raise InterfaceError(f"{target!r} is no target: write a text, {TARGETS}")
+    if rejects is not None and not isinstance(rejects, str | os.PathLike):
+        raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}")
+    plan = _CopyPlan(
+        mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals
+    )
+    own = None if isinstance(source, Connection) else connect(source, autocommit=True)
+    connection = own or source
+    assert isinstance(connection, Connection)
+    try:
+        chosen = _tables(connection, tables)
+        there = open_target(target, _names("partition_by", partition_by))
+        kept = None if rejects is None else RejectLog(rejects)
+        try:
+            run = _CopyRun(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
+            if own is not None:
+                run.add_idle(own)
+            with closing(run), ThreadPoolExecutor(jobs + there.overlapping, "copy") as pool:
+                futures = [pool.submit(run.table, name) for name in chosen]
+                try:
+                    found = []
+                    for future in futures:
+                        found.append(future.result())
+                        if done is not None:
+                            done(found[-1])
+                except BaseException:
+                    for future in futures:
+                        future.cancel()
+                    run.stop()
+                    while wait(
+                        futures, POLL_SECONDS
+                    ).not_done:  # who is asked just before he waits does not hear it
+                        run.stop()
+                    raise
+        finally:
+            there.close()
+            if kept is not None:
+                kept.close()
+    finally:
+        if own is not None:
+            own.close()
+    failed = [each for each in found if each.error is not None]
+    if failed:
+        texts = "; ".join(each.told(str(each.error).partition("\n")[0]) for each in failed)
+        error = CopyFailed(f"{len(failed)} of {len(found)} tables were not copied: {texts}")
+        error.copies = tuple(found)
+        raise error
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _CopyPlan:
+    """The checked arguments."""
+
+    mode: str
+    watermark: str | None
+    overlap: float | str
+    key: tuple[str, ...]
+    evolve: bool
+    connections: int
+    where: str | None
+    floating_decimals: FloatingDecimals
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InterfaceError(f"mode must be one of {', '.join(map(repr, MODES))}, got {self.mode!r}")
+        if (self.mode == "incremental") != (self.watermark is not None):
+            raise InterfaceError(
+                "mode='incremental' needs watermark, the column that says what is new; others take none"
+            )
+        if self.mode == "merge" and not self.key:
+            raise InterfaceError("mode='merge' needs key, the columns that tell each row from all others")
+        if self.mode in ("full", "append") and self.key:
+            raise InterfaceError(f"mode={self.mode!r} takes no key")
+        for name, value in (("watermark", self.watermark), ("where", self.where)):
+            if value is not None and not isinstance(value, str):
+                raise InterfaceError(f"{name} must be a text, got {value!r}")
+        if not isinstance(self.evolve, bool):
+            raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
+        try:
+            least = Decimal(self.overlap)
+        except (ArithmeticError, TypeError, ValueError):
+            least = Decimal("NaN")
+        if not least.is_finite() or least < 0:
+            raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}")
+        if Decimal(self.overlap) and not self.key:
+            raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
+        if self.where is not None and not self.where.strip():
+            raise InterfaceError("where must be a condition, and is empty")
+
+
+class _CopyRun:
+    """One call of copy(): what the threads that copy tables share."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        target: CopyTarget,
+        plan: _CopyPlan,
+        progress: Callable[[int, int], object],
+        rejects: RejectLog | None,
+        jobs: int,
+    ) -> None:
+        settings = connection._reconnect_parameters()
+        self._settings = replace(settings, autocommit=True)
+        self._target = target
+        self._rejects = rejects
+        self._plan = plan
+        self._progress = progress
+        self._database = connection.database
+        self._where = f"{connection.server_name or settings.server}/{connection.database}"
+        self._idle: list[Connection] = []
+        self._busy: set[Connection] = set()
+        self._lock = threading.Lock()
+        self._jobs = threading.Semaphore(jobs)
+        self._id = uuid.uuid4().hex
+        self.stopped = False
+
+    def table(self, name: str) -> TableCopy:
+        """Copy one table; its error is in what is returned."""
+        self._jobs.acquire()
+        began = time.monotonic()
+        try:
+            with self._turn() as turn:
+                copied = self._copy(turn.connection, name, turn)
+        except (Error, pa.ArrowException, OSError) as error:
+            copied = TableCopy(name, self._plan.mode, error=error)
+        return replace(copied, seconds=round(time.monotonic() - began, 3))
+
+    @contextmanager
+    def _turn(self) -> Iterator[_JobSlot]:
+        """A turn, with a connection that another table was read by, or a new one.
+
+        The connection is free for others when the turn is over, or this block; after an error it is not used again.
+        """
+        try:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                connection = open_base_connection(self._settings)
+        except BaseException:
+            self._jobs.release()
+            raise
+        with self._lock:
+            self._busy.add(connection)
+        turn = _JobSlot(connection, self._take_back)
+        try:
+            if self.stopped:
+                raise OperationalError(_STOPPED)
+            yield turn
+        except BaseException:
+            turn.release(usable=False)
+            raise
+        turn.release()
+
+    def _take_back(self, connection: Connection, usable: bool) -> None:
+        """The connection of a turn that is over: the next table may be read."""
+        try:
+            with self._lock:
+                self._busy.discard(connection)
+                if usable:
+                    self._idle.append(connection)
+            if not usable:
+                connection.close()
+        finally:
+            self._jobs.release()
+
+    def stop(self) -> None:
+        """Let all end that is under way: it need not wait for rows of which none have come yet."""
+        self.stopped = True
+        with self._lock:
+            busy = list(self._busy)
+        for connection in busy:
+            with suppress(Error, OSError):
+                connection.cancel()
+
+    def add_idle(self, connection: Connection) -> None:
+        """A connection that tables may be read by; it is closed at the end."""
+        self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close the connections that tables were read by."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _copy(self, connection: Connection, name: str, turn: _JobSlot) -> TableCopy:
+        plan = self._plan
+        folder = TableName.parse(name).name
+        if '"' in name and not self._settings.delimident:
+            raise InterfaceError(
+                f"{name}: only DELIMIDENT lets a statement name it: connect with env={{'DELIMIDENT': 'y'}}, or set "
+                "it in the environment"
+            )
+        source = f"{self._where}/{self._state_name(name)}"
+        before = self._target.state(folder)
+        if before is not None and before.source != source and not self._is_same(before.source, source):
+            raise OperationalError(
+                f"{folder} is in the target already, as a copy of {before.source}, and this is {source}: choose "
+                "another target"
+            )
+        mode = plan.mode
+        if mode == "incremental" and (before is None or before.watermark is None):
+            mode = "full"
+        if mode == "incremental" and before is not None and before.where != plan.where:
+            told = [each or "no condition" for each in (before.where, plan.where)]
+            raise OperationalError(
+                f"its last copy went by where = {told[0]}, this one by {told[1]}: rows below the watermark that only "
+                "one of them takes would be missing or stay. Copy it in full to change that"
+            )
+        tabid = self._tabid(connection, name) if plan.watermark is not None else None
+        last = before.tabid if before is not None and mode == "incremental" else None
+        if None not in (last, tabid) and last != tabid:
+            raise OperationalError(
+                "the table was dropped and made anew since its last copy: rows below the last watermark would be "
+                "missing. Copy it in full, or merge it by its key"
+            )
+        with self._read(connection, name, mode, before) as (result, columns):
+            now = tuple((column.name, self._declared(column)) for column in columns)
+            if before is not None:
+                self._compare(before, now, mode)
+            checks = ColumnChecksums(result.schema)
+            highest = _WatermarkTracker(result.schema, self._watermark(columns))
+            key = [_column(name, columns, each).name for each in plan.key]
+            if len(set(key)) < len(key):
+                raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
+            sieve = RejectFilter(
+                name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects
+            )
+            batches = self._track_batches(result.batches(), checks, highest, sieve)
+            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
+
+            def state() -> State:
+                sieve.flush()
+                mark = highest.text
+                if mark is None and before is not None and mode == "incremental":
+                    mark = before.watermark
+                return State(
+                    source, now, mark, self._id, checks=checks.to_json(), where=plan.where, tabid=tabid
+                )
+
+            if before is None or mode == "full":
+                kept = self._target.replace(folder, rows, state, key)
+            elif key:
+                kept = self._target.merge(folder, rows, state, key)
+            else:
+                kept = self._target.append(folder, rows, state)
+        mark = kept.watermark[1] if kept.watermark else None
+        return TableCopy(
+            name,
+            mode,
+            checks.rows + sieve.rows,
+            kept.rows,
+            highest.bytes,
+            watermark=mark,
+            checks=checks.to_json(),
+            rejected=sieve.rows,
+        )
+
+    def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _OpenResult:
+        """The rows that are due, and the columns of the table."""
+        plan = self._plan
+        whole = f"SELECT * FROM {name}"
+        options: ReadKeywords = {
+            "floating_decimals": plan.floating_decimals,
+            "batch_bytes": BATCH_BYTES,
+        }
+        if plan.where is not None:
+            whole = f"{whole} WHERE ({plan.where}\n)"  # behind a comment, too
+        if mode == "incremental" and before is not None:
+            assert before.watermark is not None
+            with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
+                columns = empty.columns
+            column = _column(name, columns, plan.watermark or "")
+            if before.watermark[0] != column.name:
+                raise OperationalError(
+                    f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}. Copy it in full to "
+                    "change that"
+                )
+            key = _watermark_key(column)
+            since = _subtract_overlap(key, key.parse(before.watermark[1]), plan.overlap)
+            (cut,) = key.cuts([since])
+            sign = ">=" if Decimal(plan.overlap) else ">"
+            mark = quote(column.name, self._settings.delimident)
+            joined = "WHERE" if plan.where is None else "AND"
+            result = connection.query(
+                f"{whole} {joined} {mark} {sign} {cut.sql}",
+                cut.parameters,
+                **options,
+            )
+            return _OpenResult(result, result.columns)
+        if plan.connections == 1:
+            result = connection.query(whole, **options)
+            return _OpenResult(result, result.columns)
+        with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
+            columns = empty.columns
+        what = name if plan.where is None else whole
+        parts = partition_read(
+            connection, what, None, 4 * plan.connections, connections=plan.connections, **options
+        )
+        return _OpenResult(parts, columns)
+
+    def _declared(self, column: Column) -> str:
+        """The type of a column, and how it is read where there is a choice."""
+        kind, how = column.type, self._plan.floating_decimals
+        is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
+        return f"{kind.sql} as {how}" if is_floating and how != "string" else kind.sql
+
+    def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
+        """The watermark as a key; ``InterfaceError`` for a column that grows in no way."""
+        if self._plan.watermark is None:
+            return None
+        column = _column("the table", columns, self._plan.watermark)
+        return _watermark_key(column)
+
+    def _state_name(self, name: str) -> str:
+        """A table as states have it, however it was spelled."""
+        table = TableName.parse(name)
+        database = f"{table.database}:" if table.database not in ("", self._database) else ""
+        owner = f"{table.owner}." if table.owner else ""
+        return database + owner + _statement_name(table.name)
+
+    def _is_same(self, before: str, source: str) -> bool:
+        """Whether a state of an older release means this table: it has the name as it was spelled."""
+        if not before.startswith(f"{self._where}/"):
+            return False
+        try:
+            return f"{self._where}/{self._state_name(before[len(self._where) + 1 :])}" == source
+        except InterfaceError:
+            return False
+
+    def _tabid(self, connection: Connection, name: str) -> int | None:
+        """The source's number of a table; None where it is not one of these, or several owners have one of the name."""
+        table = TableName.parse(name)
+        catalogue = f"{table.database}:systables" if table.database else "systables"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT tabid, owner FROM {catalogue} WHERE tabname = ?", (table.name,))
+            found = [
+                int(tabid) for tabid, owner in cursor.fetchall() if table.is_owned_by(str(owner).rstrip())
+            ]
+        return found[0] if len(found) == 1 else None
+
+    def _primary_key(self, name: str) -> list[str]:
+        """Its columns; on a connection of its own, as rows come by the other one."""
+        with open_base_connection(self._settings) as connection:
+            columns: list[str] = connection.primary_key(name)["column_name"].to_pylist()
+            return columns
+
+    def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
+        """``OperationalError`` when the columns have changed, and that may not or cannot be taken over."""
+        found = describe_column_changes(before.columns, now)
+        if not found:
+            return
+        if not self._plan.evolve:
+            raise OperationalError(
+                f"its columns have changed since the last copy: {'; '.join(found)}. "
+                "Say evolve (--evolve) to take that over"
+            )
+        others = [each for each in found if not each.endswith(" is new")]
+        if others and mode != "full":
+            raise OperationalError(
+                f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
+            )
+
+    def _track_batches(
+        self,
+        batches: Iterator[pa.RecordBatch],
+        checks: ColumnChecksums,
+        highest: _WatermarkTracker,
+        sieve: RejectFilter,
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.stopped:
+                raise OperationalError(_STOPPED)
+            highest.add(batch)
+            self._progress(batch.num_rows, batch.nbytes)
+            fitting = sieve.filter_batch(batch)
+            checks.add(fitting)
+            yield fitting
+
+
+class _JobSlot:
+    """A table's turn to be read, by a connection. There are as many at a time as jobs."""
+
+    def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
+        self.connection = connection
+        self._take_back = take_back
+        self._over = False
+
+    def release(self, *, usable: bool = True) -> None:
+        """Give the connection back, which may be called again. One that is not usable is closed."""
+        if not self._over:
+            self._over = True
+            self._take_back(self.connection, usable)
+
+
+def _release_after(
+    batches: Iterator[pa.RecordBatch], result: Result | PartitionedResult, turn: _JobSlot
+) -> Iterator[pa.RecordBatch]:
+    """The rows; once the last has come, the connection is for others."""
+    yield from batches
+    result.close()
+    turn.release()
+
+
+class _OpenResult:
+    """A result that is closed in any case."""
+
+    def __init__(self, result: Result | PartitionedResult, columns: Sequence[Column]) -> None:
+        self._result = result
+        self._columns = columns
+
+    def __enter__(self) -> tuple[Result | PartitionedResult, Sequence[Column]]:
+        return self._result, self._columns
+
+    def __exit__(self, *error: object) -> None:
+        self._result.close()
+
+
+class _WatermarkTracker:
+    """The highest watermark of the rows that passed, and how large they were."""
+
+    def __init__(self, schema: pa.Schema, key: PartitionKey | None) -> None:
+        self.bytes = 0
+        self._key = key
+        self._column_index = schema.names.index(key.name) if key is not None else -1
+        self._value: Any = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.bytes += batch.nbytes
+        if self._key is not None:
+            found = pc.max(batch.column(self._column_index)).as_py()
+            if found is not None and (self._value is None or found > self._value):
+                self._value = found
+
+    @property
+    def text(self) -> tuple[str, str] | None:
+        """The column and the value; None when there was none."""
+        return None if self._value is None or self._key is None else (self._key.name, str(self._value))
+
+
+def _subtract_overlap(key: PartitionKey, value: Any, overlap: float | str) -> Any:
+    """The value from which on an incremental copy reads."""
+    much = Decimal(overlap)
+    if not much:
+        return value
+    if isinstance(value, dt.datetime):
+        floor = dt.datetime.min
+        seconds = dt.timedelta(seconds=float(much))
+        return value - seconds if value - floor > seconds else floor
+    if isinstance(value, dt.date):
+        return dt.date.fromordinal(max(value.toordinal() - int(much), 1))
+    if isinstance(value, dt.time):
+        raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
+    return value - (much if isinstance(value, Decimal) else int(much))
+
+
+def _watermark_key(column: Column) -> PartitionKey:
+    """The watermark as a key; ``InterfaceError`` for what cannot be one."""
+    try:
+        key = PartitionKey(column.name, column.type)
+    except InterfaceError:
+        key = None
+    if key is None or not key.has_strides:
+        raise InterfaceError(
+            f"the watermark {column.name} is {column.type.sql}: integers, SERIAL, DATE, DATETIME, and DECIMAL with a "
+            "scale can be one"
+        )
+    return key
+
+
+def _column(table: str, columns: Sequence[Column], name: str) -> Column:
+    same = [each for each in columns if each.name == name] or [
+        each for each in columns if each.name.lower() == name.lower()
+    ]
+    if len(same) != 1:
+        there = ", ".join(each.name for each in columns)
+        raise InterfaceError(f"{table} has no column {name!r}; there are {there}")
+    return same[0]
+
+
+def _names(what: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else () if value is None else value
+    if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
+        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+    return tuple(names)
+
+
+def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
+    """Names as they stand in statements."""
+    if wanted is not None and (
+        isinstance(wanted, str)
+        or not isinstance(wanted, Sequence)
+        or not all(isinstance(each, str) for each in wanted)
+    ):
+        raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
+    if wanted is None:
+        table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
+        exact = connection._parameters.delimident  # which words are reserved does not matter then
+        names = [quote(name, exact) if exact else _statement_name(name) for name in table_names]
+    else:
+        names = list(wanted)
+    folders = [TableName.parse(name).name for name in names]
+    twice = next((name for name in folders if folders.count(name) > 1), None)
+    if twice is not None:
+        raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
+    return names
+
+
+def _statement_name(name: str) -> str:
+    """A table of the catalogue for a statement."""
+    return name if needs_no_quotes(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,152 @@
+"""A database as a target of changes: each transaction is one there, which also says how far it has come.
+
+Tables are made of the declared types of their source, SERIAL as INTEGER.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from ..wire.errors import OperationalError
+from .apply_errors import missing, overtaken
+from .checksums import ColumnChecksums
+from .engine import Engine, Session, StateTable
+from .net_changes import NetChanges
+from .row_matching import Counts
+from .state import CopyRows
+
+STATES = StateTable("informix_arrow_changes", "token", length=64)
+"""The table in which it stands how far a target has come."""
+
+GONE = "informix_arrow_gone"
+"""Rows that are to be taken out: ``number``, and the columns c0, c1, .. in the order of the table's."""
+
+LOCKED_ROWS = 1000  # of one table in one transaction, from which on the table is locked
+_NUMBERED = {b"SERIAL": b"INTEGER", b"SERIAL8": b"INT8", b"BIGSERIAL": b"BIGINT"}
+
+
+class Database:
+    """A target whose tables are those of a database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        try:
+            engine.make_states(STATES)
+        except BaseException:
+            engine.close()
+            raise
+
+    def token(self, name: str) -> str | None:
+        with self._engine.session() as session:
+            return session.state(STATES, name)
+
+    def apply(
+        self, name: str, before: str | None, token: str, commit: int, changes: Mapping[str, NetChanges]
+    ) -> None:
+        with self._engine.session() as session:
+            if session.claim(STATES, name) != before:
+                raise overtaken(self._engine.name, name)
+            session.keep(STATES, name, token)
+            for table, net in changes.items():
+                if not session.has(table):
+                    session.create(table, _without_numbers(net.schema))
+                if net.rows >= LOCKED_ROWS:
+                    session.lock(table)
+                quoted = session.quoted(table)
+                if net.emptied:
+                    session.change(f"DELETE FROM {quoted}")
+                come = net.added
+                if net.removed.num_rows:
+                    back = _take_out(session, table, quoted, net)
+                    come = pa.concat_tables([come, back])
+                if come.num_rows:
+                    session.insert(table, _as_rows(come))
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
+    """Remove rows, all that are alike at once; those of them that are to stay are returned.
+
+    ``OperationalError`` when a row is not there, or not as often.
+    """
+    lacking, back = 0, []
+    for rows, times in _parts(net.removed, net.times):
+        session.stage(GONE, _as_rows(_staged(rows)))
+        same = " AND ".join(_conditions(session, quoted, rows))
+        found = np.zeros(rows.num_rows, np.int64)
+        for number, count in session.rows(
+            f"SELECT {GONE}.number, COUNT(*) FROM {quoted}, {GONE} WHERE {same} GROUP BY {GONE}.number"
+        ):
+            found[number] = count
+        lacking += int(np.maximum(times - found, 0).sum())
+        removed = 0
+        if not lacking:  # else the others are only counted
+            removed = session.change(
+                f"DELETE FROM {quoted} WHERE EXISTS (SELECT {GONE}.number FROM {GONE} WHERE {same})"
+            )
+        session.change(f"DROP TABLE {GONE}")
+        if lacking:
+            continue
+        if removed != found.sum():
+            raise OperationalError(
+                f"{table}: of {int(found.sum()):,} rows that were there {removed:,} could be removed: another program "
+                "is writing to it"
+            )
+        staying = np.repeat(np.arange(rows.num_rows), found - times)
+        if len(staying):
+            back.append(rows.take(pa.array(staying)))
+    if lacking:
+        raise missing(table, int(net.times.sum()), lacking)
+    return pa.concat_tables(back) if back else net.removed.slice(0, 0)
+
+
+def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
+    """Rows, one part or two, so that in each some column is never NULL or always: databases find by that column."""
+    nulls = [column.null_count for column in rows.columns]
+    if 0 in nulls or rows.num_rows in nulls:
+        yield rows, times
+        return
+    there = rows.column(int(np.argmin(nulls))).is_valid()
+    mask = there.to_numpy()
+    yield rows.filter(there), times[mask]
+    yield rows.filter(pa.array(~mask)), times[~mask]
+
+
+def _staged(rows: pa.Table) -> pa.Table:
+    fields = [field.with_name(f"c{place}") for place, field in enumerate(_without_numbers(rows.schema))]
+    numbers = pa.array(np.arange(rows.num_rows, dtype=np.int32))
+    return pa.Table.from_arrays(
+        [*rows.columns, numbers], schema=pa.schema([*fields, pa.field("number", numbers.type)])
+    )
+
+
+def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
+    how: Callable[[str, str, pa.Field], str]
+    for place, field in enumerate(rows.schema):
+        column, nulls = f"{quoted}.{session.quoted(field.name)}", rows.column(place).null_count
+        if nulls == rows.num_rows:
+            yield f"{column} IS NULL"
+            continue
+        how = session.same if nulls else session.equal
+        yield how(column, f"{GONE}.c{place}", field)
+
+
+def _without_numbers(schema: pa.Schema) -> pa.Schema:
+    """The columns as they are declared, but none that numbers its rows itself."""
+    fields: list[pa.Field] = []
+    for field in schema:
+        declared: bytes = (field.metadata or {}).get(b"informix.type", b"")
+        number = _NUMBERED.get(declared.upper().partition(b"(")[0])
+        if number is not None:
+            field = field.with_metadata({**field.metadata, b"informix.type": number})
+        fields.append(field)
+    return pa.schema(fields)
+
+
+def _as_rows(rows: pa.Table) -> CopyRows:
+    return CopyRows(rows.schema, iter(rows.to_batches()), ColumnChecksums(rows.schema))

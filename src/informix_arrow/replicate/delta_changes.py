@@ -1,0 +1,195 @@
+"""Delta tables in a local folder as targets of changes: ``DIR/table``, each transaction one commit of a table.
+
+A commit says in the version of an application (Delta's ``txn`` action, which checkpoints keep) up to which LSN the
+table has come, and names the token. A transaction of the source that changes several tables is a commit of each of
+them: what they are is written down before the first, and whoever opens the folder after a death finishes them. Files
+that hold a row which is to be changed or removed are written anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, Transaction
+
+from ..wire.errors import OperationalError
+from .apply_errors import missing, overtaken
+from .checksums import ColumnChecksums
+from .delta import DeltaChange, DeltaFolder
+from .folders import write_whole
+from .net_changes import NetChanges
+from .parquet_tables import write_files
+from .row_matching import match_rows
+from .state import CopyRows
+
+STATE = "_informix_arrow_changes.json"
+FORMAT = 1
+APPLICATION = "informix-arrow-changes:"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to become of one table: files that come and files that go."""
+
+    table: str
+    schema: str  # Arrow's, in base64
+    adding: list[str]
+    removing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A transaction that is being brought to its tables."""
+
+    name: str
+    token: str
+    commit: int
+    steps: list[Step]
+
+
+class Delta:
+    """A folder, which is made when it is not there, and to which nobody else writes until it is closed."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._folder = DeltaFolder(path)
+        try:
+            self._tokens, due = self._read()
+            if due is not None:
+                self._finish(due)
+        except BaseException:
+            self._folder.close()
+            raise
+
+    def token(self, name: str) -> str | None:
+        return self._tokens.get(name)
+
+    def apply(
+        self, name: str, before: str | None, token: str, commit: int, changes: Mapping[str, NetChanges]
+    ) -> None:
+        if self.token(name) != before:
+            raise overtaken(str(self._path), name)
+        due = Due(name, token, commit, [self._prepared(table, net) for table, net in changes.items()])
+        self._write(due)
+        for step in due.steps:
+            self._publish(due, step)
+        self._done(due)
+
+    def close(self) -> None:
+        self._folder.close()
+
+    # ---- what is to be done ------------------------------------------------------------------------------------
+
+    def _prepared(self, table: str, net: NetChanges) -> Step:
+        """Write the files that a table is to have."""
+        change = self._folder.change(table, net.schema, whole=False)
+        stored = change.schema
+        come, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
+        if net.removed.num_rows:
+            gone, left = net.removed.cast(stored), net.times.copy()
+            for file in () if net.emptied else change.files:
+                rows = _rows(change, file, stored, table)
+                mask, found = match_rows(gone, left, rows)
+                if mask.any():
+                    left -= found
+                    removing.append(file)
+                    come += rows.filter(pa.array(~mask)).to_batches()
+                    if not left.any():
+                        break
+            if left.any():
+                raise missing(table, int(net.times.sum()), int(left.sum()))
+        come = [batch for batch in come if batch.num_rows]
+        checks = ColumnChecksums(stored)
+        adding = write_files(table, change, CopyRows(stored, _counted(come, checks), checks))
+        schema = base64.b64encode(net.schema.remove_metadata().serialize()).decode()
+        return Step(table, schema, adding, removing)
+
+    def _publish(self, due: Due, step: Step) -> None:
+        """The commit of one table, if it is still to come."""
+        change = self._change(step)
+        application = APPLICATION + due.name
+        if (change.version(application) or 0) < due.commit:
+            if not set(step.removing) <= set(change.files):
+                raise OperationalError(
+                    f"{self._path / step.table}: another program has replaced files meanwhile that were to go: "
+                    "apply the changes again"
+                )
+            said = CommitProperties(
+                custom_metadata={"informix_arrow.token": due.token},
+                app_transactions=[Transaction(application, due.commit)],
+            )
+            change.publish(step.adding, step.removing, said)
+
+    # ---- what is written down ----------------------------------------------------------------------------------
+
+    def _read(self) -> tuple[dict[str, str], Due | None]:
+        """How far each name has come, and what was begun."""
+        path = self._path / STATE
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            if told["format"] != FORMAT:
+                raise ValueError("format")
+            due = told["due"]
+            if due is not None:
+                due = Due(due["name"], due["token"], due["commit"], [Step(**each) for each in due["steps"]])
+            return dict(told["tokens"]), due
+        except FileNotFoundError:
+            return {}, None
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise OperationalError(
+                f"{path} is not understood: another release has written it, or somebody else"
+            ) from error
+
+    def _write(self, due: Due | None) -> None:
+        told = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
+        write_whole(self._path / STATE, json.dumps(told, ensure_ascii=False))
+
+    def _done(self, due: Due) -> None:
+        self._tokens[due.name] = due.token
+        self._write(None)
+
+    def _finish(self, due: Due) -> None:
+        """What somebody began who died. Where a table was written by others since then, and nothing was done yet, it is
+        given up."""
+        waiting = [step for step in due.steps if not self._is_done(due, step)]
+        if len(waiting) == len(due.steps) and any(self._is_lost(step) for step in waiting):
+            self._write(None)
+            return
+        for step in waiting:
+            self._publish(due, step)
+        self._done(due)
+
+    def _is_done(self, due: Due, step: Step) -> bool:
+        return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit
+
+    def _is_lost(self, step: Step) -> bool:
+        """Whether files that are to be replaced are not the table's any more."""
+        return not set(step.removing) <= set(self._change(step).files)
+
+    def _change(self, step: Step) -> DeltaChange:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(step.schema)))
+        return self._folder.change(step.table, schema, whole=False)
+
+
+def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.Table:
+    """All rows of a file, in the columns of the schema."""
+    with change.open(file) as source, pq.ParquetFile(source) as parquet:
+        rows = parquet.read()
+    if rows.column_names != schema.names:
+        raise OperationalError(
+            f"{table}: {file} has the columns {', '.join(rows.column_names)}, and what was captured "
+            f"{', '.join(schema.names)}: make the copy anew"
+        )
+    return rows.cast(schema)
+
+
+def _counted(batches: list[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        checks.add(batch)
+        yield batch

@@ -1,0 +1,150 @@
+"""What targets on a local disk need: one writer at a time, and files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from ..core.disk_errors import name_file_in_errors
+from ..wire.errors import InterfaceError, OperationalError
+
+LOCK = "_informix_arrow.lock"
+
+
+class FolderLock:
+    """A folder, which is made, from which others are kept out for as long as this program lives or until ``release``.
+
+    Where files cannot be locked, nobody is kept out.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise OperationalError(
+                f"{folder} is no folder, and none can be made there: choose another target"
+            ) from None
+        self._handle = -1
+        if fcntl is None:
+            return
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise OperationalError(f"{folder}: another copy is writing to it") from None
+        self._handle = handle
+
+    def require(self) -> None:
+        """``OperationalError`` when somebody has taken the lock's file away, and another copy may be at work."""
+        if self._handle < 0:
+            return
+        try:
+            same = os.path.samestat(os.stat(self._folder / LOCK), os.fstat(self._handle))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise OperationalError(
+                f"{self._folder}: somebody has removed {LOCK} in the middle of the copy, or the folder: another copy "
+                "may write to it. See that there is one, and copy again"
+            )
+
+    def release(self) -> None:
+        """Let others in."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
+
+
+class Syncing:
+    """New files, which are brought to the disk by a thread each while other work goes on."""
+
+    def __init__(self) -> None:
+        self._begun: list[Future[None]] = []
+
+    @contextmanager
+    def create(self, path: Path) -> Iterator[Any]:
+        """A new file, open for writing; whole when the block ends well."""
+        with name_file_in_errors(path), open(path, "wb") as file:
+            yield file
+        done: Future[None] = Future()
+        self._begun.append(done)
+        threading.Thread(target=_bring, args=(path, done), name="copy-sync", daemon=True).start()
+
+    def wait(self) -> None:
+        """All of them are on the disk."""
+        while self._begun:
+            self._begun.pop().result()
+
+
+def _bring(path: Path, done: Future[None]) -> None:
+    try:
+        with name_file_in_errors(path):
+            _sync(path)
+    except BaseException as error:  # noqa: BLE001 - raised by who waits
+        done.set_exception(error)
+    else:
+        done.set_result(None)
+
+
+#: Files that copies write, of names that nobody else gives to his.
+OUR_FILE = re.compile(r"part-[0-9a-f]{12}-[0-9]{5,}\.parquet")
+
+
+def folder_of(place: Path, table: str) -> Path:
+    """The folder of a table; ``InterfaceError`` for a name that would lead out of the place, or into another table."""
+    if table in (".", "..") or any(each in table for each in ("/", "\0", os.sep, os.altsep or "/")):
+        raise InterfaceError(
+            f"no folder can be called {table!r}: copy it into a database, or a synonym of it"
+        )
+    return place / table
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A small file, whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    with name_file_in_errors(path):
+        new.write_text(text, encoding="utf-8")
+        _sync(new)
+    os.replace(new, path)
+    if os.name == "posix":
+        _sync(path.parent)
+
+
+def sync_folders(folder: Path, names: Sequence[str]) -> None:
+    """The folders within this one that have new files are on the disk, as names in their own."""
+    if os.name != "posix":
+        return
+    parents = {parent for name in names for parent in Path(name).parents if parent.name}
+    for parent in sorted(parents, key=lambda each: len(each.parts), reverse=True):
+        _sync(folder / parent)
+
+
+def remove_empty(path: Path, folder: Path) -> None:
+    """Remove a folder and those above it, as long as they are empty and within another one."""
+    while path != folder:
+        try:
+            path.rmdir()
+        except OSError:  # something is in it, or it is gone
+            return
+        path = path.parent
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,198 @@
+"""Iceberg tables as targets, in any catalogue that pyiceberg knows: each copy one commit.
+
+``iceberg:DIR/`` has a catalogue of its own, called "default", in a file of that folder, and the tables beside it.
+``iceberg:NAME`` or ``iceberg:NAME.NAMESPACE`` is a catalogue of pyiceberg's configuration. What the target knows of a
+table is a property of the table. Rows go by files being written anew without them: there are no delete files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg import exceptions
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.io.pyarrow import parquet_files_to_data_files
+from pyiceberg.table import Table, Transaction
+from sqlalchemy.exc import SQLAlchemyError
+
+from ..wire.errors import NotSupportedError, OperationalError
+from .folders import FolderLock
+from .parquet_tables import stored_schema
+from .state import State
+
+STATE = "informix-arrow.copy"
+CATALOGUE = "catalog.db"
+NAMESPACE = "informix"
+#: pyiceberg's errors have no class in common; those of its SQL catalogue are SQLAlchemy's.
+ERRORS: tuple[type[Exception], ...] = (
+    SQLAlchemyError,
+    *(each for each in vars(exceptions).values() if isinstance(each, type) and issubclass(each, Exception)),
+)
+
+
+class IcebergCatalogue:
+    """A catalogue, and the namespace in it."""
+
+    def __init__(self, text: str) -> None:
+        self._lock: FolderLock | None = None
+        if text.endswith(("/", "\\")) or Path(text).is_dir():
+            folder = Path(text).absolute()
+            self._lock = FolderLock(folder)
+            properties = {
+                "type": "sql",
+                "uri": f"sqlite:///{folder / CATALOGUE}",
+                "warehouse": folder.as_uri(),
+            }
+            self.name, self._namespace = str(folder), NAMESPACE
+            self._catalogue: Catalog = load_catalog("default", **properties)
+        else:
+            name, _, namespace = text.partition(".")
+            self.name, self._namespace = text, namespace or NAMESPACE
+            with _told(text):
+                self._catalogue = load_catalog(name)
+        self._seen: dict[str, str | None] = {}
+        with _told(self.name):
+            self._catalogue.create_namespace_if_not_exists(self._namespace)
+
+    def state(self, table: str) -> State | None:
+        found = self._table(table)
+        text = self._seen[table] = None if found is None else found.properties.get(STATE)
+        if found is None:
+            return None
+        if text is None:
+            raise OperationalError(
+                f"{self.name} has an Iceberg table {table} that no copy has made: choose another target"
+            )
+        return State.from_json(text, f"{self.name}: {table}")
+
+    def change(self, table: str, schema: pa.Schema, *, whole: bool) -> IcebergChange:
+        fitting = stored_schema(table, schema, _type, "Iceberg")
+        found = self._table(table)
+        if self._seen[table] != (None if found is None else found.properties.get(STATE)):
+            raise OperationalError(f"{self.name}: another copy has written {table} meanwhile: copy it again")
+        if found is None:
+            name = (*self._namespace.split("."), table)
+            with _told(self.name):
+                begun = self._catalogue.create_table_transaction(name, fitting)
+            return IcebergChange(begun, None, fitting, whole=whole)
+        return IcebergChange(found.transaction(), found, fitting, whole=whole)
+
+    def close(self) -> None:
+        self._catalogue.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _table(self, table: str) -> Table | None:
+        with _told(self.name):
+            try:
+                return self._catalogue.load_table((*self._namespace.split("."), table))
+            except exceptions.NoSuchTableError:
+                return None
+
+
+class IcebergChange:
+    """See `files`."""
+
+    has_empty_files = False
+    packed = False  # Iceberg's own readers for Spark understand it in their newest releases only
+    partition_by: Sequence[str] = ()
+
+    def __init__(self, begun: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool) -> None:
+        self._begun = begun
+        self._there: dict[str, Any] = {}
+        if table is not None:
+            tasks = list(table.scan().plan_files())
+            if not whole and any(task.delete_files for task in tasks):
+                raise NotSupportedError(
+                    "somebody has deleted rows by delete files, and copies look at data files only: rewrite the "
+                    "table's files, or copy it in full"
+                )
+            self._there = {task.file.file_path: task.file for task in tasks}
+            _evolve(begun, schema, whole=whole)
+        self.files: Sequence[str] = tuple(self._there)
+        numbered = (
+            begun.table_metadata.schema().as_arrow()
+        )  # with the numbers of fields, by which Iceberg knows them
+        self.schema = pa.schema([numbered.field(name) for name in schema.names])
+
+    def create(self, name: str) -> AbstractContextManager[Any]:
+        made: AbstractContextManager[Any] = self._begun._table.io.new_output(self._path(name)).create()
+        return made
+
+    def sync(self) -> None:
+        """Whoever stores them sees to that."""
+
+    def open(self, name: str) -> AbstractContextManager[Any]:
+        made: AbstractContextManager[Any] = self._begun._table.io.new_input(self._path(name)).open()
+        return made
+
+    def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
+        begun = self._begun
+        with _told(str(begun.table_metadata.location)):
+            added = parquet_files_to_data_files(
+                begun._table.io, begun.table_metadata, iter(self._path(name) for name in adding)
+            )
+            if adding or removing:
+                with begun.update_snapshot().overwrite() as snapshot:
+                    for name in removing:
+                        snapshot.delete_data_file(self._there[name])
+                    for each in added:
+                        snapshot.append_data_file(each)
+            begun.set_properties({STATE: state.to_json()})
+            begun.commit_transaction()
+        return state
+
+    def _path(self, name: str) -> str:
+        return name if name in self._there else f"{self._begun.table_metadata.location}/data/{name}"
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """What the catalogue meets, as errors of ours."""
+    try:
+        yield
+    except ERRORS as error:
+        raise OperationalError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def _evolve(begun: Transaction, schema: pa.Schema, *, whole: bool) -> None:
+    """The table's columns become those of the rows, within the transaction."""
+    old = begun.table_metadata.schema().as_arrow()
+    if whole:  # others were compared by their declared types
+        kinds = {field.name: _normal(field.type) for field in old}
+        wanted = {field.name: _normal(field.type) for field in schema}
+        gone = [name for name, kind in kinds.items() if wanted.get(name) != kind]
+        if gone:
+            with begun.update_schema(allow_incompatible_changes=True) as update:
+                for name in gone:
+                    update.delete_column(name)
+    if any(name not in old.names for name in schema.names) or whole:
+        with begun.update_schema() as update:
+            update.union_by_name(schema)
+
+
+def _normal(kind: pa.DataType) -> pa.DataType:
+    """A type in the form in which two can be compared."""
+    if pa.types.is_large_string(kind):
+        return pa.utf8()
+    if pa.types.is_large_binary(kind):
+        return pa.binary()
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_normal(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(each.name, _normal(each.type)) for each in kind])
+    return kind
+
+
+def _type(kind: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_int8(kind) or pa.types.is_int16(kind):
+        return pa.int32()
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        return pa.timestamp("us")
+    if pa.types.is_time(kind):
+        return pa.time64("us")
+    return None if pa.types.is_duration(kind) or pa.types.is_interval(kind) else kind

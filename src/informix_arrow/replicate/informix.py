@@ -1,0 +1,201 @@
+"""The adapter of Informix: a connection for each table that is being copied. The database must be logged.
+
+Tables are made of the declared types of their source. A full copy of a table whose columns are the same empties it and
+keeps what belongs to it: keys, indexes, grants. A table is locked while rows are put into it: a lock for each of them
+might be more than the server has.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from ..connection import Connection, open_base_connection
+from ..dsn import resolve
+from ..ingest.target_table import quote
+from ..wire.errors import Error, InterfaceError, NotSupportedError
+from .engine import LOCK_SECONDS, Connections, StateTable
+from .rejects import UnrepresentableValue
+from .state import CopyRows, is_floating_decimal
+
+_EXISTS = -310
+_VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
+
+
+class Informix:
+    """An Informix database with a log: without one nothing could be undone."""
+
+    def __init__(self, url: str) -> None:
+        self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
+        if not self._settings.database:
+            raise InterfaceError(
+                "the target names no database: write informix://user@host:9088/database?server=.."
+            )
+        self._connections = Connections(lambda: InformixSession(open_base_connection(self._settings)))
+        with self.session() as session:
+            connection = session.connection
+            self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
+            self._codec = connection._session.framing.encoding
+            if not connection.logged:
+                raise NotSupportedError(
+                    f"{self.name} is a database without logging, where no copy can be undone: give it a log, or choose "
+                    "another"
+                )
+
+    def make_states(self, states: StateTable) -> None:
+        kind = "TEXT" if states.length is None else f"VARCHAR({states.length}) NOT NULL"
+        with self.session() as session:
+            if session.has(states.name):
+                return
+            try:
+                session.change(
+                    f"CREATE TABLE {states.name} (name VARCHAR(128) PRIMARY KEY, {states.column} {kind})"
+                )
+            except Error as error:
+                if error.sqlcode != _EXISTS:  # somebody else was first
+                    raise
+
+    @contextmanager
+    def session(self) -> Iterator[InformixSession]:
+        with self._connections.transaction() as session:
+            yield session
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        return _not_in(self._codec, batch)
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+class InformixSession:
+    """A connection, in a transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def commit(self) -> None:
+        self.connection.commit()
+
+    def close(self) -> None:
+        with suppress(Error):  # an error before it counts
+            self.connection.close()
+
+    def quoted(self, name: str) -> str:
+        return quote(name, self.connection._parameters.delimident)
+
+    def has(self, table: str) -> bool:
+        found = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
+        return bool(found and found[0])
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        with self.connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
+            return [(column.name, column.type.sql) for column in result.columns]
+
+    def first(self, sql: str) -> tuple[Any, ...] | None:
+        return self._run(sql)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with self.connection.execute(sql) as cursor:
+            return list(cursor.fetchall())
+
+    def change(self, sql: str) -> int:
+        return self._change(sql)
+
+    def state(self, states: StateTable, name: str) -> str | None:
+        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
+        return None if found is None else str(found[0])
+
+    def claim(self, states: StateTable, name: str) -> str | None:
+        if self._change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
+            return self.state(states, name)
+        self._run(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
+        return None
+
+    def keep(self, states: StateTable, name: str, text: str) -> None:
+        self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
+
+    def lock(self, table: str) -> None:
+        if self.has(table):
+            self._run(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self.connection.write_arrow(self.quoted(table), schema.empty_table(), mode="create")
+
+    def fill(self, table: str, rows: CopyRows) -> None:
+        with rows.stream() as reader:
+            self.connection.write_arrow(self.quoted(table), reader.schema.empty_table(), mode="replace")
+            self.lock(table)
+            self.connection.write_arrow(self.quoted(table), reader)
+
+    def insert(self, table: str, rows: CopyRows) -> None:
+        with rows.stream() as reader:
+            self.connection.write_arrow(self.quoted(table), reader)
+
+    def stage(self, name: str, rows: CopyRows) -> None:
+        with rows.stream() as reader:
+            self.connection.write_arrow(name, reader, mode="create", temporary=True)
+
+    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        sql = f"SELECT * FROM {self.quoted(table)}"
+        with self.connection.query(sql, floating_decimals=_floating(schema)) as result:
+            yield from result.batches()
+
+    def equal(self, there: str, staged: str, field: pa.Field) -> str:
+        declared: bytes = (field.metadata or {}).get(b"informix.type", b"VARCHAR")
+        if pa.types.is_string(field.type) and declared.upper().startswith(_VARYING):
+            # Blanks at the end count.
+            return f"({there} = {staged} AND OCTET_LENGTH({there}) = OCTET_LENGTH({staged}))"
+        return f"{there} = {staged}"
+
+    def same(self, there: str, staged: str, field: pa.Field) -> str:
+        return f"({self.equal(there, staged, field)} OR ({there} IS NULL AND {staged} IS NULL))"
+
+    def _change(self, sql: str, values: Sequence[object] = ()) -> int:
+        with self.connection.execute(sql, list(values)) as cursor:
+            return cursor.rowcount
+
+    def _run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        with self.connection.execute(sql, list(values)) as cursor:
+            return cursor.fetchone() if cursor.description else None
+
+
+def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128Type:
+    """How DECIMALs without a scale were read, to read them again so."""
+    texts = [field for field in schema if is_floating_decimal(field)]
+    kinds = [field.type for field in schema if is_floating_decimal(field.with_type(pa.utf8()))]
+    if texts:
+        return "string"
+    return next((kind for kind in kinds if pa.types.is_decimal(kind)), "float64")
+
+
+def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
+    """Texts with characters that the code set of the target's database has not."""
+    if codecs.lookup(codec).name == "utf-8":
+        return []
+    found = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+            continue
+        if _is_encoded("".join(column.drop_null().to_pylist()), codec):
+            continue
+        reason = f"has a character that the target's code set ({codec}) has not"
+        values = enumerate(column.to_pylist())
+        found += [
+            UnrepresentableValue(place, field.name, reason)
+            for place, text in values
+            if text is not None and not _is_encoded(text, codec)
+        ]
+    return sorted(found, key=lambda misfit: misfit.row)
+
+
+def _is_encoded(text: str, codec: str) -> bool:
+    try:
+        text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""A folder of Parquet files as a target: ``DIR/table/*.parquet``, and beside them ``_informix_arrow.json``.
+
+Files are written under names that no reader takes for data. Writing the state is what decides: it names the files to be
+added and removed. Then they are renamed and deleted, which whoever comes next goes on with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..wire.errors import OperationalError
+from . import hive_paths
+from .folders import OUR_FILE, FolderLock, Syncing, folder_of, remove_empty, sync_folders, write_whole
+from .parquet_tables import stored_schema
+from .state import State
+
+STATE = "_informix_arrow.json"
+NEW = ".new"
+
+
+class ParquetFolder:
+    """A folder with a folder for each table."""
+
+    def __init__(self, path: str, partition_by: Sequence[str] = ()) -> None:
+        self._path = Path(path)
+        self._partition_by = partition_by
+        self._lock = FolderLock(self._path)
+
+    def state(self, table: str) -> State | None:
+        folder = folder_of(self._path, table)
+        try:
+            text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            _forget(folder, _unfinished(folder))
+            if folder.exists() and any(folder.iterdir()):
+                raise OperationalError(
+                    f"{folder} holds files that no copy has made: move them away, or choose another target"
+                ) from None
+            return None
+        return _finished(folder, State.from_json(text, str(folder / STATE)))
+
+    def change(self, table: str, schema: pa.Schema, *, whole: bool) -> FolderChange:
+        before = self.state(table)
+        folder = folder_of(self._path, table)
+        by = hive_paths.columns_of(table, schema, self._partition_by)
+        if before is not None and not whole and before.partition_by != by:
+            raise OperationalError(
+                f"{folder}: its last copy was divided by {', '.join(before.partition_by) or 'no column'}, and only a "
+                "full copy can change that"
+            )
+        missing = [] if before is None or whole else _missing(folder, before)
+        if missing:
+            raise OperationalError(
+                f"{folder}: {missing[0]} is gone, which the last copy has made: bring it back, or copy the table in "
+                "full, which takes the place of all its files"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        fitting = stored_schema(table, schema, _type, "Parquet")
+        return FolderChange(folder, before.files if before else (), fitting, by, self._lock)
+
+    def close(self) -> None:
+        self._lock.release()
+
+
+class FolderChange:
+    """See `files`."""
+
+    has_empty_files = True  # or nobody would know the columns of a table without rows
+    packed = True
+
+    def __init__(
+        self,
+        folder: Path,
+        files: Sequence[str],
+        schema: pa.Schema,
+        partition_by: Sequence[str],
+        lock: FolderLock,
+    ) -> None:
+        self._lock = lock
+        self._folder = folder
+        self._syncing = Syncing()
+        self.partition_by: Sequence[str] = partition_by
+        self.files = files
+        self.schema = schema
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[Any]:
+        path = self._folder / (name + NEW)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._syncing.create(path) as file:
+            yield file
+
+    def sync(self) -> None:
+        self._syncing.wait()
+
+    def open(self, name: str) -> AbstractContextManager[Any]:
+        return open(self._folder / (name if name in self.files else name + NEW), "rb")
+
+    def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
+        decided = replace(
+            state,
+            files=(*(name for name in self.files if name not in removing), *adding),
+            adding=tuple(adding),
+            removing=tuple(removing),
+            partition_by=tuple(self.partition_by),
+        )
+        sync_folders(self._folder, adding)
+        self._lock.require()
+        write_whole(self._folder / STATE, decided.to_json())
+        return _finished(self._folder, decided)
+
+
+def _finished(folder: Path, state: State) -> State:
+    """Do what was decided, however often it was begun."""
+    for name in state.adding:
+        if not (folder / name).exists() and (folder / (name + NEW)).exists():
+            os.replace(folder / (name + NEW), folder / name)
+    _forget(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
+    return state  # which is not written again without what was decided: to do that again does nothing
+
+
+def _missing(folder: Path, state: State) -> list[str]:
+    """Files that somebody has taken away."""
+    return [name for name in state.files if not (folder / name).exists()]
+
+
+def _forget(folder: Path, files: Sequence[Path]) -> None:
+    """Remove files, and the folders within this one that are empty then."""
+    for path in files:
+        path.unlink(missing_ok=True)
+    for parent in {path.parent for path in files} - {folder}:
+        remove_empty(parent, folder)
+
+
+def _unfinished(folder: Path) -> list[Path]:
+    """Files of runs that died before they decided. Others may have files of that ending, too."""
+    if not folder.exists():
+        return []
+    return sorted(
+        path for path in folder.rglob("part-*" + NEW) if OUR_FILE.fullmatch(path.name.removesuffix(NEW))
+    )
+
+
+def _type(kind: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_time32(kind):
+        return pa.time32("ms")  # Parquet has no times in seconds
+    return None if pa.types.is_interval(kind) else kind

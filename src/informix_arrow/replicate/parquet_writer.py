@@ -1,0 +1,82 @@
+"""Rows into one Parquet file, a row group after the other, while they come."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .parquet_encoding import options
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+GROUP_BYTES = 8 << 20
+"""Of Arrow data in a row group: enough for dictionaries to pay, and little to do yet when the last rows have come."""
+
+
+class TableWriter:
+    """A file that rows are added to, which are cast to its schema.
+
+    Whole numbers are ``packed`` only for readers that are known to understand it (`encodings`).
+    """
+
+    def __init__(self, file: Any, schema: pa.Schema, *, packed: bool = True) -> None:
+        self._file = file
+        self._writer: pq.ParquetWriter | None = None
+        self._schema = schema
+        self._packed = packed
+        self._group: list[pa.RecordBatch] = []
+        self._held = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        self._group.append(batch)
+        self._held += batch.nbytes
+        if self._held >= GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        given = self._group[0].schema if self._group else self._schema
+        whole = pa.Table.from_batches(self._group, given).cast(self._schema)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, self._schema, **options(whole, packed=self._packed))
+        if self._group:
+            self._writer.write_table(whole, row_group_size=max(len(whole), 1))
+        self._group, self._held = [], 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            if self._writer is not None:
+                with suppress(Exception):  # the first error counts, which may be the same
+                    self._writer.close()
+            return
+        if self._group or self._writer is None:
+            self._flush()
+        assert self._writer is not None
+        self._writer.close()
+
+
+def texts_by_dictionary(told: pq.FileMetaData) -> list[str]:
+    """Columns of texts or bytes that each row group keeps a dictionary of: they need not be unpacked to be summed."""
+    found = []
+    for place in range(told.num_columns):
+        column = told.schema.column(place)
+        groups = range(told.num_row_groups)
+        if (
+            column.physical_type == "BYTE_ARRAY"
+            and column.max_repetition_level == 0
+            and "." not in column.path
+            and told.num_row_groups
+            and all(told.row_group(group).column(place).has_dictionary_page for group in groups)
+        ):
+            found.append(column.path)
+    return found

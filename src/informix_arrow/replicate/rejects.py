@@ -1,0 +1,121 @@
+"""Rows with values that a target cannot hold: an error, or left out, and written down."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..core.disk_errors import name_file_in_errors
+from ..wire.errors import DataError
+
+MAX_SHOWN_CHARACTERS = 200  # characters of a value
+
+
+@dataclass(frozen=True, slots=True)
+class UnrepresentableValue:
+    """A value that the target cannot hold: the place of its row in a batch, its column, and why not."""
+
+    row: int
+    column: str
+    reason: str
+
+
+class RejectLog:
+    """A file that rows are added to, a line of JSON for each value. Several threads may."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        with name_file_in_errors(path):
+            self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - closed by close()
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Add lines, which are on the disk then."""
+        with self._lock, name_file_in_errors(self._path):
+            self._file.writelines(f"{line}\n" for line in lines)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """No more come."""
+        self._file.close()
+
+
+class RejectFilter:
+    """Keeps the rows of one table back that do not fit. They are counted in ``rows``."""
+
+    def __init__(
+        self,
+        table: str,
+        key_of: Callable[[], Sequence[str]],
+        key: Sequence[str],
+        misfits: Callable[[pa.RecordBatch], Sequence[UnrepresentableValue]],
+        rejects: RejectLog | None,
+    ) -> None:
+        self.rows = 0
+        self._table = table
+        self._find_key = key_of
+        self._key = tuple(key) or None
+        self._misfits = misfits
+        self._rejects = rejects
+        self._lines: list[str] = []
+
+    def filter_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that fit; ``DataError`` for the first one that does not, if nobody wants them."""
+        found = self._misfits(batch)
+        if not found:
+            return batch
+        for misfit in found:
+            row = batch.slice(misfit.row, 1).to_pylist()[0]
+            key = {name: row[name] for name in self._key_of(batch)}
+            if self._rejects is None:
+                text = ", ".join(f"{name}={value!r}" for name, value in key.items())
+                raise DataError(
+                    f"{self._table}: {misfit.column} {misfit.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}; rejects (--rejects) "
+                    "leaves such rows out",
+                    column=misfit.column,
+                )
+            told = {
+                "table": self._table,
+                "key": key,
+                "column": misfit.column,
+                "value": row[misfit.column],
+                "reason": misfit.reason,
+            }
+            self._lines.append(json.dumps(told, ensure_ascii=False, default=_json_value))
+        places = {misfit.row for misfit in found}
+        self.rows += len(places)
+        return batch.filter(pa.array(place not in places for place in range(batch.num_rows)))
+
+    def flush(self) -> None:
+        """Write down what was left out, before the rest counts."""
+        if self._lines and self._rejects is not None:
+            self._rejects.add(self._lines)
+            self._lines = []
+
+    def _key_of(self, batch: pa.RecordBatch) -> tuple[str, ...]:
+        """The columns that tell the row: those that were said, the table's own key, or all."""
+        if self._key is None:
+            self._key = tuple(self._find_key()) or tuple(batch.schema.names)
+        return self._key
+
+
+def find_characters(batch: pa.RecordBatch, pattern: str, reason: str) -> list[UnrepresentableValue]:
+    """Texts in which a character is found that ``pattern`` describes."""
+    found = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            places = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, pattern), False))
+            found += [UnrepresentableValue(place, field.name, reason) for place in places.to_pylist()]
+    return sorted(found, key=lambda misfit: misfit.row)
+
+
+def _json_value(value: Any) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)

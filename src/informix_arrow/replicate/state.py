@@ -1,0 +1,186 @@
+"""What a target knows of a table that was copied into it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from ..wire.errors import OperationalError
+from ..wire.types import ColumnType, TypeCode
+from .checksums import ColumnChecksums
+from .rejects import UnrepresentableValue
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The last copy of one table.
+
+    Attributes
+    ----------
+    source
+        Where the table is: ``server/database/table``.
+    columns
+        Names and declared types, in order.
+    watermark
+        The column and the highest value that was copied, as text; None without one.
+    run
+        The run of ``copy`` that made it.
+    rows
+        Rows in the target.
+    files
+        Of a Parquet folder: the files that hold them.
+    adding, removing
+        Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
+    partition_by
+        Of a Parquet folder: the columns whose values folders are named after.
+    where
+        The condition that rows had to meet; None for all.
+    tabid
+        The source's number of the table, which another one has when it is made anew; None where that is not known.
+    """
+
+    source: str
+    columns: tuple[tuple[str, str], ...]
+    watermark: tuple[str, str] | None = None
+    run: str = ""
+    rows: int = 0
+    files: tuple[str, ...] = ()
+    adding: tuple[str, ...] = ()
+    removing: tuple[str, ...] = ()
+    checks: dict[str, Any] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()
+    where: str | None = None
+    tabid: int | None = None
+
+    def to_json(self) -> str:
+        told = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        return json.dumps({**told, "digest": _digest(told)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> State:
+        """``OperationalError`` for what no copy has written."""
+        try:
+            told = json.loads(text)
+            digest = told.pop("digest", None)  # which older releases did not write
+            if digest is not None and digest != _digest(told):
+                raise ValueError("digest")
+            if told.pop("format") != FORMAT:
+                raise ValueError("format")
+            told["columns"] = tuple((name, kind) for name, kind in told["columns"])
+            told["watermark"] = tuple(told["watermark"]) if told["watermark"] else None
+            for name in ("files", "adding", "removing", "partition_by"):
+                told[name] = tuple(told.get(name, ()))
+            return cls(**told)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise OperationalError(
+                f"{where}: what it says of the last copy is not understood; another release has written it, or "
+                "somebody else, or it is damaged. Bring it back as it was, or remove this table's copy and copy it anew"
+            ) from error
+
+
+def _digest(told: dict[str, Any]) -> str:
+    """Of all that a state says: a damaged watermark would leave rows out, and nobody would see it."""
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
+    """What happened to a table's columns, in words."""
+    old, new = dict(before), dict(now)
+    told = [f"{name} {kind} is new" for name, kind in now if name not in old]
+    told += [f"{name} is gone" for name, _ in before if name not in new]
+    told += [
+        f"{name} was {old[name]} and is {kind}" for name, kind in now if name in old and old[name] != kind
+    ]
+    return told
+
+
+@dataclass(slots=True)
+class CopyRows:
+    """The rows that are due: read once, and counted on their way."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+    checks: ColumnChecksums
+
+    @contextmanager
+    def stream(
+        self,
+        schema: pa.Schema | None = None,
+        made: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The rows for who takes an Arrow stream, ``made`` to have that schema.
+
+        An error of the source is raised as what it was, and not as what the taker has made of it.
+        """
+        failed: list[BaseException] = []
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from map(made, self.batches)
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        try:
+            yield pa.RecordBatchReader.from_batches(self.schema if schema is None else schema, batches())
+        except Exception:
+            if failed:
+                raise failed[0] from None
+            raise
+
+
+class CopyTarget(Protocol):
+    """Where tables are copied to."""
+
+    overlapping: bool
+    """Whether a table's last rows may still be on their way into it when the next table is begun."""
+
+    def state(self, table: str) -> State | None:
+        """Of a table's last copy, finished if it was interrupted; None when there was none.
+
+        ``OperationalError`` when the table is there and no copy has made it.
+        """
+
+    def replace(
+        self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
+    ) -> State:
+        """Take rows in place of what is there, and the state, in one step. No two rows have the same key."""
+
+    def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
+        """Take rows beside what is there."""
+
+    def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
+        """Take rows in place of those with the same key."""
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        """The values that it cannot hold, though it has their type, by rows."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+def reconcile(table: str, read: ColumnChecksums, there: ColumnChecksums) -> None:
+    """``OperationalError`` when a target holds something else than was read."""
+    found = read.differences(there)
+    if found:
+        raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")
+
+
+def is_floating_decimal(field: pa.Field) -> bool:
+    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
+    said = (field.metadata or {}).get(b"informix.type")
+    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+        return False
+    try:
+        kind = ColumnType.parse_sql(said.decode())
+    except ValueError:
+        return False
+    return kind.code == TypeCode.DECIMAL and kind.scale is None

@@ -1,0 +1,83 @@
+"""Which target a text names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..wire.errors import InterfaceError
+from .database_target import Database
+from .parquet_folder import ParquetFolder
+from .parquet_tables import FileTarget
+from .state import CopyTarget
+
+TARGETS = (
+    "DIR/ for a folder of Parquet files, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://user@host/database or "
+    "informix://user@host:9088/database?server=.."
+)
+#: For each kind of target: module and class of the adapter, what an error calls it, and the package that it needs.
+_ADAPTERS = {
+    "duckdb": ("duck", "DuckFile", "a DuckDB file", "duckdb"),
+    "postgresql": ("postgres", "Postgres", "PostgreSQL", "informix-arrow[postgresql]"),
+    "informix": ("informix", "Informix", "Informix", "informix-arrow"),
+    "delta": ("delta", "DeltaFolder", "Delta", "informix-arrow[delta]"),
+    "iceberg": ("iceberg", "IcebergCatalogue", "Iceberg", "informix-arrow[iceberg]"),
+}
+_INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
+
+
+def kind_of(text: str) -> tuple[str, str]:
+    """Which kind of target a text names, and what its module is told: ``duckdb``, ``postgresql``, ``informix``,
+    ``delta``, ``iceberg``, ``folder``, or "" for none."""
+    scheme = text.partition("://")[0].lower() if "://" in text else ""
+    if text.endswith((".duckdb", ".ddb")) and not scheme:
+        return "duckdb", text
+    if scheme in ("postgresql", "postgres"):
+        return "postgresql", text
+    if scheme.partition("+")[0].startswith(_INFORMIX):
+        return "informix", text
+    prefix, _, rest = text.partition(":")
+    if prefix in ("delta", "iceberg") and rest and not scheme:
+        return prefix, rest
+    if not scheme and (text.endswith(("/", "\\")) or (text and Path(text).is_dir())):
+        return "folder", text
+    return "", text
+
+
+def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
+    """The target; a folder has columns whose values its folders are named after.
+
+    ``InterfaceError`` for what is none, or lacks its package. A password is in no error.
+    """
+    kind, place = kind_of(text)
+    if partition_by and kind not in ("folder", ""):
+        raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
+    if kind == "folder":
+        return FileTarget(ParquetFolder(place, partition_by))
+    if kind in ("delta", "iceberg"):
+        return FileTarget(adapter(kind)(place))
+    if kind:
+        return Database(adapter(kind)(place))
+    raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
+
+
+def shown(text: str) -> str:
+    """A target in an error: what follows a scheme may be a password."""
+    scheme, there, _ = text.partition("://")
+    return f"{scheme.lower()}://.." if there else text
+
+
+def load(module: str, what: str, package: str) -> Any:
+    """The module of a target, whose package need not be there."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
+
+
+def adapter(kind: str) -> Any:
+    """The class that writes to a kind of target; its argument is the place."""
+    module, name, what, package = _ADAPTERS[kind]
+    return getattr(load(f"{__package__}.{module}", what, package), name)

@@ -1,0 +1,543 @@
+"""Declared types and constraints: kept in DuckDB tables of a hidden schema, so that they live and die with
+their transaction.
+
+Each Informix database is one attached DuckDB database. Its schema `_ifx` holds what DuckDB cannot say
+(declared types, constraint names, serial starts); the catalogue tables that clients query (systables,
+syscolumns, ...) are queries over it (system_views.py). Temporary tables are known to their session only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
+
+import pyarrow.compute as pc
+
+from ...wire.types import ColumnType
+from ..parse.ddl_nodes import StorageOptions
+from ..types.nested_types import UserDefinedType, declare, distinct, named_row
+from ..types.quoting import quote_identifier
+from ..types.result_types import SERIALS, is_character, may_end_in_blanks, not_null
+from . import trigger_tables
+from .system_views import INDEX_PARTS, not_null_number, system_table
+from .trigger_tables import TriggerInfo
+
+FIRST_USER_TABID = 100
+FIRST_USER_TYPE = 2048
+FIRST_USER_PROCID = 100
+SYNONYMS = ("P", "S")
+SEQUENCE = "Q"
+"""Values of systables.tabtype."""
+
+
+class SqlConnection(Protocol):
+    """What runs SQL: a DuckDB connection, or a session's recorder."""
+
+    def execute(self, query: str, parameters: Any = ...) -> Any: ...
+
+
+def duck_database(database: str) -> str:
+    """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
+    return quote_identifier("d_" + database)
+
+
+def duplicate_key_query(info: TableInfo, columns: Sequence[str]) -> str:
+    """The query that has a row when a key is there twice. NULL is a value like others in a key."""
+    names = ", ".join(key_part(info, name) for name in columns)
+    return f"SELECT 1 FROM {info.duck_name} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
+
+
+def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
+    """Those of a key's columns that may be NULL."""
+    return [c.name for c in info.columns if c.name in columns and not c.type.not_null]
+
+
+def key_part(info: TableInfo, name: str, alias: str = "") -> str:
+    """A column as keys have it: texts without the blanks behind them. It is what DuckDB's index is of, too."""
+    column = f"{quote_identifier(alias)}.{quote_identifier(name)}" if alias else quote_identifier(name)
+    return key_text(column) if name in info.blank_padded else column
+
+
+def key_text(sql: str) -> str:
+    """A text without the blanks behind it, as DuckDB's indexes have it."""
+    return f"rtrim({sql}, ' ')"
+
+
+def key_texts(column: Any) -> Any:
+    """As `key_text`, of a list of texts or an Arrow array of them."""
+    if isinstance(column, list):
+        return [text if text is None else text.rstrip(" ") for text in column]
+    return pc.utf8_rtrim(column, " ")
+
+
+def same_key_condition(
+    info: TableInfo, columns: Sequence[str], left: str, right: str, *, nulls: bool = True
+) -> str:
+    """The condition that two rows have the same key; with `nulls` also NULL beside NULL."""
+    nullable = nullable_columns(info, columns) if nulls else ()
+    return " AND ".join(
+        f"{key_part(info, c, left)} {'IS NOT DISTINCT FROM' if c in nullable else '='} {key_part(info, c, right)}"
+        for c in columns
+    )
+
+
+def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: str) -> str:
+    """The condition that a row of a table refers to a row of another, by the aliases of both."""
+    parts = []
+    for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
+        column = info.column(here)
+        name = f"{quote_identifier(parent)}.{quote_identifier(there)}"
+        text = column is not None and is_character(column.type) and not info.exact_keys
+        if text:  # most have no blanks, which DuckDB sees in a quarter of the time that RTRIM takes
+            name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
+        parts.append(f"{name} = {key_part(info, here, child)}")
+    return " AND ".join(parts)
+
+
+def first_row(con: SqlConnection, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
+    """The first row of a query whose result is taken whole (DuckDB refuses new work over an unfinished
+    result)."""
+    rows = (con.execute(sql, parameters) if parameters is not None else con.execute(sql)).fetchall()
+    return tuple(rows[0]) if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One declared column. `default` is Informix's default as (kind, text): L literal, N null, T today, C
+    current, U user."""
+
+    name: str
+    type: ColumnType
+    default: tuple[str, str] | None = None
+    serial_start: int = 1
+
+    @property
+    def is_serial(self) -> bool:
+        return self.type.code in SERIALS
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueConstraint:
+    """A primary key (P), unique constraint (U) or unique index (I)."""
+
+    name: str
+    kind: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckConstraint:
+    """A CHECK constraint; `duck` is its condition as DuckDB SQL over the bare column names."""
+
+    name: str
+    duck_sql: str
+    informix_sql: str
+    sqlcode: int = -530
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A foreign key to the key columns of another table of the same database."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+    cascade: bool = False  # ON DELETE CASCADE
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """An index made by CREATE INDEX; parts are (column, descending)."""
+
+    name: str
+    unique: bool
+    key_columns: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table or view and everything declared about it."""
+
+    name: str
+    tabid: int
+    kind: str  # T table, V view, S system view
+    columns: tuple[ColumnInfo, ...]
+    database: str
+    duck_name: str  # qualified DuckDB name; of a system view its query in parentheses
+    unique_constraints: tuple[UniqueConstraint, ...] = ()
+    checks: tuple[CheckConstraint, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    indexes: tuple[IndexInfo, ...] = ()
+    viewtext: str = ""
+    with_check_option: bool = False  # a view WITH CHECK OPTION
+    storage: StorageOptions = field(default_factory=StorageOptions, compare=False)
+    temporary: bool = False
+    owner: str = field(default="informix", compare=False)
+    children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
+    triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
+    is_fully_logged: bool = field(default=False, compare=False)  # its rows go to the log of changes
+    exact_keys: bool = False  # its keys have blanks behind texts, as a directory of format 3 has them
+    blank_padded: frozenset[str] = field(init=False, compare=False, repr=False)
+    """The columns whose texts are the same in a key, whatever blanks are behind them, and stored with these."""
+
+    def __post_init__(self) -> None:
+        padded = () if self.exact_keys else (c.name for c in self.columns if may_end_in_blanks(c.type))
+        object.__setattr__(self, "blank_padded", frozenset(padded))
+
+    def column(self, name: str) -> ColumnInfo | None:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        return None
+
+    @property
+    def has_triggers(self) -> bool:
+        """Whether any change of its rows may fire a trigger: what takes short ways must leave it alone."""
+        return any(trigger.enabled for trigger in self.triggers)
+
+    def fired_by(self, event: str, columns: Collection[str] = ()) -> tuple[TriggerInfo, ...]:
+        """The enabled triggers that an INSERT (I), a DELETE (D), or an UPDATE (U) of these columns fires, in their
+        order."""
+        if not self.triggers:
+            return ()
+        changed = frozenset(columns)
+        return tuple(trigger for trigger in self.triggers if trigger.fired_by(event, changed))
+
+    @property
+    def has_engine_checks(self) -> bool:
+        """Whether there are rules for rows that DuckDB does not know of."""
+        return bool(self.foreign_keys) or any(check.sqlcode != -530 for check in self.checks)
+
+    @property
+    def has_simple_updates(self) -> bool:
+        """Whether a change of a row that keeps its keys is that and nothing else, besides the locks on it: neither
+        are other rows looked at or changed, nor anything run, nor written down."""
+        return self.kind == "T" and not (self.temporary or self.has_triggers or self.is_fully_logged)
+
+    @property
+    def keys(self) -> tuple[UniqueConstraint, ...]:
+        """Everything that forbids duplicates: constraints and unique indexes."""
+        extra = tuple(
+            UniqueConstraint(i.name, "I", tuple(c for c, _ in i.key_columns))
+            for i in self.indexes
+            if i.unique
+        )
+        return self.unique_constraints + extra
+
+
+def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None:
+    """The description of one table as this connection's transaction sees it; None when there is no such
+    table."""
+    db = duck_database(database)
+    row = first_row(
+        con,
+        f"SELECT tabid, tabtype, viewtext, details, owner FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
+        f"IN ('T', 'V', 'P', 'S')",
+        [name],
+    )
+    if row is None:
+        return None
+    tabid, tabtype, viewtext, details, owner = row
+    if tabtype in SYNONYMS:
+        return load_table(con, *json.loads(details)["stands for"])
+    columns = tuple(
+        ColumnInfo(
+            colname,
+            _stored_type(con, database, declared, required, extended_id),
+            (defkind, deftext or "") if defkind else None,
+            serial_start or 1,
+        )
+        for colname, declared, required, extended_id, defkind, deftext, serial_start in con.execute(
+            f"SELECT colname, declared, required, extended_id, defkind, deftext, serial_start "
+            f"FROM {db}._ifx.columns "
+            "WHERE tabid = ? ORDER BY colno",
+            [tabid],
+        ).fetchall()
+    )
+    if not columns:
+        return None  # a row of systables whose table this server does not have
+    extra: dict[str, Any] = json.loads(details) if details else {}
+    return TableInfo(
+        name,
+        tabid,
+        "S" if tabid < FIRST_USER_TABID else tabtype,
+        columns,
+        database,
+        system_table(name, db, database)
+        if tabid < FIRST_USER_TABID
+        else f"{db}.main.{quote_identifier(name)}",
+        tuple(UniqueConstraint(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
+        tuple(CheckConstraint(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
+        tuple(
+            ForeignKey(
+                f["name"],
+                tuple(f["columns"]),
+                f["parent"],
+                tuple(f["parent_columns"]),
+                f.get("cascade", False),
+            )
+            for f in extra.get("foreigns", ())
+        ),
+        tuple(
+            IndexInfo(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
+            for i in extra.get("indexes", ())
+        ),
+        viewtext or "",
+        extra.get("checked", False),
+        _storage(extra.get("storage")),
+        exact_keys=not extra.get("padded_keys", False),
+        owner=owner,
+        children=tuple(
+            child
+            for (child,) in con.execute(
+                f"SELECT DISTINCT t.tabname FROM {db}._ifx.constraints c JOIN {db}._ifx.tables t "
+                "ON t.tabid = c.tabid WHERE c.ptabid = ? AND c.constrtype = 'R' ORDER BY 1",
+                [tabid],
+            ).fetchall()
+        ),
+        triggers=_triggers(con, db, tabid, [c.name for c in columns]),
+    )
+
+
+def _triggers(con: SqlConnection, db: str, tabid: int, names: list[str]) -> tuple[TriggerInfo, ...]:
+    if tabid < FIRST_USER_TABID:
+        return ()
+    rows = con.execute(trigger_tables.QUERY.format(db=db), [tabid]).fetchall()
+    return trigger_tables.from_rows(rows, names)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceInfo:
+    """A sequence: `duck` is its DuckDB name, `settings` what CREATE SEQUENCE said (increment, low, high, ...)."""
+
+    name: str
+    tabid: int
+    duck_name: str
+    settings: dict[str, Any] = field(hash=False)
+
+
+def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo | None:
+    """A sequence by its name, None when there is none."""
+    db = duck_database(database)
+    query = f"SELECT tabid, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype = '{SEQUENCE}'"
+    row = first_row(con, query, [name])
+    if row is None:
+        return None
+    tabid, details = row
+    return SequenceInfo(
+        name, tabid, f"{db}.main.{quote_identifier(f'_sequence_{tabid}')}", json.loads(details)
+    )
+
+
+def _storage(kept: dict[str, Any] | None) -> StorageOptions:
+    if kept is None:
+        return StorageOptions()
+    return StorageOptions(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
+
+
+def declared_text(t: ColumnType) -> str:
+    """The declaration that `declare` reads back."""
+    return t.extended_name if isinstance(t, UserDefinedType) else t.sql
+
+
+def _stored_type(
+    con: SqlConnection, database: str, declared: str, required: bool, extended_id: int
+) -> ColumnType:
+    t = declare(declared, lambda name: find_type(con, database, name))
+    if isinstance(t, UserDefinedType) and not t.extended_id:
+        t = replace(t, extended_id=extended_id)
+    return not_null(t) if required else t
+
+
+def find_type(con: SqlConnection, database: str, name: str) -> ColumnType | None:
+    """A named ROW or DISTINCT type of the database; None when there is none of that name."""
+    row = first_row(
+        con,
+        f"SELECT extended_id, mode, definition FROM {duck_database(database)}._ifx.xtdtypes "
+        "WHERE name = ? AND mode IN ('R', 'D')",
+        [name],
+    )
+    if row is None:
+        return None
+    extended_id, mode, definition = row
+    if mode == "R":
+        return named_row(name, definition, extended_id)
+    return distinct(name, declare(definition, lambda inner: find_type(con, database, inner)), extended_id)
+
+
+def _details(info: TableInfo) -> str:
+    return json.dumps(
+        {
+            "uniques": [
+                {"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.unique_constraints
+            ],
+            "checks": [{"name": c.name, "duck": c.duck_sql, "informix": c.informix_sql} for c in info.checks],
+            "foreigns": [
+                {
+                    "name": f.name,
+                    "columns": f.columns,
+                    "parent": f.parent,
+                    "parent_columns": f.parent_columns,
+                    "cascade": f.cascade,
+                }
+                for f in info.foreign_keys
+            ],
+            "indexes": [{"name": i.name, "unique": i.unique, "parts": i.key_columns} for i in info.indexes],
+            "checked": info.with_check_option,
+            "padded_keys": not info.exact_keys,
+            "storage": asdict(info.storage),
+        }
+    )
+
+
+def table_row(
+    info: TableInfo, owner: str = "informix", site: str | None = None, flags: int = 0
+) -> list[object]:
+    """The row of the hidden table `tables`, without its date."""
+    return [
+        info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None, info.storage.lock, site,
+        flags, _details(info),
+    ]  # fmt: skip
+
+
+def column_rows(info: TableInfo) -> list[list[object]]:
+    """The rows of the hidden table `columns`."""
+    return [
+        [
+            info.tabid, number, c.name, declared_text(c.type), c.type.not_null, c.type.word, c.type.encoded_length,
+            c.type.extended_id, c.default[0] if c.default else None, c.default[1] if c.default else None,
+            c.serial_start if c.is_serial else None,
+        ]
+        for number, c in enumerate(info.columns, 1)
+    ]  # fmt: skip
+
+
+def store_table(
+    con: SqlConnection,
+    info: TableInfo,
+    owner: str = "informix",
+    *,
+    site: str | None = None,
+    flags: int = 0,
+) -> None:
+    """Write the description of a new table or view; part of the open transaction."""
+    db = duck_database(info.database)
+    places = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
+    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({places})", table_row(info, owner, site, flags))
+    rows = column_rows(info)
+    if rows:
+        places = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
+        con.execute(
+            f"INSERT INTO {db}._ifx.columns VALUES {places}", [value for row in rows for value in row]
+        )
+    _store_keys(con, info, owner)
+
+
+def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
+    """Write constraints and indexes. As on a real server every key has an index, a foreign one too, whose name
+    begins with a blank where it was not given."""
+    db = duck_database(info.database)
+    numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
+
+    def index(name: str, kind: str, columns: Iterable[tuple[str, bool]]) -> str:
+        parts = [-numbers[c] if descending else numbers[c] for c, descending in columns]
+        row = [
+            name,
+            info.tabid,
+            kind,
+            ",".join(map(str, parts)),
+            owner,
+            *(parts + [0] * INDEX_PARTS)[:INDEX_PARTS],
+        ]
+        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES ({', '.join('?' * len(row))})", row)
+        return name
+
+    constraints: list[list[object]] = []
+
+    def constraint(number: int, name: str, kind: str, *rest: object) -> None:
+        constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
+
+    for position, unique in enumerate(info.unique_constraints):
+        made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
+        constraint(position, unique.name, unique.kind, made, None, None, None)
+    for position, check in enumerate(info.checks):
+        constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
+    for position, foreign in enumerate(info.foreign_keys):
+        name = f" {info.tabid}_{len(info.unique_constraints) + position + 1}"
+        made = index(name, "D", ((c, False) for c in foreign.columns))
+        rule = "C" if foreign.cascade else "R"
+        constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
+    for each in info.indexes:
+        index(each.name, "U" if each.unique else "D", each.key_columns)
+    for column in info.columns:
+        if column.type.not_null:
+            number = not_null_number(info.tabid, numbers[column.name])
+            constraints.append(
+                [number, f"n{info.tabid}_{number}", info.tabid, "N", None, None, None, None, owner]
+            )
+    if constraints:
+        places = ", ".join([f"({', '.join('?' * 9)})"] * len(constraints))
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints (constrid, constrname, tabid, constrtype, idxname, ptabid, pconstrid, "
+            f"delrule, owner) VALUES {places}",
+            [value for row in constraints for value in row],
+        )
+
+
+_FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within a table's hundred numbers of constraints
+
+
+def _parent(con: SqlConnection, info: TableInfo, foreign: ForeignKey) -> tuple[int | None, int | None]:
+    """Number of the table that a foreign key refers to, and of the key there."""
+    parent = info if foreign.parent == info.name else load_table(con, info.database, foreign.parent)
+    if parent is None:
+        return None, None
+    keys = [
+        n for n, u in enumerate(parent.unique_constraints) if set(u.columns) == set(foreign.parent_columns)
+    ]
+    return parent.tabid, parent.tabid * 100 + keys[0] if keys else None
+
+
+def forget_table(con: SqlConnection, info: TableInfo) -> None:
+    """Remove the description of a table; part of the open transaction."""
+    db = duck_database(info.database)
+    for name in ("tables", "columns", "indexes", "constraints"):
+        con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
+
+
+def replace_table(con: SqlConnection, info: TableInfo) -> None:
+    """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
+    forget_table(con, info)
+    store_table(con, info, info.owner)
+
+
+def max_type_id(con: SqlConnection, database: str) -> int:
+    """The highest number of a type of the database's own; those of user types begin at 2048."""
+    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {duck_database(database)}._ifx.xtdtypes")
+    return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
+
+
+def max_tabid(con: SqlConnection, database: str) -> int:
+    """The highest number of a table, or of a fragment of one."""
+    row = first_row(
+        con,
+        "SELECT coalesce(max(greatest(tabid, coalesce(list_max("
+        "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]')), 0))), 0) "
+        f"FROM {duck_database(database)}._ifx.tables",
+    )
+    return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)
+
+
+def max_trigid(con: SqlConnection, database: str) -> int:
+    """The highest number of a trigger."""
+    row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {duck_database(database)}._ifx.triggers")
+    return int(row[0]) if row else 0
+
+
+def max_procid(con: SqlConnection, database: str) -> int:
+    """The highest number of a routine; the first ones belong to a real server's own."""
+    row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {duck_database(database)}._ifx.procedures")
+    return max(FIRST_USER_PROCID - 1, int(row[0]) if row else 0)

@@ -1,0 +1,24 @@
+"""What a database says of itself by its name: the texts of its views, and synonyms for its own tables."""
+
+from __future__ import annotations
+
+import json
+
+from ..parse.database_references import rename_database
+from .catalog import SYNONYMS, SqlConnection, duck_database
+
+
+def update_database_name(con: SqlConnection, database: str, before: str) -> None:
+    """Let a database that was called `before` name itself as it is called now. To be done again it does no harm."""
+    tables = f"{duck_database(database)}._ifx.tables"
+    for tabid, view in con.execute(f"SELECT tabid, viewtext FROM {tables} WHERE tabtype = 'V'").fetchall():
+        now = rename_database(view, before, database)
+        if now != view:
+            con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [now, tabid])
+    query = f"SELECT tabid, details FROM {tables} WHERE list_contains(?, tabtype)"
+    for tabid, text in con.execute(query, [list(SYNONYMS)]).fetchall():
+        details = json.loads(text)
+        place, name = details["stands for"]
+        if place == before:
+            details["stands for"] = [database, name]
+            con.execute(f"UPDATE {tables} SET details = ? WHERE tabid = ?", [json.dumps(details), tabid])

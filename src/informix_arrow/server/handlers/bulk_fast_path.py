@@ -1,0 +1,189 @@
+"""The fast lane: rows of an INSERT that are taken from the received bytes without a Python object per row or
+value.
+
+Consecutive SQ_PUTs, and consecutive executes with their binds, are decoded in C (bulk.py) and given to the
+engine as record batches; what each row is answered is what it would have been answered alone. Whatever is
+no plain row (another message, a value that needs a conversion of its own, a row that is wrong on the wire)
+stops the lane before it and is served message by message, as everything else is.
+
+Rows gather while more of them are there to be read: a DuckDB statement costs some 2 ms, a row in it 0.2 us.
+"""
+
+from __future__ import annotations
+
+from ..._bulk import FULL, NEED_MORE, OTHER, SHAPE_GROUPS
+from ...wire import messages as m
+from ...wire.describe import StatementType
+from ..session.insert import accepts_python_row
+from .bulk import BulkRowReader, InsertCursor
+from .execute import ExecuteHandler
+from .layout import MessageLayout
+from .put import PutHandler
+from .replies import ReplyWriter
+from .statements import StatementHandle, StatementHandles
+
+_ID, _BIND, _PUT = (cls.TAG.to_bytes(2, "big") for cls in (m.Id, m.Bind, m.Put))
+ROW_TAGS = frozenset({_ID, _BIND, _PUT})
+"""What the messages of a row begin with; `BulkInsertFastPath.can_consume_next` says False of all others."""
+
+_TRUSTED_STREAK = 64
+"""Rows that the lane must take in a run to be trusted again after rows that it could not take."""
+
+_MAX_BACKOFF = 8192
+
+
+class BulkInsertFastPath:
+    """`consume_rows` before messages are parsed, `flush_complete_groups` before the session waits for its client, and
+    `can_consume_next` between messages, to tell where parsing should stop.
+
+    Attributes
+    ----------
+    gathered
+        The statement whose bound rows have not been executed yet, None while there is none.
+    """
+
+    def __init__(
+        self,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        statements: StatementHandles,
+        executions: ExecuteHandler,
+        puts: PutHandler,
+    ) -> None:
+        self._layout = layout
+        self._replies = replies
+        self._statements = statements
+        self._executions = executions
+        self._puts = puts
+        self.gathered: StatementHandle | None = None
+        self._consumed_streak = 0  # rows taken since the last that was not for the lane
+        self._backoff = 0  # grows while rows keep being none for the lane
+        self._rows_to_skip = 0  # rows that the lane lets pass before it tries again
+
+    def consume_rows(self, inbox: bytes, pos: int) -> tuple[int, bool]:
+        """Take the rows at the front of inbox[pos:].
+
+        Returns the position behind them, and whether there is nothing to parse before more has arrived:
+        all is taken, or what is left is the beginning of a row.
+        """
+        while not self._replies.failed:
+            if len(inbox) - pos < 2:
+                return pos, True
+            tag = inbox[pos : pos + 2]
+            start = pos
+            if tag == _PUT:
+                pos, status = self._consume_puts(inbox, pos)
+            elif tag in (_ID, _BIND) and (statement := self._target_statement(inbox, pos)) is not None:
+                pos, status = self._consume_binds(statement, inbox, pos)
+            else:
+                break
+            if status == NEED_MORE:
+                return pos, True
+            if status == OTHER and pos == start:
+                break
+        if self.gathered is not None:
+            self.flush()
+        return pos, False
+
+    def flush_complete_groups(self) -> bool:
+        """Before the session waits for its client: execute and answer the rows whose groups have ended. False
+        when there are none. Those of a group on its way go on gathering: nobody waits for their replies."""
+        gathered = self.gathered
+        on_its_way = (
+            gathered is not None
+            and gathered.bulk_reader is not None
+            and gathered.bulk_reader.shape != SHAPE_GROUPS
+        )
+        return not on_its_way and self.flush()
+
+    def flush(self) -> bool:
+        """Execute the bound rows that have been gathered and answer them; False when there are none."""
+        statement, self.gathered = self.gathered, None
+        if statement is None or statement.bulk_reader is None or not statement.bulk_reader.rows:
+            return False
+        reader = statement.bulk_reader
+        separate = reader.shape == SHAPE_GROUPS
+        row = (
+            reader.take_single_row() if reader.rows == 1 and accepts_python_row(statement.prepared) else None
+        )
+        if row is None:
+            self._executions.execute_batch(statement, reader.take_batch(), separate)
+        else:
+            self._executions.execute_row(statement, row, separate)
+        return True
+
+    def can_consume_next(self, inbox: bytes, pos: int, last: m.Message) -> bool:
+        """Whether the lane may be able to go on at `pos`, after the message `last`."""
+        kind = type(last)
+        tag = inbox[pos : pos + 2]
+        if tag == _PUT:
+            return kind is not m.Put  # a row that the lane has left is followed by its like
+        if kind is m.EndOfTurn:
+            if tag != _ID or inbox[pos + 4 : pos + 6] != _BIND:
+                return False
+        elif self._replies.failed or kind is not m.Execute or tag not in (_ID, _BIND):
+            return False
+        if self._target_statement(inbox, pos) is None:
+            return False
+        self._rows_to_skip -= 1
+        return self._rows_to_skip < 0
+
+    def _target_statement(self, inbox: bytes, pos: int) -> StatementHandle | None:
+        """The statement that the row at `pos` is for, when the lane can take its rows."""
+        statement = self._statements.current
+        if inbox[pos : pos + 2] == _ID:
+            statement = self._statements.get(int.from_bytes(inbox[pos + 2 : pos + 4], "big", signed=True))
+        if statement is None or statement.executes_singly:
+            return None
+        if statement.bulk_reader_encoding != self._layout.framing.encoding:
+            statement.bulk_reader_encoding = self._layout.framing.encoding
+            statement.bulk_reader = None
+            if statement.prepared.statement_type == StatementType.INSERT:
+                statement.bulk_reader = BulkRowReader.for_statement(
+                    statement.prepared, self._layout.framing.encoding
+                )
+        return statement if statement.bulk_reader is not None else None
+
+    def _consume_binds(self, statement: StatementHandle, inbox: bytes, pos: int) -> tuple[int, int]:
+        if self.gathered is not statement:
+            self.flush()
+            if self._puts.pending_statement is not None:
+                self._replies.call_handler(self._puts.flush, m.Execute())
+        reader = statement.bulk_reader
+        if self._replies.failed or reader is None:
+            return pos, OTHER
+        start, before = pos, reader.rows
+        pos, status = reader.read_binds(inbox, pos, statement.id)
+        if pos > start:
+            self._statements.current = self.gathered = statement
+            statement.bound_values, statement.missing_contents = None, ()
+        self._consumed_streak += reader.rows - before
+        if status == FULL:
+            self.flush()
+        elif status == OTHER and pos == start:
+            # The fewer rows there were between those that are not for the lane, the more pass before it tries again.
+            self._backoff = (
+                0 if self._consumed_streak >= _TRUSTED_STREAK else min(2 * self._backoff + 1, _MAX_BACKOFF)
+            )
+            self._rows_to_skip = self._backoff
+            self._consumed_streak = 0
+        return pos, status
+
+    def _consume_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
+        self.flush()
+        statement = self._statements.current
+        cursor = statement.cursor if statement is not None else None
+        reader = cursor.reader(self._layout.framing.encoding) if isinstance(cursor, InsertCursor) else None
+        if self._replies.failed or reader is None or not isinstance(cursor, InsertCursor):
+            return pos, OTHER
+        if self._puts.pending_statement is not statement:
+            self._replies.call_handler(self._puts.flush, m.Put(b""))
+        elif cursor.rows:
+            self._replies.call_handler(self._puts.insert_pending, m.Put(b""))
+        if self._replies.failed:
+            return pos, OTHER
+        self._puts.pending_statement = statement
+        pos, status = reader.read_puts(inbox, pos)
+        if status == FULL:
+            self._replies.call_handler(self._puts.insert_pending, m.Put(b""))
+        return pos, status

@@ -1,0 +1,253 @@
+"""Files on the client's side, which a running statement reads or writes (SQ_FILE, SQLI section 15).
+
+FILETOBLOB, FILETOCLOB and LOTOFILE with 'client' make the server ask its client in the middle of a reply: open,
+read or write, close. Each request is answered before the next, on the same stream as everything else, behind
+whatever the client had sent by then.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ...wire import messages as m
+from ...wire.capabilities import Framing
+from ...wire.errors import ProtocolError
+from ...wire.primitives import NeedMoreData, Reader
+from ..errors import SqlError
+from .client_stream import ClientDisconnected, ClientStream
+from .interrupts import StatementInterrupts
+from .layout import MessageLayout
+
+T = TypeVar("T")
+
+CHUNK_SIZE = 32000
+"""Bytes of a file in one message, either way."""
+
+FILE_FAILED = -9810
+"""The client could not do with its file what was asked; the token is the file's name."""
+
+_MAX_AHEAD = 64 << 20
+"""Bytes of further requests that a client may have sent before it answers; more ends the session."""
+
+_MIN_MESSAGE_COST = 64
+"""Bytes that a request counts for at least: an object in memory, however few it had on the wire."""
+
+_PERMISSIONS = 0o666
+_OPEN_READ, _OPEN_WRITE = 0, 0o1101  # O_RDONLY; O_WRONLY | O_CREAT | O_TRUNC
+_END = m.EndOfTurn.TAG
+_ERROR = m.Err.TAG
+_REPLY_TAGS = {
+    m.FileOp.OPEN: _END,
+    m.FileOp.CLOSE: _END,
+    m.FileOp.READ: m.FileTotal.TAG,
+    m.FileOp.WRITE: m.FileWritten.TAG,
+}
+
+
+@dataclass(slots=True)
+class MessageQueue:
+    """The messages that are being served: `at` is the index of the one at hand; what arrives while a statement runs
+    is appended."""
+
+    messages: list[m.Message] = field(default_factory=list)
+    index: int = 0
+
+
+class ClientRequester:
+    """Requests to the client in the middle of a reply, and its answers."""
+
+    def __init__(self, peer: ClientStream, layout: MessageLayout, agenda: MessageQueue) -> None:
+        self._peer = peer
+        self._layout = layout
+        self._queue = agenda
+
+    def request(self, op: m.FileOp, request: bytes, parse: Callable[[Reader], T]) -> T:
+        """Send a request and read what answers it. PeerGone when the client leaves, SqlError with the
+        client's code when it answers with SQ_ERR, ProtocolError when it says something else."""
+        self._read_rest_of_group()
+        self._peer.queue(request)
+        ahead = 0
+        while True:
+            if self._queue.messages[-1].TAG == _END:
+                tag = self.receive(Reader.short, peek=True)
+                if tag == _ERROR:
+                    raise self._read_client_error()
+                if tag == _REPLY_TAGS[op]:
+                    return self.receive(parse)
+            ahead += self._enqueue_message()
+            if ahead > _MAX_AHEAD:
+                raise ProtocolError(f"{ahead} bytes of requests where a file was asked for")
+
+    def _read_rest_of_group(self) -> None:
+        """Take in the rest of the group that is being served: an answer can only come after it."""
+        messages = self._queue.messages
+        if any(message.TAG == _END for message in messages[self._queue.index + 1 :]):
+            return
+        self._enqueue_message()
+        while messages[-1].TAG != _END:
+            self._enqueue_message()
+
+    def _enqueue_message(self) -> int:
+        """Put the next request with those that wait to be served; the bytes that it had."""
+        start = self._peer.pos
+        framing = self._layout.framing.with_encoding(self._layout.text_encoding)
+        message = self.receive(lambda reader: m.parse_client_message(reader, framing))
+        if isinstance(message, m.Protocols):
+            raise ProtocolError("SQ_PROTOCOLS where a file was asked for")
+        self._queue.messages.append(message)
+        return max(self._peer.pos - start, _MIN_MESSAGE_COST)
+
+    def _read_client_error(self) -> SqlError:
+        framing = self._layout.framing
+        error = self.receive(lambda reader: m.parse_as(m.Err, reader, framing))
+        self.receive(lambda reader: m.expect_tag(_END, reader))
+        return SqlError(error.sqlcode, error.isamcode, near=error.near, detail="said by the client")
+
+    def receive(self, parse: Callable[[Reader], T], *, peek: bool = False) -> T:
+        """Parse from what has arrived, waiting for more as long as it takes."""
+        peer = self._peer
+        peer.awaiting_client = True
+        try:
+            while True:
+                peer.skip_interrupts()
+                reader = Reader(peer.inbox, peer.pos)
+                try:
+                    found = parse(reader)
+                except NeedMoreData as more:
+                    if peer.unread + more.missing > _MAX_AHEAD:
+                        raise ProtocolError(f"a message of more than {_MAX_AHEAD} bytes") from None
+                    if not peer.receive():
+                        raise ClientDisconnected("the client left where a file was asked for") from None
+                    continue
+                if not peek:
+                    peer.pos = reader.pos
+                return found
+        finally:
+            peer.awaiting_client = False
+
+
+class ClientFileTransfer:
+    """The files of one session's client, for the engine: one at a time, each to be read or written at once.
+
+    Whatever becomes of the statement, `finish_transfer` brings the exchange to its end before anything else is said.
+
+    Attributes
+    ----------
+    name
+        The name of the open file, None while there is none.
+    """
+
+    def __init__(
+        self,
+        inquiry: ClientRequester,
+        peer: ClientStream,
+        layout: MessageLayout,
+        interrupts: StatementInterrupts,
+    ) -> None:
+        self._requester = inquiry
+        self._peer = peer
+        self._layout = layout
+        self._interrupts = interrupts
+        self.name: str | None = None
+        self._bytes_remaining: int | None = None  # bytes of it that the client is sending
+        self._writing = False
+        self._written = 0
+        self._open_count = 0
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """The content of a file in pieces of at most 32 KB. SqlError when the client does not give it."""
+        self._open(name, _OPEN_READ)
+        mine = self._open_count
+        request = m.FileRequest(m.FileOp.READ.value, buffer_size=CHUNK_SIZE, amount=-1)
+        left = self._request(
+            m.FileOp.READ, request, lambda reader: m.parse_as(m.FileTotal, reader, self._framing).total
+        )
+        self._bytes_remaining = max(left, 0)
+        while self._bytes_remaining:
+            piece = self._read_chunk()
+            self._interrupts.check()
+            yield piece
+            if self._open_count != mine:
+                raise SqlError(FILE_FAILED, near=name, detail="another file was opened in between")
+        self.finish_transfer()
+        if left < 0:
+            raise SqlError(FILE_FAILED, left, near=name, detail=f"the client announced {left} bytes")
+
+    def write(self, name: str, chunks: Iterable[bytes]) -> str:
+        """Make a file of these bytes; the name that it got: a suffix is added unless `name` ends in "!", which
+        is cut off. SqlError when the client has not written all."""
+        name = name[:-1] if name.endswith("!") else f"{name}.{secrets.token_hex(8)}"
+        self._open(name, _OPEN_WRITE)
+        size = 0
+        try:
+            for chunk in chunks:
+                for start in range(0, len(chunk), CHUNK_SIZE):
+                    if not self._writing:
+                        self._writing = True
+                        self._queue(m.FileRequest(m.FileOp.WRITE.value))
+                    self._queue(m.FileWrite(chunk[start : start + CHUNK_SIZE]))
+                    self._peer.wait_until_sent()
+                size += len(chunk)
+                self._interrupts.check()
+        finally:
+            self._written = 0
+            self.finish_transfer()
+        if self._written != size:
+            raise SqlError(FILE_FAILED, near=name, detail=f"the client wrote {self._written} bytes of {size}")
+        return name
+
+    def finish_transfer(self) -> None:
+        """Close the file that is open, if any: take what still comes of it, end what is being sent."""
+        name, self.name = self.name, None
+        if name is None:
+            return
+        self._open_count += 1
+        if self._bytes_remaining is not None:
+            while self._bytes_remaining:
+                self._read_chunk()
+            self._bytes_remaining = None
+            self._requester.receive(lambda reader: m.expect_tag(_END, reader))
+        if self._writing:
+            self._writing = False
+            answer = self._requester.request(
+                m.FileOp.WRITE,
+                m.EndOfTurn().encode(self._framing),
+                lambda reader: m.parse_file_answer(m.FileOp.WRITE.value, reader, self._framing),
+            )
+            self._written = answer.written
+        self._request_without_result(m.FileRequest(m.FileOp.CLOSE.value))
+
+    @property
+    def _framing(self) -> Framing:
+        return self._layout.framing
+
+    def _open(self, name: str, flags: int) -> None:
+        self.finish_transfer()
+        self._request_without_result(m.FileRequest(m.FileOp.OPEN.value, name, _PERMISSIONS, flags))
+        self.name = name
+
+    def _request_without_result(self, request: m.FileRequest) -> None:
+        """A request that is answered by SQ_EOT alone."""
+        self._request(m.FileOp(request.op), request, lambda reader: m.expect_tag(_END, reader))
+
+    def _request(self, op: m.FileOp, request: m.FileRequest, parse: Callable[[Reader], T]) -> T:
+        framing = self._framing
+        return self._requester.request(op, request.encode(framing) + m.EndOfTurn().encode(framing), parse)
+
+    def _queue(self, message: m.Message) -> None:
+        self._peer.queue(message.encode(self._framing))
+
+    def _read_chunk(self) -> bytes:
+        """The next piece of the file that is being read."""
+        framing = self._framing
+        piece = self._requester.receive(lambda reader: m.parse_as(m.FileRead, reader, framing)).data
+        assert self._bytes_remaining is not None
+        if not 0 < len(piece) <= self._bytes_remaining:
+            raise ProtocolError(
+                f"a piece of {len(piece)} bytes of a file of which {self._bytes_remaining} are left"
+            )
+        self._bytes_remaining -= len(piece)
+        return piece

@@ -1,0 +1,371 @@
+"""Open cursors: rows on their way to the client as SQ_TUPLE messages (from it as SQ_PUT rows: bulk.py)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import pyarrow as pa
+
+from ..._encode import Encoder
+from ...wire.code_sets import is_multibyte
+from ...wire.codepages import encoder_table
+from ...wire.describe import Column
+from ...wire.errors import DataError, NotSupportedError
+from ...wire.plan_ops import plan_op
+from ...wire.types import TypeCode
+from ..errors import SqlError
+from ..session.prepared_plan import PythonRowsResult, QueryResult
+from ..session.spool import BatchSpool
+from ..session.update_cursor import UpdateCursorRows
+from ..types.multibyte_text import MultibyteTextEncoder
+from ..types.result_types import RESULT_OPTIONS
+from .lob_columns import NO_SUCH_OBJECT, LobColumns
+from .python_tuples import PythonTupleEncoder
+
+MAX_FETCH = 16 << 20
+"""Most bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""
+
+_MAX_RETAINED_ROWS = 64
+"""Rows that may stay in memory after their cursor has been closed."""
+
+TUPLE_HEADER = 8
+"""SQ_TUPLE's tag, warnings and size, before its payload."""
+
+
+class TupleEncoder:
+    """From a result's batches to SQ_TUPLE messages.
+
+    Parameters
+    ----------
+    columns
+        Columns of the result.
+    encoding
+        The connection's code set.
+    wanted
+        Type codes that SQ_RETTYPE asked for, by position (JDBC section 5): 45 makes a BOOLEAN 0 or 1, 44 a
+        locator raw bytes. The forms of the other types are the same whether they are asked for or not.
+    """
+
+    def __init__(self, columns: Sequence[Column], encoding: str, wanted: Mapping[int, int]) -> None:
+        ops = [
+            plan_op(column.type, RESULT_OPTIONS, bool_binary=wanted.get(position) == TypeCode.BOOL)
+            for position, column in enumerate(columns)
+        ]
+        self._text_encoder = MultibyteTextEncoder(columns, ops, encoding) if is_multibyte(encoding) else None
+        self._plain_encoder = (
+            PythonTupleEncoder.for_columns(columns, ops, encoding) if self._text_encoder is None else None
+        )
+        if self._text_encoder is not None:
+            ops = self._text_encoder.ops
+        self._encoding_and_types = encoding, dict(wanted)
+        self._encoder = Encoder(
+            [op.as_tuple() for op in ops],
+            [column.name for column in columns],
+            codepage=None if self._text_encoder is not None else encoder_table(encoding),
+        )
+        self.encode = self._encoder.encode
+        self.lobs = LobColumns(columns, wanted)
+
+    def is_compatible(self, encoding: str, wanted: Mapping[int, int]) -> bool:
+        """Whether it encodes for this code set and these types."""
+        return self._encoding_and_types == (encoding, wanted)
+
+    def encode_values(self, rows: Sequence[Sequence[object]]) -> list[bytes] | None:
+        """The messages of a few rows of Python objects; None where Arrow has to be made of them."""
+        return None if self._plain_encoder is None else self._plain_encoder.encode(rows)
+
+    @property
+    def remaining(self) -> int:
+        """Rows of the loaded batch that are not yet encoded."""
+        return self._encoder.remaining
+
+    def load(self, batch: pa.RecordBatch) -> None:
+        """Take the batch that follows the last one."""
+        if self.lobs:
+            batch = self.lobs.wire_form(batch)
+        self.load_wire_form(batch)
+
+    def load_wire_form(self, batch: pa.RecordBatch) -> None:
+        """Take a batch whose large objects have their wire form already."""
+        if self._text_encoder is not None:
+            batch = self._text_encoder.wire_form(batch)
+        self._encoder.load(*batch.__arrow_c_array__())
+
+
+def check_columns(columns: Sequence[Column]) -> None:
+    """-9628 with the type's name for the first column that cannot be sent (yet)."""
+    for column in columns:
+        try:
+            plan_op(column.type, RESULT_OPTIONS, column=column.name)
+        except NotSupportedError as problem:
+            raise SqlError(_UNKNOWN_TYPE, near=column.type.sql, detail=str(problem)) from problem
+
+
+# What the encoder's complaints begin with -> SQLCODE (SERVER-BEHAVIOUR section 1).
+_ENCODER_ERRORS = (
+    ("-32768 cannot be stored", -1214),  # the pattern of NULL, one too low
+    ("-2147483648 cannot be stored", -1215),
+    ("-9223372036854775808 cannot be stored", -1284),
+    ("the database's code set has no character", -23103),
+    ("text of", -1279),
+    ("the number", -1226),
+    ("NaN and infinity", -1226),
+    ("the date", -1218),
+    ("the time", -1263),
+)
+_CONVERSION_ERROR = -415
+_UNKNOWN_TYPE = -9628
+
+
+def encoding_error(problem: DataError | NotSupportedError) -> SqlError:
+    """The SQ_ERR for a value or a type that the wire cannot carry.
+
+    -9628 with the column for a type that is not supported; for a value the code of its kind: -23103 a
+    character that the database's code set lacks, -1279 a text that is too long, -1226 a number that is too
+    large, -1214, -1215 or -1284 a whole one, -415 the rest. The token is the column.
+    """
+    text = str(problem)
+    if isinstance(problem, NotSupportedError):
+        code = _UNKNOWN_TYPE
+    elif problem.sqlcode is not None:
+        code = problem.sqlcode
+    else:
+        code = next((code for start, code in _ENCODER_ERRORS if start in text), _CONVERSION_ERROR)
+    return SqlError(code, near=problem.column or "", detail=text)
+
+
+class SelectCursor:
+    """A forward cursor over a query's batches. It may be given the encoder of an earlier one of the same statement.
+
+    The encoder is made at the first fetch: SQ_RETTYPE, which comes after SQ_OPEN, has a say in it.
+
+    Attributes
+    ----------
+    rows
+        Rows handed out so far.
+    exhausted
+        Every row has been handed out.
+    failure
+        What stopped the query after the rows handed out; the cursor gives nothing more.
+    """
+
+    def __init__(self, result: QueryResult, encoder: TupleEncoder | None = None) -> None:
+        self.rows = 0
+        self.exhausted = False
+        self.failure: SqlError | None = None
+        self._spare_encoder = encoder
+        self._columns = result.columns
+        self._result = result
+        self._values = (
+            result.values if isinstance(result, PythonRowsResult) else None
+        )  # until they are encoded
+        self._messages: list[bytes] | None = None  # of these, in place of batches
+        self._batches: Iterator[pa.RecordBatch] | None = None  # begun where they are wanted
+        self._encoder: TupleEncoder | None = None
+
+    @cached_property
+    def _max_tuple_size(self) -> int:
+        """Bytes of a row's message at most; asked for where a reply may go on with another batch."""
+        return TUPLE_HEADER + 1 + sum(column.type.max_width for column in self._columns)
+
+    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+        """SQ_TUPLE messages of at most `budget` bytes, but at least one row while there is one."""
+        budget = min(max(budget, 1), MAX_FETCH)
+        blocks: list[bytearray] = []
+        size = 0
+        try:
+            if self._encoder is None:
+                spare, self._spare_encoder = self._spare_encoder, None
+                fits = spare is not None and spare.is_compatible(encoding, wanted)
+                self._encoder = spare if fits else TupleEncoder(self._columns, encoding, wanted)
+            assert self._encoder is not None
+            if self._values is not None:
+                self._messages = self._encoder.encode_values(self._values)
+                self._values = None
+            if self._messages is not None:
+                return self._next_messages(self._messages, budget)
+            while not self.exhausted and self.failure is None:
+                if not self._encoder.remaining and not self._load_next_batch(self._encoder):
+                    break
+                if blocks and size + self._max_tuple_size > budget:
+                    break
+                data, rows = self._encoder.encode(budget - size)
+                blocks.append(data)
+                size += len(data)
+                self.rows += rows
+                if self._encoder.remaining:
+                    break
+        except SqlError as problem:
+            self.failure = problem
+        except (DataError, NotSupportedError) as problem:
+            self.failure = encoding_error(problem)
+        return blocks[0] if len(blocks) == 1 else bytearray().join(blocks)
+
+    def _next_messages(self, messages: list[bytes], budget: int) -> bytes:
+        """Those of the messages that have not been handed out, as `fetch`."""
+        first, last, size = self.rows, self.rows, 0
+        for message in messages[first:]:
+            size += len(message)
+            if size > budget and last > first:
+                break
+            last += 1
+        self.rows = last
+        self.exhausted = last == len(messages)
+        return b"".join(messages[first:last])
+
+    def content(self, descriptor: bytes) -> memoryview:
+        """The BYTE or TEXT content behind a descriptor of a row handed out; SqlError -602 for any other."""
+        return _content(self._encoder, descriptor)
+
+    def close(self) -> None:
+        """Forget the rows that were not handed out."""
+        self._result.close()
+
+    def spare_encoder(self) -> TupleEncoder | None:
+        """The encoder, for the next cursor of the statement; None when it holds more than few rows, or contents."""
+        encoder = self._encoder
+        few = self.exhausted and self.failure is None and self.rows <= _MAX_RETAINED_ROWS
+        return encoder if few and encoder is not None and not encoder.lobs else None
+
+    def _load_next_batch(self, encoder: TupleEncoder) -> bool:
+        """Hand the next batch that has rows to the encoder; False when there is none."""
+        if self._batches is None:
+            self._batches = self._result.batches()
+        for batch in self._batches:
+            if batch.num_rows:
+                encoder.load(batch)
+                return True
+        self.exhausted = True
+        return False
+
+
+class UpdateCursor:
+    """A cursor FOR UPDATE: a fetch gives one row, whatever its budget.
+
+    Attributes
+    ----------
+    rows
+        Rows handed out so far.
+    exhausted
+        There is no further row.
+    """
+
+    failure: SqlError | None = None
+
+    def __init__(self, rows: UpdateCursorRows) -> None:
+        self.rows = 0
+        self.exhausted = False
+        self._rows = rows
+        self._encoder: TupleEncoder | None = None
+
+    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+        """One SQ_TUPLE message, none behind the last row. SqlError when the row is locked, or cannot be sent."""
+        result = self._rows.next()
+        if result is None:
+            self.exhausted = True
+            return b""
+        if self._encoder is None:
+            self._encoder = TupleEncoder(result.columns, encoding, wanted)
+        try:
+            for batch in result.batches():
+                self._encoder.load(batch)
+            data, rows = self._encoder.encode(MAX_FETCH)
+        except (DataError, NotSupportedError) as problem:
+            raise encoding_error(problem) from problem
+        self.rows += rows
+        return data
+
+    def content(self, descriptor: bytes) -> memoryview:
+        """As `SelectCursor.content`."""
+        return _content(self._encoder, descriptor)
+
+    def close(self) -> None:
+        """The current row is unlocked if it was not changed; there is no further one."""
+        self._rows.close()
+
+
+class ScrollCursor:
+    """A cursor that goes anywhere (SQLI section 13, JDBC section 10): rows are kept as soon as one of them or one
+    behind them was asked for, when they are many in a temporary file in `directory`."""
+
+    def __init__(self, result: QueryResult, directory: str) -> None:
+        self._columns = result.columns
+        self._result = result
+        self._batches = iter(result.batches())
+        self._fetched_batches = BatchSpool(directory=directory)
+        self._batch_starts = [0]  # of the kept batches, and the end of the last
+        self._loaded_batch: tuple[int, pa.RecordBatch] | None = None
+        self._failure: SqlError | None = None
+        self._encoder: TupleEncoder | None = None
+        self.position = 0
+
+    def _fetch_up_to(self, position: int | None, encoder: TupleEncoder) -> bool:
+        """Whether there is a row at 1-based `position`; all rows are kept up to there, with None to the last."""
+        while position is None or self._batch_starts[-1] < position:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                batch = next(self._batches, None)
+            except SqlError as problem:
+                self._failure = problem
+                raise
+            if batch is None:
+                return False
+            if batch.num_rows:
+                batch = encoder.lobs.wire_form(batch) if encoder.lobs else batch
+                self._batch_starts.append(self._batch_starts[-1] + batch.num_rows)
+                self._fetched_batches.append(batch)
+        return position is not None and position > 0
+
+    def target_position(self, how: int, row: int) -> int | None:
+        """The 1-based position that an SQ_SFETCH means, None for the last. -285 for an unknown way of moving.
+
+        1 next carries the absolute number wanted, and 0 there was read as "to the last" by a real server; 4
+        is last, 6 absolute (JDBC section 10, SQLI section 13). 2, 3, 5 and 7 go by the numbering of ESQL/C.
+        """
+        targets: dict[int, int | None] = {1: row or None, 2: self.position - 1, 3: 1, 4: None}
+        targets.update({5: self.position + row, 6: row, 7: self.position})
+        if how not in targets:
+            raise SqlError(-285)
+        return targets[how]
+
+    def fetch(self, position: int | None, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+        """One SQ_TUPLE for the row at 1-based `position`, or for the last; empty when there is no such row. SqlError
+        as `encoding_error`. `position` is the row's then, 0 before the first and one more than there are behind the last."""
+        try:
+            if self._encoder is None:
+                self._encoder = TupleEncoder(self._columns, encoding, wanted)
+            found = self._fetch_up_to(position, self._encoder)
+            if position is None:
+                position = self._batch_starts[-1]
+                found = position > 0
+            if not found:
+                self.position = 0 if position < 1 else self._batch_starts[-1] + 1
+                return b""
+            index = bisect_right(self._batch_starts, position - 1) - 1
+            if self._loaded_batch is None or self._loaded_batch[0] != index:
+                self._loaded_batch = index, self._fetched_batches.read(index)
+            row = self._loaded_batch[1].slice(position - 1 - self._batch_starts[index], 1)
+            self._encoder.load_wire_form(row)
+            data, _ = self._encoder.encode(MAX_FETCH)
+        except (DataError, NotSupportedError) as problem:
+            raise encoding_error(problem) from problem
+        self.position = position
+        return data
+
+    def content(self, descriptor: bytes) -> memoryview:
+        """As `SelectCursor.content`."""
+        return _content(self._encoder, descriptor)
+
+    def close(self) -> None:
+        """Forget all rows."""
+        self._result.close()
+        self._fetched_batches.close()
+
+
+def _content(encoder: TupleEncoder | None, descriptor: bytes) -> memoryview:
+    if encoder is None:
+        raise SqlError(NO_SUCH_OBJECT, detail="no row has been fetched")
+    return encoder.lobs.content(descriptor)

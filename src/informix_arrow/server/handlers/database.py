@@ -1,0 +1,74 @@
+"""The database that a session has open: SQ_DBOPEN, SQ_DBCLOSE, SQ_DBLIST (JDBC section 3)."""
+
+from __future__ import annotations
+
+from ...wire import messages as m
+from ...wire.capabilities import codec_of_locale
+from ..session.engine_session import EngineSession
+from .interrupts import StatementInterrupts
+from .layout import MessageLayout
+from .replies import ReplyWriter
+from .smart_objects import OpenObjectTable
+from .statements import StatementHandles
+
+
+class DatabaseHandler:
+    """Opens and closes databases, and follows what a statement opened.
+
+    Parameters
+    ----------
+    statements, objects
+        Lose their cursors and are closed when another database becomes current.
+
+    Attributes
+    ----------
+    logged
+        The database has transactions.
+    """
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        statements: StatementHandles,
+        objects: OpenObjectTable,
+    ) -> None:
+        self.logged = False
+        self._engine_session = engine
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._statements = statements
+        self._open_objects = objects
+
+    def open(self, message: m.DbOpen) -> None:
+        with self._interrupts:
+            warnings = self._engine_session.open_database(self._layout.decode_sql(message.name))
+        self.database_changed(warnings)
+        self._replies.send_message(m.Done(warnings, 0, 0, 0))
+
+    def close(self, _: m.DbClose) -> None:
+        with self._interrupts:
+            self._engine_session.close_database()
+        self.database_changed(0)
+        self._replies.send_message(m.Done(0, 0, 0, 0))
+
+    def list_all(self, _: m.DbList) -> None:
+        self._replies.send_message(m.DbNames(tuple(self._engine_session.database_names())))
+
+    def database_changed(self, warnings: int) -> None:
+        """Another database is current, or none: its code set is that of all text from here on (JDBC section 3).
+
+        `warnings` are those of the answer to SQ_DBOPEN.
+        """
+        self._open_objects.clear()
+        self._statements.close_cursors()
+        if self._engine_session.database is None:
+            self.logged = False
+            return
+        self.logged = bool(warnings & 1)
+        self._layout.framing = self._layout.framing.with_encoding(
+            codec_of_locale(self._engine_session.locale)
+        )

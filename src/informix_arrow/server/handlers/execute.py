@@ -1,0 +1,200 @@
+"""What changes data by SQ_EXECUTE: one execution, or many of one INSERT together (SQLI sections 7 and 11)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from ...wire import messages as m
+from ...wire.describe import StatementType
+from ..errors import SqlError, internal_error, out_of_memory
+from ..session.engine_session import EngineSession
+from ..session.insert import inserts_one_row
+from ..session.prepared_plan import PreparedPlan, StatementOutcome
+from ..session.table_appender import BatchOutcome
+from .bulk_replies import execute_replies
+from .database import DatabaseHandler
+from .generated_keys import keys_reply
+from .inserts import bound_values, execute_all, find_run
+from .interrupts import StatementInterrupts
+from .layout import MessageLayout
+from .replies import ReplyWriter
+from .statement_executor import StatementExecutor
+from .statements import StatementHandle, StatementHandles
+from .transactions import TransactionHandler
+
+log = logging.getLogger("informix_arrow.server")
+
+_EXECUTE, _END_OF_TURN = m.Execute(), m.EndOfTurn()
+_INSERT = int(StatementType.INSERT)
+_CHANGES_DATA = frozenset({3, 4, 5, 6, 7, 8, 32, 33})  # SERVER-BEHAVIOUR section 3
+
+
+class ExecuteHandler:
+    """Runs what was prepared and bound, and answers each execution as if it were alone."""
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        runner: StatementExecutor,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        statements: StatementHandles,
+        database: DatabaseHandler,
+        transactions: TransactionHandler,
+    ) -> None:
+        self._engine_session = engine
+        self._executor = runner
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._statements = statements
+        self._database_handler = database
+        self._transaction_handler = transactions
+        self._reply_cache: tuple[object, bytes] = None, b""  # the last reply to an execution, and to what
+
+    def execute(self, _: m.Execute) -> None:
+        """One execution of the statement that was named."""
+        statement = self._statements.require_current()
+        prepared = statement.prepared
+        if prepared.returns_rows:
+            raise SqlError(-260)
+        parameters = bound_values(statement.take_bound_values(), prepared, self._layout.framing.encoding)
+        before, database = self._engine_session.in_transaction, self._engine_session.database
+        with self._interrupts:
+            outcome = self._executor.execute(prepared, parameters)
+        if self._engine_session.database != database:
+            self._database_handler.database_changed(outcome.warnings)
+        self._replies.send(
+            keys_reply(prepared, statement.generated_key_columns, outcome, self._layout.framing)
+        )
+        self._replies.send(self._execution_reply(prepared, outcome, before))
+        self._transaction_handler.close_cursors(before)
+
+    def _execution_reply(self, prepared: PreparedPlan, outcome: StatementOutcome, before: bool) -> bytes:
+        """The reply to one execution; `before` tells whether a transaction was open before it."""
+        states = self._transaction_handler.state_messages(before, prepared.statement_type in _CHANGES_DATA)
+        framing = self._layout.framing
+        plain = 0 <= outcome.rows <= 1 and not (outcome.serial or outcome.serial8 or outcome.bigserial)
+        key = prepared.statement_type, outcome.rows, outcome.warnings, states, framing
+        if plain and key == self._reply_cache[0]:
+            return self._reply_cache[1]
+        messages: list[m.Message] = []
+        if prepared.statement_type == _INSERT:
+            messages.append(m.InsertDone(outcome.serial8, outcome.bigserial))
+        messages.append(m.Done(outcome.warnings, outcome.rows, 0, outcome.serial))
+        messages.append(m.Cost(max(outcome.rows, 0), 1))
+        messages += states
+        reply = b"".join(part.encode(framing) for part in messages)
+        if plain:
+            self._reply_cache = key, reply
+        return reply
+
+    # ---- many together ---------------------------------------------------------------------------------------
+
+    def can_batch(self) -> bool:
+        """Whether executions of the statement that was named can be taken together."""
+        current = self._statements.current
+        return (
+            current is not None
+            and inserts_one_row(current.prepared)
+            and current.bound_values is not None
+            and not current.missing_contents  # contents that never came: the single execution says so
+            and not current.executes_singly  # each reply must be complete before the next
+        )
+
+    def execute_consecutive(self, messages: Sequence[m.Message], at: int) -> int:
+        """Answer the SQ_EXECUTE at `at` and the executes after it that can go with it; the index after
+        them."""
+        statement = self._statements.require_current()
+        run = find_run(messages, at, statement.id)
+        binds = [statement.bound_values, *run.bound_rows]
+        statement.bound_values = None
+
+        def execute() -> BatchOutcome:
+            return execute_all(
+                self._executor,
+                statement.prepared,
+                binds,
+                self._layout.framing.encoding,
+                stop_at_error=not run.separate_groups,
+            )
+
+        self._replies.call_handler(
+            lambda _: self._execute_many(
+                statement, execute, len(binds), run.separate_groups, run.group_closed
+            ),
+            messages[at],
+        )
+        return run.end
+
+    def execute_batch(self, statement: StatementHandle, batch: pa.RecordBatch, separate: bool) -> None:
+        """Answer the executions whose rows the fast lane has gathered. `separate_groups` ones have a group each, with its
+        SQ_EOT; others share one that has not ended."""
+
+        def execute() -> BatchOutcome:
+            return self._executor.execute_batch(statement.prepared, batch, stop_at_error=not separate)
+
+        self._replies.call_handler(
+            lambda _: self._execute_many(statement, execute, batch.num_rows, separate, separate),
+            m.Execute(),
+        )
+
+    def execute_row(self, statement: StatementHandle, row: Sequence[object], separate: bool) -> None:
+        """As `execute_batch`, for one row of Python objects."""
+        replies = self._replies
+        replies.call_handler(lambda _: self._execute_row(statement.prepared, row), _EXECUTE)
+        if separate:
+            replies.failed = False
+            replies.send_message(_END_OF_TURN)
+
+    def _execute_row(self, prepared: PreparedPlan, row: Sequence[object]) -> None:
+        before = self._engine_session.in_transaction
+        with self._interrupts:
+            outcome = self._executor.execute(prepared, row)
+        self._replies.send(self._execution_reply(prepared, outcome, before))
+
+    def _execute_many(
+        self,
+        statement: StatementHandle,
+        execute: Callable[[], BatchOutcome],
+        rows: int,
+        separate: bool,
+        closed: bool,
+    ) -> None:
+        """Run `rows` executions of an INSERT and answer each. `separate_groups` ones have a group each, and the last
+        SQ_EOT belongs to the answer when it is `group_closed`."""
+        replies, framing = self._replies, self._layout.framing
+        before = self._engine_session.in_transaction
+        try:
+            with self._interrupts:
+                outcome = execute()
+        except (SqlError, MemoryError) as failure:
+            if not separate:
+                raise
+            problem = failure if isinstance(failure, SqlError) else out_of_memory(failure)
+            outcome = BatchOutcome(
+                rows, dict.fromkeys(range(rows), problem)
+            )  # every group has a reply to come
+        except Exception:
+            fault = internal_error()
+            log.exception("%s: internal error in %d executes of one INSERT", fault.near, rows)
+            rows = rows if separate else 1
+            outcome = BatchOutcome(rows, dict.fromkeys(range(rows), fault))
+        end_of_turn = m.EndOfTurn().encode(framing) if separate else b""
+        plain = self._execution_reply(statement.prepared, StatementOutcome(rows=1), before) + end_of_turn
+        all_replies = execute_replies(outcome, plain, framing)
+        last = outcome.rows - 1
+        start = 0
+        for row in sorted(outcome.errors):
+            replies.send(all_replies[start * len(plain) : row * len(plain)])
+            start = row + 1
+            replies.send_error(outcome.errors[row])
+            if separate and (row < last or closed):
+                replies.failed = False
+                replies.send(end_of_turn)
+        rest = all_replies[start * len(plain) :]
+        replies.send(rest if closed or not rest else rest[: len(rest) - len(end_of_turn)])

@@ -1,0 +1,340 @@
+"""The fast path: routines called by a handle, without SQL (SQLI section 16, JDBC section 11).
+
+The routines that open, create, describe and close smart large objects are here; every other name is looked for among
+the routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where real servers
+are not known, what IBM's JDBC driver needs decides.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ...wire import messages as m
+from ...wire.bind_values import bind_value, bound_to_python
+from ...wire.errors import Error
+from ...wire.messages import BoundValue
+from ...wire.type_codes import LOCATOR_SIZE
+from ...wire.types import ColumnType, TypeCode
+from ..errors import SqlError, no_column, no_table
+from ..session.engine_session import EngineSession
+from ..session.routine_protocols import RoutineReference
+from ..types.locators import Kind
+from .interrupts import StatementInterrupts
+from .layout import MessageLayout
+from .replies import ReplyWriter
+from .smart_objects import BAD_OBJECT, OpenObjectTable, SmartObjectHandler
+
+NO_ROUTINE = -674
+WRONG_ARGUMENTS = -664
+
+STAT_SIZE = 644
+"""Bytes of the structure that describes an object's state. Of all of it, JDBC reads the size only."""
+
+_STAT_STRUCT = struct.Struct(">4xIIh")
+"""The size at offset 4: its low half, its high half, its sign (found by varying the bytes before JDBC's eyes)."""
+
+_INT8 = struct.Struct(">hII")
+_SIGNATURE = re.compile(
+    r"\s*(?:(?:function|procedure|routine)\s)?\s*(?:\"?\w+\"?\s*\.)?\s*(\w+)\s*"
+    r"(?:\(((?:[^()]|\([^()]*\))*)\))?\s*",
+    re.IGNORECASE,
+)
+_ARGUMENT = re.compile(r",(?![^()]*\))")
+_SYNONYMS = {"int": "integer"}
+_INTEGERS = {int(TypeCode.SMALLINT): 2, int(TypeCode.INTEGER): 4, int(TypeCode.BIGINT): 8}
+
+RoutineFunction = Callable[["FastPathHandler", Sequence[BoundValue]], Sequence[BoundValue]]
+
+
+class FastPathHandler:
+    """SQ_GETROUTINE and SQ_EXFPROUTINE."""
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        objects: OpenObjectTable,
+        smart_objects: SmartObjectHandler,
+    ) -> None:
+        self._engine_session = engine
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._open_objects = objects
+        self._smart_object_handler = smart_objects
+        self._sql_routines: list[RoutineReference] = []  # routines of SQL that have handles, in their order
+        # handles of routines whose parameters a client has not been told of since it asked for the handle
+        self._undescribed_handles: set[int] = set()
+        self._pending_routine: RoutineFunction | None = None  # its arguments are the SQ_BIND that follows
+        self._expected_arguments = 0
+        self._described_in_group = False
+        self.ignores_next_eot = (
+            False  # whether an SQ_EOT, were it to come now, is the one too many of a question
+        )
+
+    def get_routine(self, message: m.GetRoutine) -> None:
+        """Give a handle for a signature, whose spelling differs from client to client in blanks and case."""
+        if message.number is not None:
+            self._undescribed_handles.add(
+                self._assign_handle(RoutineReference(message.signature, None, message.number))
+            )
+            return
+        found = _SIGNATURE.fullmatch(message.signature)
+        if found is None:
+            raise SqlError(NO_ROUTINE, near=message.signature)
+        name, listed = found[1].lower(), found[2]
+        words = (
+            [word.strip().lower() for word in _ARGUMENT.split(listed)] if listed and listed.strip() else []
+        )
+        spelled = f"{name}({','.join(_SYNONYMS.get(word, word) for word in words)})"
+        number = _HANDLES.get(spelled)
+        if number is None:
+            self._assign_handle(
+                RoutineReference(name, None if listed is None else tuple(map(_parse_argument_type, words)))
+            )
+            return
+        self._replies.send_message(m.RoutineHandle(self._engine_session.database or "", number))
+
+    def _assign_handle(self, user: RoutineReference) -> int:
+        """A handle for a routine of SQL."""
+        self._engine_session.require_routine(user)
+        if user not in self._sql_routines:
+            self._sql_routines.append(user)
+        number = _FIRST_USER_HANDLE + self._sql_routines.index(user)
+        self._replies.send_message(m.RoutineHandle(self._engine_session.database or "", number))
+        return number
+
+    def describe_routine(self, message: m.RoutineQuestion) -> None:
+        """The SQ_EOT behind it is the whole answer, and the one that JDBC sends alone after that has none."""
+        self._described_in_group = True
+
+    def call_routine(self, message: m.ExecuteRoutine) -> None:
+        """The database's name is empty from a routine's second call on."""
+        if 0 <= message.handle - _FIRST_USER_HANDLE < len(self._sql_routines):
+            user = self._sql_routines[message.handle - _FIRST_USER_HANDLE]
+            handle = message.handle if message.fparam else None
+            self._pending_routine = partial(FastPathHandler._call_sql_routine, user=user, outs_of=handle)
+        elif 0 <= message.handle - _FIRST_HANDLE < len(_BUILTIN_ROUTINES):
+            self._pending_routine = _BUILTIN_ROUTINES[message.handle - _FIRST_HANDLE][1]
+        else:
+            raise SqlError(NO_ROUTINE, near=str(message.handle))
+        self._expected_arguments = message.nparams
+
+    def _call_sql_routine(
+        self, arguments: Sequence[BoundValue], user: RoutineReference, *, outs_of: int | None
+    ) -> Sequence[BoundValue]:
+        """A routine of SQL: its one row; for the handle `outs_of`, what its OUT parameters have in front of it. JDBC
+        keeps what it is told of a routine's parameters with the first such call, and takes it no second time."""
+        encoding = self._layout.framing.encoding
+        try:
+            given = [bound_to_python(value, encoding) for value in arguments]
+        except (Error, ValueError, ArithmeticError) as problem:
+            raise SqlError(-415, detail=str(problem)) from problem
+        answer = self._engine_session.call_routine(user, given)
+        values = answer.returned
+        if outs_of is not None:
+            values = answer.out_values + values
+        if outs_of in self._undescribed_handles:
+            self._undescribed_handles.discard(outs_of)
+            self._replies.send_message(
+                m.RoutineParameters(
+                    tuple(int(t.code) for t, _ in answer.returned),
+                    tuple(m.RoutineParameter(int(t.code), out) for t, out in answer.arguments),
+                )
+            )
+        return [_encode_result(value, t, encoding) for t, value in values]
+
+    def take_arguments(self, arguments: Sequence[BoundValue]) -> bool:
+        """Call the routine that waits for its arguments with these values of an SQ_BIND; False when none does."""
+        routine, self._pending_routine = self._pending_routine, None
+        if routine is None:
+            return False
+        if len(arguments) != self._expected_arguments:
+            raise SqlError(WRONG_ARGUMENTS)
+        with self._interrupts:
+            values = routine(self, arguments)
+        self._replies.send_message(m.RoutineResult(tuple(values)))
+        return True
+
+    def end_group(self) -> bool:
+        """No arguments will come any more. Whether the SQ_EOT that says so is answered."""
+        self._pending_routine = None
+        answered = not self.ignores_next_eot
+        self.ignores_next_eot, self._described_in_group = self._described_in_group, False
+        return answered
+
+    # ---- the routines --------------------------------------------------------------------------------------
+
+    def _lo_open(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_open(locator, mode): a descriptor."""
+        locator, mode = _require_arguments(arguments, 2)
+        return [
+            _encode_integer(self._smart_object_handler.open(_decode_locator(locator), _decode_integer(mode)))
+        ]
+
+    def _lo_close(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_close(descriptor): 0."""
+        (descriptor,) = _require_arguments(arguments, 1)
+        self._open_objects.close(_decode_integer(descriptor))
+        return [_encode_integer(0)]
+
+    def _lo_release(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_release(locator): 0. The client has done with an object that it made; one that no row names keeps no
+        resources but its content, so nothing is left to be given back. -9810 for a locator without an object."""
+        (locator,) = _require_arguments(arguments, 1)
+        if not self._engine_session.lobs.exists(_decode_locator(locator)):
+            raise SqlError(BAD_OBJECT, detail="there is no such smart large object")
+        return [_encode_integer(0)]
+
+    def _lo_stat(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_stat(descriptor, room for the answer): the object's state."""
+        descriptor, _ = _require_arguments(arguments, 2)
+        size = self._engine_session.lobs.size(self._open_objects.get(_decode_integer(descriptor)).locator)
+        return [
+            _encode_opaque(
+                "ifx_lo_stat", _STAT_STRUCT.pack(size & 0xFFFF_FFFF, size >> 32, 1).ljust(STAT_SIZE, b"\0")
+            )
+        ]
+
+    def _lo_seek(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_seek(descriptor, offset, whence, room for the answer): the new position."""
+        descriptor, offset, whence, _ = _require_arguments(arguments, 4)
+        found = self._open_objects.get(_decode_integer(descriptor))
+        return [
+            _encode_bigint(
+                self._smart_object_handler.seek(found, _decode_integer(offset), _decode_integer(whence))
+            )
+        ]
+
+    def _lo_truncate(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_truncate(descriptor, size): 0."""
+        descriptor, size = _require_arguments(arguments, 2)
+        found = self._open_objects.get(_decode_integer(descriptor))
+        if not found.writable:
+            raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
+        self._engine_session.lobs.truncate(found.locator, _decode_integer(size))
+        return [_encode_integer(0)]
+
+    def _lo_col_sbinfo(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_col_sbinfo("table.column", specification): how objects of the column are created: as asked."""
+        column, specification = _require_arguments(arguments, 2)
+        table, _, name = (
+            _decode_bytes(column).decode(self._layout.framing.encoding, "replace").strip().rpartition(".")
+        )
+        info = self._engine_session.find_table(None, table.rpartition(".")[2].strip('"').lower())
+        if info is None:
+            raise no_table(table)
+        if info.column(name.strip('"').lower()) is None:
+            raise no_column(name)
+        return [_encode_opaque("ifx_lo_spec", _decode_bytes(specification))]
+
+    def _lo_create_blob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_create(specification, mode, room for the locator): descriptor and locator, open."""
+        return self._lo_create("blob", arguments)
+
+    def _lo_create_clob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """As `_lo_create_blob`."""
+        return self._lo_create("clob", arguments)
+
+    def _lo_create(self, kind: Kind, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        _, mode, _ = _require_arguments(arguments, 3)
+        wanted = _decode_integer(mode)
+        locator = self._engine_session.lobs.create(kind)
+        return [_encode_opaque(kind, locator), _encode_integer(self._open_objects.add(locator, wanted))]
+
+
+_BUILTIN_ROUTINES: tuple[tuple[str, RoutineFunction], ...] = (
+    ("ifx_lo_open(blob,integer)", FastPathHandler._lo_open),
+    ("ifx_lo_open(clob,integer)", FastPathHandler._lo_open),
+    ("ifx_lo_close(integer)", FastPathHandler._lo_close),
+    ("ifx_lo_release(blob)", FastPathHandler._lo_release),
+    ("ifx_lo_release(clob)", FastPathHandler._lo_release),
+    ("ifx_lo_stat(integer,ifx_lo_stat)", FastPathHandler._lo_stat),
+    ("ifx_lo_truncate(integer,int8)", FastPathHandler._lo_truncate),
+    ("ifx_lo_seek(integer,int8,integer,int8)", FastPathHandler._lo_seek),
+    ("ifx_lo_col_sbinfo(lvarchar,ifx_lo_spec)", FastPathHandler._lo_col_sbinfo),
+    ("ifx_lo_create(ifx_lo_spec,integer,blob)", FastPathHandler._lo_create_blob),
+    ("ifx_lo_create(ifx_lo_spec,integer,clob)", FastPathHandler._lo_create_clob),
+)
+_FIRST_HANDLE = 101
+_FIRST_USER_HANDLE = 1001
+_HANDLES = {name: _FIRST_HANDLE + index for index, (name, _) in enumerate(_BUILTIN_ROUTINES)}
+
+
+def _parse_argument_type(word: str) -> ColumnType | None:
+    """An argument's type in a signature; None for one that says nothing here."""
+    try:
+        return ColumnType.parse_sql(word)
+    except ValueError:
+        return None
+
+
+def _require_arguments(values: Sequence[BoundValue], count: int) -> Sequence[BoundValue]:
+    if len(values) != count:
+        raise SqlError(WRONG_ARGUMENTS)
+    return values
+
+
+def _encode_result(value: object, t: ColumnType, encoding: str) -> BoundValue:
+    """A value of SQL as a routine gives it; one of CHAR has its blanks."""
+    if value is None:
+        return BoundValue(t.code, None)
+    bound = bind_value(value, encoding, t)
+    if t.code not in (TypeCode.CHAR, TypeCode.NCHAR) or bound.data is None:
+        return bound
+    text = bound.data[2:].ljust(t.encoded_length)
+    return bound._replace(data=len(text).to_bytes(2, "big") + text)
+
+
+def _decode_integer(value: BoundValue) -> int:
+    """An argument that must be an integer; -664 for another."""
+    kind = value.type & 0xFF
+    if kind in (TypeCode.INT8, TypeCode.SERIAL8) and value.data is not None:
+        sign, low, high = _INT8.unpack(value.data)
+        return int(sign * (high << 32 | low))
+    size = _INTEGERS.get(kind)
+    if value.data is None or size is None or len(value.data) != size:
+        raise SqlError(WRONG_ARGUMENTS)
+    return int.from_bytes(value.data, "big", signed=True)
+
+
+def _decode_bytes(value: BoundValue) -> bytes:
+    """The bytes of an opaque or character argument without their length; -664 for another."""
+    kind = value.type & 0xFF
+    if value.data is None:
+        raise SqlError(WRONG_ARGUMENTS)
+    if kind in (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.LVARCHAR, TypeCode.SENDRECV):
+        return value.data[4:]
+    if kind in (TypeCode.CHAR, TypeCode.VARCHAR):
+        return value.data[2:]
+    raise SqlError(WRONG_ARGUMENTS)
+
+
+def _decode_locator(value: BoundValue) -> bytes:
+    """A locator, raw or as hexadecimal digits; -9810 for what is none."""
+    data = _decode_bytes(value)
+    try:
+        return data if len(data) == LOCATOR_SIZE else bytes.fromhex(data.decode("ascii"))
+    except ValueError as problem:
+        raise SqlError(BAD_OBJECT, detail=f"a locator of {len(data)} bytes") from problem
+
+
+def _encode_integer(value: int) -> BoundValue:
+    return BoundValue(int(TypeCode.INTEGER), value.to_bytes(4, "big", signed=True))
+
+
+def _encode_bigint(value: int) -> BoundValue:
+    return BoundValue(
+        int(TypeCode.INT8), _INT8.pack(1 if value >= 0 else -1, abs(value) & 0xFFFF_FFFF, abs(value) >> 32)
+    )
+
+
+def _encode_opaque(name: str, data: bytes) -> BoundValue:
+    return BoundValue(
+        int(TypeCode.SENDRECV), len(data).to_bytes(4, "big") + data, owner="informix", extended_name=name
+    )

@@ -1,0 +1,63 @@
+"""Statements from their preparation to their release (SQLI section 7)."""
+
+from __future__ import annotations
+
+from ...wire import messages as m
+from ...wire.messages import InputDescribe
+from .generated_keys import key_columns
+from .interrupts import StatementInterrupts
+from .layout import MessageLayout
+from .replies import ReplyWriter
+from .statement_executor import StatementExecutor
+from .statements import StatementHandles
+
+
+class PrepareHandler:
+    """SQ_PREPARE, SQ_COMMAND, SQ_ID, SQ_RELEASE, and what is asked about a statement before it runs."""
+
+    def __init__(
+        self,
+        runner: StatementExecutor,
+        layout: MessageLayout,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        statements: StatementHandles,
+    ) -> None:
+        self._executor = runner
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._statements = statements
+
+    def prepare(self, message: m.Prepare) -> None:
+        statements = self._statements
+        statements.current = None
+        with self._interrupts:
+            prepared = self._executor.prepare(self._layout.decode_sql(message.sql), message.nparams)
+        described = statements.descriptions.get(prepared, self._layout.framing)
+        statement = statements.add(prepared, described)
+        self._replies.send(described.message(statement.id))
+        statements.current = statement
+
+    def command(self, message: m.Command) -> None:
+        """SQ_COMMAND prepares a statement that has no id; EXECUTE and RELEASE follow in the same group."""
+        with self._interrupts:
+            prepared = self._executor.prepare(self._layout.decode_sql(message.sql), message.nparams)
+        self._statements.set_command(prepared)
+
+    def generated_keys(self, message: m.GeneratedKeys) -> None:
+        """The statement just prepared tells the keys of each row that it inserts, so its executions are answered one
+        by one."""
+        statement = self._statements.require_current()
+        statement.generated_key_columns = key_columns(statement.prepared, message.names)
+        statement.executes_singly = statement.executes_singly or bool(statement.generated_key_columns)
+
+    def describe_input(self, _: m.InputDescribeRequest) -> None:
+        self._replies.send_message(
+            InputDescribe(tuple(self._statements.require_current().prepared.parameters))
+        )
+
+    def release(self, _: m.Release) -> None:
+        statement = self._statements.require_current()
+        self._statements.remove(statement)
+        self._statements.current = None

@@ -1,0 +1,104 @@
+"""Transactions by message: SQ_BEGIN, SQ_CMMTWORK, SQ_RBWORK, savepoints; and what is told of them, XACTSTAT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...wire import messages as m
+from ..errors import SqlError
+from ..session.engine_session import EngineSession
+from .database import DatabaseHandler
+from .interrupts import StatementInterrupts
+from .replies import ReplyWriter
+from .statement_executor import StatementExecutor
+from .statements import StatementHandles
+
+_TRANSACTION_BEGAN, _TRANSACTION_ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1)
+"""A transaction began, a transaction ended (SERVER-BEHAVIOUR section 8)."""
+
+
+class TransactionHandler:
+    """Begins and ends transactions; at the end of one, cursors without HOLD are closed (SQLI section 12)."""
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        runner: StatementExecutor,
+        replies: ReplyWriter,
+        interrupts: StatementInterrupts,
+        statements: StatementHandles,
+        database: DatabaseHandler,
+    ) -> None:
+        self._engine_session = engine
+        self._executor = runner
+        self._replies = replies
+        self._interrupts = interrupts
+        self._statements = statements
+        self._database_handler = database
+
+    def begin(self, _: m.Begin) -> None:
+        if self._engine_session.in_transaction:
+            raise SqlError(-535)
+        if self._engine_session.database is not None and not self._database_handler.logged:
+            raise SqlError(-201)  # as SQL text it is -256 (SERVER-BEHAVIOUR section 1)
+        self._executor.begin()
+        self._replies.send_message(_TRANSACTION_BEGAN)
+
+    def commit(self, _: m.Commit) -> None:
+        self._finish(self._executor.commit)
+
+    def rollback(self, _: m.Rollback) -> None:
+        self._finish(self._executor.rollback)
+
+    def _finish(self, action: Callable[[], None]) -> None:
+        before = self._engine_session.in_transaction
+        if not before and not self._database_handler.logged:
+            raise SqlError(-255)
+        if before:
+            self._buffer_open_rows(ending=True)
+        try:
+            action()
+        finally:
+            self.close_cursors(before)
+        self._replies.send_message(m.Done(0, 0, 0, 0))
+        if before and self._database_handler.logged:
+            self._replies.send_message(_TRANSACTION_ENDED)
+
+    def _buffer_open_rows(self, *, ending: bool) -> None:
+        """What may take long before a transaction ends can be interrupted, its end cannot."""
+        with self._interrupts.preparing_commit():
+            self._engine_session.buffer_open_rows(ending=ending)
+
+    def set_savepoint(self, message: m.SetSavepoint) -> None:
+        self._engine_session.savepoint(message.name, message.unique)
+
+    def release_savepoint(self, message: m.ReleaseSavepoint) -> None:
+        self._engine_session.release_savepoint(message.name)
+
+    def rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
+        self._buffer_open_rows(ending=False)
+        self._engine_session.rollback_to_savepoint(message.name)
+
+    # ---- of other messages -----------------------------------------------------------------------------------
+
+    def state_messages(self, before: bool, changes_data: bool) -> tuple[m.XactStat, ...]:
+        """What is told behind an execution; `before` says whether a transaction was open before it."""
+        after = self._engine_session.in_transaction
+        if after != before:
+            return (_TRANSACTION_BEGAN if after else _TRANSACTION_ENDED,)
+        autocommitted = changes_data and not after and self._database_handler.logged
+        return (_TRANSACTION_ENDED,) if autocommitted else ()
+
+    def report_change(self, before: bool) -> None:
+        """Tell of a transaction that a routine has begun or ended."""
+        after = self._engine_session.in_transaction
+        if before == after:
+            return
+        if self._database_handler.logged:
+            self._replies.send_message(_TRANSACTION_BEGAN if after else _TRANSACTION_ENDED)
+        self.close_cursors(before)
+
+    def close_cursors(self, before: bool) -> None:
+        """Close what a transaction that has ended leaves open; `before` says whether one was open."""
+        if before and not self._engine_session.in_transaction:
+            self._statements.close_cursors(held=False)

@@ -1,0 +1,259 @@
+"""Informix SQL for sqlglot: tokenizer, parser and generator, usable without the rest of the server.
+
+    sqlglot.transpile("SELECT SKIP 2 FIRST 5 a[1,3] FROM t WHERE b MATCHES 'x*'", read="informix", write="duckdb")
+    sqlglot.transpile("SELECT CURRENT_DATE FROM t LIMIT 5", read="duckdb", write="informix")
+
+"informix" and "informix_delimited" (DELIMIDENT is set) read what Informix writes otherwise as the nodes that all
+dialects know (parse/standard.py). "informix_exact" keeps Informix's own nodes: the server's translator wants them.
+
+Only queries and data changes go through it; DDL and SET statements have a small reader of their own
+(ddl_parser.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sqlglot import exp, generator, tokens
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokens import Token, TokenType
+
+from ..errors import SqlError
+from .dialect_nodes import (
+    CollectionLiteral,
+    CurrentDatetime,
+    CurrentOf,
+    DatetimeLiteral,
+    Extend,
+    IntervalLiteral,
+    OuterTables,
+    Today,
+    Units,
+)
+from .dialect_parser import InformixParser
+from .lexical import blank_comments, check_word_count
+from .standard import to_standard_nodes
+
+_NO_KEYWORDS = frozenset(
+    {"GLOB", "DIV", "CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "ISNULL", "NOTNULL", "|>"}
+)
+"""Words of sqlglot that are plain names here, or nothing."""
+
+
+class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
+    """Double quotes are strings; braces, `--` and `/* */` are comments (blanked before tokenizing)."""
+
+    QUOTES: ClassVar[list[Any]] = ["'", '"']
+    IDENTIFIERS: ClassVar[list[Any]] = ["`"]  # sqlglot wants one; Informix has none without DELIMIDENT
+    STRING_ESCAPES: ClassVar[list[str]] = ["'", '"']
+    COMMENTS: ClassVar[list[Any]] = []
+    COMMANDS: ClassVar[set[Any]] = set()
+    SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {
+        sign: kind for sign, kind in tokens.Tokenizer.SINGLE_TOKENS.items() if sign != "!"
+    }
+    KEYWORDS: ClassVar[dict[str, TokenType]] = {
+        **{
+            word: kind
+            for word, kind in tokens.Tokenizer.KEYWORDS.items()
+            if not word.startswith(("{", "/*", "--", "?")) and word not in _NO_KEYWORDS
+        },
+        "MATCHES": TokenType.GLOB,
+        "MINUS": TokenType.EXCEPT,
+        "OUTER": TokenType.OUTER,
+        "ORDER SIBLINGS BY": TokenType.ORDER_SIBLINGS_BY,
+    }
+
+    def tokenize(self, sql: str) -> list[Token]:
+        sql = blank_comments(sql)
+        check_word_count(sql)
+        tokens_read: list[Token] = super().tokenize(sql)
+        for i, token in enumerate(tokens_read):
+            # UNIQUE is an old word for DISTINCT in a projection and inside an aggregate
+            if token.token_type == TokenType.UNIQUE and i > 0:
+                before = tokens_read[i - 1].token_type
+                after = tokens_read[i + 1].token_type if i + 1 < len(tokens_read) else None
+                if before == TokenType.SELECT or (
+                    before in (TokenType.L_PAREN, TokenType.NUMBER, TokenType.PLACEHOLDER)
+                    and after != TokenType.L_PAREN
+                ):
+                    token.token_type = TokenType.DISTINCT
+            elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
+                raise SqlError(-204, 0, token.start + 1, "", f"no digits in the exponent of {token.text}")
+        return tokens_read
+
+
+class InformixDelimitedTokenizer(InformixTokenizer):
+    """DELIMIDENT is set: double quotes are identifiers."""
+
+    QUOTES: ClassVar[list[Any]] = ["'"]
+    IDENTIFIERS: ClassVar[list[Any]] = ['"']
+    STRING_ESCAPES: ClassVar[list[str]] = ["'"]
+
+
+def _limit_prefix(limit: exp.Expression | None, offset: exp.Expression | None, write: Any) -> str:
+    text = ""
+    skip = (
+        offset.expression if offset is not None else (limit.args.get("offset") if limit is not None else None)
+    )
+    first = limit.args.get("expression") if limit is not None else None
+    if skip is not None:
+        text += f"SKIP {write(skip)} "
+    if first is not None:
+        text += f"FIRST {write(first)} "
+    return text
+
+
+class InformixGenerator(generator.Generator):  # type: ignore[misc]
+    """Back to Informix text."""
+
+    TRANSFORMS: ClassVar[dict[Any, Any]] = {
+        **generator.Generator.TRANSFORMS,
+        DatetimeLiteral: lambda self, e: f"DATETIME ({e.this}) {e.args['qualifier']}",
+        IntervalLiteral: lambda self, e: f"INTERVAL ({e.this}) {e.args['qualifier']}",
+        CurrentDatetime: lambda self, e: f"CURRENT {e.args['qualifier']}",
+        Today: lambda self, e: "TODAY",
+        Extend: lambda self, e: (
+            f"EXTEND({self.sql(e, 'this')}"
+            + (f", {e.args['qualifier']})" if e.args.get("qualifier") else ")")
+        ),
+        CollectionLiteral: lambda self, e: (
+            f"ROW({self.expressions(e, flat=True)})"
+            if e.args["kind"] == "ROW"
+            else f"{e.args['kind']}{{{self.expressions(e, flat=True)}}}"
+        ),
+        Units: lambda self, e: f"{self.sql(e, 'this')} UNITS {e.args['unit']}",
+        CurrentOf: lambda self, e: f"CURRENT OF {self.sql(e, 'this')}",
+        OuterTables: lambda self, e: "OUTER (" + ", ".join(self.sql(x) for x in e.expressions) + ")",
+        exp.Glob: lambda self, e: f"{self.sql(e, 'this')} MATCHES {self.sql(e, 'expression')}",
+        exp.Coalesce: lambda self, e: self.func(
+            "NVL" if len(e.expressions) == 1 else "COALESCE", e.this, *e.expressions
+        ),
+        exp.Except: lambda self, e: self.set_operations(e),
+        exp.TimestampTrunc: lambda self, e: (
+            f"EXTEND({self.sql(e, 'this')}, YEAR TO {e.text('unit').upper()})"
+        ),
+        exp.DateTrunc: lambda self, e: f"EXTEND({self.sql(e, 'this')}, YEAR TO {e.text('unit').upper()})",
+        exp.DateFromParts: lambda self, e: self.func("MDY", e.args["month"], e.args["day"], e.args["year"]),
+        exp.DayOfWeek: lambda self, e: self.func("WEEKDAY", e.this),
+        exp.TimeToStr: lambda self, e: self.func("TO_CHAR", e.this, e.args["format"]),
+        exp.StrToTime: lambda self, e: self.func("TO_DATE", e.this, e.args["format"]),
+        exp.StrPosition: lambda self, e: self.func("INSTR", e.this, e.args["substr"]),
+        exp.StddevPop: lambda self, e: self.func("STDEV", e.this),
+        exp.VariancePop: lambda self, e: self.func("VARIANCE", e.this),
+        exp.Substring: lambda self, e: self.func("SUBSTR", e.this, e.args.get("start"), e.args.get("length")),
+        exp.Mod: lambda self, e: self.func("MOD", e.this, e.expression),
+        exp.Pow: lambda self, e: self.func("POW", e.this, e.expression),
+        exp.Ln: lambda self, e: self.func("LOGN", e.this),
+        exp.Boolean: lambda self, e: "'t'" if e.this else "'f'",
+        exp.LastDay: lambda self, e: self.func("LAST_DAY", e.this),
+        exp.CurrentDate: lambda self, e: "TODAY",
+        exp.CurrentTimestamp: lambda self, e: "CURRENT YEAR TO FRACTION(3)",
+    }
+
+    TYPE_MAPPING: ClassVar[dict[Any, str]] = {
+        **generator.Generator.TYPE_MAPPING,
+        exp.DataType.Type.TINYINT: "SMALLINT",
+        exp.DataType.Type.INT: "INTEGER",
+        exp.DataType.Type.FLOAT: "SMALLFLOAT",
+        exp.DataType.Type.DOUBLE: "FLOAT",
+        exp.DataType.Type.TEXT: "LVARCHAR",
+        exp.DataType.Type.TIME: "DATETIME HOUR TO FRACTION(5)",
+        exp.DataType.Type.TIMESTAMP: "DATETIME YEAR TO FRACTION(5)",
+        exp.DataType.Type.TIMESTAMPNTZ: "DATETIME YEAR TO FRACTION(5)",
+        exp.DataType.Type.DATETIME: "DATETIME YEAR TO FRACTION(5)",
+    }
+
+    def datatype_sql(self, expression: exp.DataType) -> str:
+        declared = expression.meta.get("informix")
+        if declared:
+            return str(declared)
+        if expression.this == exp.DataType.Type.VARCHAR and not expression.expressions:
+            return "LVARCHAR"
+        return str(super().datatype_sql(expression))
+
+    def interval_sql(self, expression: exp.Interval) -> str:
+        """A literal as one, anything else with UNITS."""
+        unit, amount = expression.text("unit").upper().removesuffix("S"), expression.this
+        if isinstance(amount, exp.Literal):
+            return f"INTERVAL ({amount.name}) {unit}(9) TO {unit}"
+        return f"{self.sql(amount)} UNITS {unit}"
+
+    def identifier_sql(self, expression: exp.Identifier) -> str:
+        """Without DELIMIDENT there are no quoted names."""
+        if self.dialect.IDENTIFIER_START == "`":
+            name = str(expression.this)
+            if not (name.isidentifier() and (name == name.lower() or not expression.args.get("quoted"))):
+                self.unsupported(f"the name {name!r} needs DELIMIDENT (dialect informix_delimited)")
+            return name
+        return str(super().identifier_sql(expression))
+
+    def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
+        left, right = self.sql(expression, "this"), self.sql(expression, "expression")
+        return f"({left} = {right} OR ({left} IS NULL AND {right} IS NULL))"
+
+    def nullsafeneq_sql(self, expression: exp.NullSafeNEQ) -> str:
+        left, right = self.sql(expression, "this"), self.sql(expression, "expression")
+        return f"NOT ({left} = {right} OR ({left} IS NULL AND {right} IS NULL))"
+
+    def create_sql(self, expression: exp.Create) -> str:
+        """CREATE TEMP TABLE ... AS SELECT is SELECT ... INTO TEMP."""
+        properties = expression.args.get("properties")
+        temporary = properties is not None and properties.find(exp.TemporaryProperty)
+        if temporary and isinstance(expression.expression, exp.Query):
+            return f"{self.sql(expression, 'expression')} INTO TEMP {self.sql(expression, 'this')}"
+        return str(super().create_sql(expression))
+
+    def bracket_sql(self, expression: exp.Bracket) -> str:
+        return f"{self.sql(expression, 'this')}[{self.expressions(expression, flat=True)}]"
+
+    def table_parts(self, expression: exp.Table) -> str:
+        text: str = self.sql(expression, "this")
+        if expression.args.get("db"):
+            text = f"{self.sql(expression, 'db')}.{text}"
+        if expression.args.get("catalog"):
+            text = f"{self.sql(expression, 'catalog')}:{text}"
+        return text
+
+    def select_sql(self, expression: exp.Select) -> str:
+        prefix = _limit_prefix(expression.args.get("limit"), expression.args.get("offset"), self.sql)
+        if prefix:
+            expression = expression.copy()
+            expression.set("limit", None)
+            expression.set("offset", None)
+        text = str(super().select_sql(expression))
+        return text.replace("SELECT ", f"SELECT {prefix}", 1) if prefix else text
+
+
+class StandardParser(InformixParser):
+    """Reads Informix, and says it in the nodes that all dialects know."""
+
+    def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expression | None]:
+        return [None if tree is None else to_standard_nodes(tree) for tree in super().parse(raw_tokens, sql)]
+
+
+class InformixExact(Dialect):  # type: ignore[misc]
+    """IBM Informix SQL with DELIMIDENT off, with nodes of its own."""
+
+    INDEX_OFFSET = 0
+    NULL_ORDERING = "nulls_are_small"
+    Tokenizer = InformixTokenizer
+    Parser = InformixParser
+    Generator = InformixGenerator
+
+
+class InformixExactDelimited(InformixExact):
+    """The same with DELIMIDENT set."""
+
+    Tokenizer = InformixDelimitedTokenizer
+
+
+class Informix(InformixExact):
+    """IBM Informix SQL with DELIMIDENT off."""
+
+    Parser = StandardParser
+
+
+class InformixDelimited(Informix):
+    """IBM Informix SQL with DELIMIDENT set."""
+
+    Tokenizer = InformixDelimitedTokenizer

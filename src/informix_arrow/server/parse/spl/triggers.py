@@ -1,0 +1,227 @@
+"""CREATE TRIGGER as a whole: its actions are read as statements of a routine.
+
+An action's list has commas between its actions, and an action may have commas of its own (`UPDATE t SET a = 1, b = 2`):
+a comma ends an action where the beginning of another stands behind it.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from ...errors import SqlError, not_supported
+from ..parse_query import parse
+from . import codes
+from . import nodes as n
+from .embedded_sql import CLOSING, OPENING
+from .statements import BlockParser
+from .trigger_nodes import NO_NAME, CreateTrigger
+
+_EVENTS = {"INSERT": "I", "UPDATE": "U", "DELETE": "D"}
+_BEGINNINGS = {
+    "INSERT": ("INTO",),
+    "DELETE": ("FROM",),
+    "EXECUTE": ("PROCEDURE", "FUNCTION"),
+}
+_ILLEGAL = frozenset({"BEGIN", "COMMIT", "ROLLBACK", "SET", "SAVEPOINT", "RELEASE"})
+
+
+class TriggerParser(BlockParser):
+    """Reads what stands behind CREATE."""
+
+    def trigger(self) -> CreateTrigger:
+        """A whole CREATE TRIGGER, from behind CREATE to the end of the text."""
+        self.expect("TRIGGER")
+        missing = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        instead = self.accept("INSTEAD", "OF")
+        word = self.word
+        if word == "SELECT" and not instead:
+            raise not_supported("triggers for SELECT", offset=self.token.start + 1)
+        if word not in _EVENTS:
+            raise self.syntax_error()
+        self.index += 1
+        columns: list[str] = []
+        if word == "UPDATE" and not instead and self.accept("OF"):
+            columns.append(self.identifier())
+            while self.accept(","):
+                columns.append(self.identifier())
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise SqlError(codes.TWICE_IN_TRIGGER, 0, 0, column)
+        self.expect("ON")
+        table = self.object_name()
+        old, new = self._referencing(_EVENTS[word])
+        actions = self.token.start if not self.at_end else len(self.sql)
+        before, each, after = self._sections(new or NO_NAME, instead)
+        end = self.tokens[self.index - 1].end + 1
+        enabled = self.accept("ENABLED") or not self.accept("DISABLED")
+        self.skip_semicolons()
+        if not self.at_end:
+            raise self.syntax_error()
+        if not (before.statements or each.statements or after.statements):
+            raise SqlError(codes.NO_ACTION, 0, 0, name)
+        if (old or new) and not each.statements:
+            raise SqlError(codes.NOT_FOR_EACH_ROW, 0, 0, name)
+        return CreateTrigger(
+            name,
+            _EVENTS[word],
+            table,
+            tuple(columns),
+            old,
+            new,
+            before,
+            each,
+            after,
+            self.sql[:actions],
+            self.sql[actions:end],
+            instead,
+            enabled,
+            missing,
+        )
+
+    def _referencing(self, event: str) -> tuple[str, str]:
+        """The names of the values before and after."""
+        found = {"OLD": "", "NEW": ""}
+        if self.accept("REFERENCING"):
+            while self.word in found:
+                which = self.word
+                at = self.token.start
+                self.index += 1
+                self.accept("AS")
+                if found[which] or which == {"I": "OLD", "D": "NEW"}.get(event):
+                    self.index -= 1
+                    raise SqlError(codes.WRONG_CORRELATION, 0, at + 1, which.lower())
+                found[which] = self.identifier()
+                self.accept(",")
+            if not any(found.values()):
+                raise self.syntax_error()
+            if found["OLD"] == found["NEW"]:
+                raise SqlError(codes.WRONG_CORRELATION, 0, 0, found["OLD"])
+        return found["OLD"], found["NEW"]
+
+    def _sections(
+        self, new: str, instead: bool
+    ) -> tuple[n.StatementBlock, n.StatementBlock, n.StatementBlock]:
+        before = self._lists("") if not instead and self.accept("BEFORE") else n.StatementBlock()
+        if instead:
+            self.expect("FOR", "EACH", "ROW")
+            return before, n.StatementBlock(self._actions(new)), n.StatementBlock()
+        each = self._lists(new) if self.accept("FOR", "EACH", "ROW") else n.StatementBlock()
+        after = self._lists("") if self.accept("AFTER") else n.StatementBlock()
+        return before, each, after
+
+    def _lists(self, new: str) -> n.StatementBlock:
+        """`[WHEN (condition)] (action, ...), ...`; `new` is "" where there is no row."""
+        block = n.StatementBlock()
+        while True:
+            if self.accept("WHEN"):
+                start = self.token.start
+                condition = n.SqlText(self.parenthesised(), start + 1)
+                block.statements.append(n.If([(condition, n.StatementBlock(self._actions(new)))], None))
+            else:
+                block.statements += self._actions(new)
+            if not self.accept(","):
+                return block
+
+    def _actions(self, new: str) -> list[n.SplStatement]:
+        self.expect("(")
+        found = [self._action(new)]
+        while self.accept(","):
+            found.append(self._action(new))
+        self.expect(")")
+        return found
+
+    def _action(self, new: str) -> n.SplStatement:
+        word = self.word
+        if word in _ILLEGAL:
+            raise SqlError(codes.ILLEGAL_IN_TRIGGER, 0, 0, word.lower())
+        if word == "EXECUTE":
+            self.index += 1
+            if not (self.accept("PROCEDURE") or self.accept("FUNCTION")):
+                raise self.syntax_error()
+            return self._execution(new)
+        if word not in ("INSERT", "UPDATE", "DELETE"):
+            raise self.syntax_error()
+        start, depth = self.index, 0
+        while not self.at_end:
+            kind = self.token.token_type
+            if kind in OPENING:
+                depth += 1
+            elif kind in CLOSING:
+                if not depth:
+                    break
+                depth -= 1
+            elif not depth and self.word == "," and self._begins(1):
+                break
+            self.index += 1
+        return n.SqlStatement(word, self._text(start, self.index))
+
+    def _begins(self, ahead: int) -> bool:
+        """Whether an action begins some tokens ahead."""
+        word, second = self.peek(ahead), self.peek(ahead + 1)
+        if word in _BEGINNINGS:
+            return second in _BEGINNINGS[word]
+        return word == "UPDATE" and second[:1] not in ("=", ",", ")", ".", "")
+
+    def _execution(self, new: str) -> n.CallStatement:
+        """The name, the arguments and the columns of EXECUTE; INTO gives them values after the statement's."""
+        database, name = self.table_in_any_database()
+        opening = self.token
+        if opening.token_type != TokenType.L_PAREN:
+            raise self.syntax_error()
+        arguments = n.SqlText(self.parenthesised(), opening.start + 1)
+        into: list[str] = []
+        if self.word == "INTO":
+            if not new:
+                raise self.syntax_error()
+            self.index += 1
+            into.append(self._column(new))
+            while self.word == "," and not self._begins(1):
+                self.index += 1
+                into.append(self._column(new))
+        references = self.accept("WITH", "TRIGGER", "REFERENCES")
+        if references and not new:
+            raise self.syntax_error()
+        return n.CallStatement(name, arguments, tuple(into), database=database, references=references)
+
+    def _column(self, new: str) -> str:
+        name = self.identifier()
+        if self.accept("."):  # of the triggering table
+            name = self.identifier()
+        return f"{new}.{name}"
+
+
+def parse_trigger(sql: str, delimident: bool) -> CreateTrigger:
+    """A trigger from the text of its CREATE statement. -201 with its place for SQL that cannot be read."""
+    reader = TriggerParser(sql, delimident)
+    reader.expect("CREATE")
+    found = reader.trigger()
+    for block in (found.before, found.each_row, found.after):
+        _check(block, delimident)
+    return found
+
+
+def _check(block: n.StatementBlock, delimident: bool) -> None:
+    """-201 for SQL in the actions that cannot be read."""
+    for statement in block.statements:
+        if isinstance(statement, n.If):
+            for condition, inner in statement.arms:
+                _parse_sql(condition, "SELECT ", delimident)
+                _check(inner, delimident)
+        elif isinstance(statement, n.CallStatement):
+            if statement.arguments.sql.strip():
+                _parse_sql(statement.arguments, "SELECT ", delimident)
+        elif isinstance(statement, n.SqlStatement):
+            tree = _parse_sql(statement.text, "", delimident)
+            if tree.find(exp.Placeholder):
+                raise SqlError(-201, 0, statement.text.start + 1, "", "a parameter in a trigger")
+
+
+def _parse_sql(text: n.SqlText, head: str, delimident: bool) -> exp.Expression:
+    try:
+        return parse(head + text.sql, delimident)
+    except SqlError as problem:
+        if problem.offset:
+            problem.offset = max(1, problem.offset - len(head)) + text.start
+        raise

@@ -1,0 +1,194 @@
+"""START WITH .. CONNECT BY as a recursive query of DuckDB.
+
+The rows of the table in FROM are numbered, in their own order or in that of ORDER SIBLINGS BY; each row of the tree has
+the numbers of all rows from its root to itself, its path. The order of the paths is that of a walk through the tree
+that goes down before it goes on, and a row that is on its own path closes a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..errors import SqlError, not_supported
+from ..parse import dialect_nodes as d
+from ..types.quoting import quote_identifier
+from ..types.result_types import storage_type
+from .scope import EXPRESSION, FromSource, Scope, TypedExpression, source_offset
+from .translator import Translator
+
+_CYCLE_ERROR = "error('IFX-26079')"
+
+_ROWS, _TREE, _PRIOR, _CHILD = '"_ifx_rows"', '"_ifx_tree"', '"_ifx_prior"', '"_ifx_below"'
+_ROW, _PATH, _LEVEL = '"_ifx_row"', '"_ifx_path"', '"_ifx_level"'
+_LEAF, _IS_CYCLE = "connect_by_isleaf", "connect_by_iscycle"
+_NUMBER = ColumnType.integer()
+
+
+def recursive_query(
+    tr: Translator, node: exp.Select, rows_sql: str, siblings: str, inner: Scope, scope: Scope
+) -> tuple[str, str, str]:
+    """The tree of a hierarchical query.
+
+    Parameters
+    ----------
+    node
+        The query, which may be changed: what it asks of the tree become names in it.
+    rows_sql, siblings
+        DuckDB's text of its FROM, and of ORDER SIBLINGS BY ("" for none).
+    inner, scope
+        What names mean in the table, and gets what they mean in the tree.
+
+    Returns
+    -------
+    tuple
+        DuckDB's text of the common table expressions, of the FROM that takes their place, and of the path of a row.
+    """
+    if len(inner.sources) != 1:
+        raise not_supported("CONNECT BY of several tables")
+    table = inner.sources[0]
+    clause = node.args["connect"]
+    condition, start = clause.args["connect"], clause.args.get("start")
+    prior = FromSource(_PRIOR.strip('"'), table.outputs, None, table.read_columns)
+    at_start = _scope(table, scope, "1")
+    at_step = _scope(table, Scope([prior], parent=scope), f"({_PRIOR}.{_LEVEL} + 1)")
+    joined = tr.filter(_qualify_prior(condition.copy(), table), at_step)
+    duck = table.quoted_alias
+    names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
+    first, then = [*names], [*names]
+    columns: dict[exp.Expression, str] = {}  # what was asked before has its column
+    for asked in list(_ancestor_references(node)):
+        name = columns.get(asked, "")
+        if name:
+            asked.replace(exp.column(name))
+            continue
+        name = columns[asked.copy()] = f"_ifx_asked_{len(columns)}"
+        seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
+        kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
+        first.append(f"CAST({seed.sql} AS {kind}) AS {quote_identifier(name)}")
+        then.append(f"CAST({step} AS {kind}) AS {quote_identifier(name)}")
+        asked.replace(exp.column(name))
+        scope.variables[name] = TypedExpression(
+            f"{duck}.{quote_identifier(name)}",
+            seed.type,
+            EXPRESSION,
+            is_packed_decimal=seed.is_packed_decimal,
+            source=seed.type,
+        )
+    related = joined
+    again = f"list_contains({_PRIOR}.{_PATH}, {duck}.{_ROW})"
+    path = f"list_append({_PRIOR}.{_PATH}, {duck}.{_ROW})"
+    if clause.args.get("nocycle"):
+        joined += f" AND NOT {again}"
+    elif condition.find(exp.Prior) or "level" not in {c.name for c in condition.find_all(exp.Column)}:
+        path = f"CASE WHEN {again} THEN {_CYCLE_ERROR} ELSE {path} END"
+    numbered = f"SELECT {', '.join(names)}, row_number() OVER ({siblings}) AS {_ROW} FROM {rows_sql}"
+    filtered = f" WHERE {tr.filter(start, at_start)}" if start is not None else ""
+    seeds = f"SELECT {', '.join(first)}, 1 AS {_LEVEL}, [{duck}.{_ROW}] AS {_PATH} FROM {_ROWS} AS {duck}{filtered}"
+    steps = (
+        f"SELECT {', '.join(then)}, {_PRIOR}.{_LEVEL} + 1, {path} "
+        f"FROM {_TREE} AS {_PRIOR} JOIN {_ROWS} AS {duck} ON {joined}"
+    )
+    scope.variables["level"] = TypedExpression(f"{duck}.{_LEVEL}", _NUMBER, "level")
+    told = {
+        _LEAF: f"NOT EXISTS (SELECT 1 FROM {_TREE} AS {_CHILD} WHERE {_CHILD}.{_PATH}[:-2] = {_PRIOR}.{_PATH})",
+        _IS_CYCLE: f"EXISTS (SELECT 1 FROM {_ROWS} AS {duck} WHERE {related} AND {again})",
+    }
+    wanted = {column.name for column in node.find_all(exp.Column)} & set(told)
+    if _IS_CYCLE in wanted and not clause.args.get("nocycle"):
+        raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
+    tree = f"{_TREE} AS {duck}"
+    if wanted:
+        items = "".join(
+            f", CAST({told[name]} AS INTEGER) AS {quote_identifier(name)}" for name in sorted(wanted)
+        )
+        tree = f"(SELECT {_PRIOR}.*{items} FROM {_TREE} AS {_PRIOR}) AS {duck}"
+        scope.variables |= {
+            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in wanted
+        }
+    scope.sources.append(FromSource(table.alias, table.outputs, None, table.read_columns))
+    ctes = f"{_ROWS} AS MATERIALIZED ({numbered}), {_TREE} AS ({seeds} UNION ALL {steps})"
+    return ctes, tree, f"{duck}.{_PATH}"
+
+
+def _scope(table: FromSource, around: Scope, level: str) -> Scope:
+    source = FromSource(table.alias, table.outputs, None, table.read_columns)
+    return Scope([source], parent=around, variables={"level": TypedExpression(level, _NUMBER, "level")})
+
+
+def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
+    """What a query asks of rows further up: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH. Not in its
+    hierarchical clause, whose PRIOR is read there, nor in other queries inside it."""
+    clause = node.args["connect"]
+    for part in node.walk(prune=lambda n: n is clause or (n is not node and isinstance(n, exp.Query))):
+        if part is clause or not isinstance(part, (exp.Prior, d.ConnectByRoot, exp.Anonymous)):
+            continue
+        if not isinstance(part, exp.Anonymous) or part.name.lower() == "sys_connect_by_path":
+            yield part
+
+
+def _values(
+    tr: Translator, asked: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
+) -> tuple[TypedExpression, str]:
+    """What is asked in a root, and in a row below another one, which has `before`."""
+    if isinstance(asked, d.ConnectByRoot):
+        return tr.values.settle(tr.expr(asked.this, at_start)), before
+    if isinstance(asked, exp.Prior):
+        found = tr.values.settle(tr.expr(_qualify_prior(asked.copy(), table), at_step))
+        nothing = TypedExpression("NULL", found.type, found.name, is_packed_decimal=found.is_packed_decimal)
+        return nothing, found.sql
+    if len(asked.expressions) != 2:
+        raise SqlError(-201, 0, source_offset(asked) or 1)
+    value, separator = asked.expressions
+    link = exp.DPipe(this=separator.copy(), expression=value.copy())
+    seed, step = tr.expr(link, at_start), tr.expr(link.copy(), at_step)
+    return TypedExpression(seed.sql, ColumnType.lvarchar(32739), EXPRESSION), f"{before} || {step.sql}"
+
+
+def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expression:
+    """A condition whose PRIOR operands name the row above."""
+
+    def renamed(node: exp.Expression) -> exp.Expression:
+        if not isinstance(node, exp.Prior):
+            return node
+        for column in list(node.find_all(exp.Column)):
+            if column.name == "level" and not column.table and table.find("level") is None:
+                column.replace(exp.Paren(this=exp.Sub(this=column.copy(), expression=exp.Literal.number(1))))
+            elif column.table in ("", table.alias) and table.find(column.name) is not None:
+                column.set("table", exp.to_identifier(_PRIOR.strip('"'), quoted=True))
+        return exp.Paren(this=node.this)
+
+    return condition.transform(renamed)
+
+
+def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
+    """The items of ORDER SIBLINGS BY, with what they mean where they are positions or names of the projection; the
+    clause is taken out of the query."""
+    order = node.args.get("order")
+    if order is None or not order.args.get("siblings"):
+        return []
+    node.set("order", None)
+    named = {item.alias: item.this for item in node.expressions if isinstance(item, exp.Alias)}
+    keys = []
+    for item in order.expressions:
+        key = item.this
+        if isinstance(key, exp.Literal) and not key.is_string and str(key.this).isdigit():
+            place = int(key.this)
+            if not 1 <= place <= len(node.expressions):
+                raise SqlError(-251, 0, 0, str(key.this)[:20])
+            chosen = node.expressions[place - 1]
+            item.set("this", (chosen.this if isinstance(chosen, exp.Alias) else chosen).copy())
+        elif isinstance(key, exp.Column) and not key.table and key.name in named:
+            item.set("this", named[key.name].copy())
+        keys.append(item)
+    return keys
+
+
+def is_tree_ordered(node: exp.Select) -> bool:
+    """Whether the rows of a hierarchical query come as the tree has them: nothing else orders or gathers them."""
+    if any(node.args.get(name) for name in ("order", "group", "having", "distinct")):
+        return False
+    aggregates = (found for item in node.expressions for found in item.find_all(exp.AggFunc))
+    return all(found.find_ancestor(exp.Window, exp.Select) is not node for found in aggregates)

@@ -1,0 +1,14 @@
+"""All built-in functions of values, by name."""
+
+from __future__ import annotations
+
+from . import conditionals, datetimes, numbers, strings, type_names
+from .handler import FunctionTable
+
+BUILTIN: FunctionTable = {
+    **type_names.FUNCTIONS,
+    **strings.FUNCTIONS,
+    **datetimes.FUNCTIONS,
+    **numbers.FUNCTIONS,
+    **conditionals.FUNCTIONS,
+}

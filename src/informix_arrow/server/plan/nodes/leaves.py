@@ -1,0 +1,159 @@
+"""Literals, NULL, names, parameters and variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isinf
+
+from sqlglot import exp
+
+from ....wire.types import ColumnType
+from ...errors import SqlError, not_supported
+from ...parse import dialect_nodes as d
+from ...types.nested_types import is_row
+from ...types.quoting import quote_string
+from ...types.result_types import is_floating_decimal, storage_type
+from .. import sequences
+from ..scope import CONSTANT, EXPRESSION, Scope, TypedExpression, source_offset
+from ..translator import NodeTranslators, Translator
+from ..values.nested import Constructor, field
+from ..variables import RoutineVariable
+from .calls import call
+
+_ROLES = ("current_role", "default_role")
+_SESSION_WORDS = frozenset({"user", "current_user", "dbservername", "sitename", *_ROLES})
+
+
+def _literal(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    value = str(node.this)
+    if node.is_string:
+        n = max(1, tr.ctx.byte_length(value))
+        kind = ColumnType.char(n) if n <= 32767 else ColumnType.lvarchar(32739)
+        return TypedExpression(quote_string(value), kind, CONSTANT, literal=value)
+    lowered = value.lower()
+    if "e" in lowered:
+        if isinf(float(lowered)):
+            raise SqlError(-204)
+        return TypedExpression(value, ColumnType.float_(), CONSTANT, is_number_literal=True)
+    whole, _, fraction = lowered.partition(".")
+    digits = len(whole.lstrip("0")) + len(fraction)
+    if not fraction and digits <= 10 and int(whole or 0) <= 2147483647:
+        return TypedExpression(whole or "0", ColumnType.integer(), CONSTANT, is_number_literal=True)
+    if digits > 32:
+        if fraction or len(whole.strip("0")) > 32:
+            raise SqlError(-1226, 0, 0)
+        return TypedExpression(
+            f"_ifx_key({quote_string(whole)})", ColumnType.decimal(32), CONSTANT, is_packed_decimal=True
+        )
+    scale = len(fraction)
+    return TypedExpression(
+        value, ColumnType.decimal(max(1, digits, scale), scale), CONSTANT, is_number_literal=True
+    )
+
+
+def _column(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    parts = [part.name for part in node.parts]
+    if len(parts) == 1 and parts[0] in _SESSION_WORDS and not node.this.args.get("quoted"):
+        found = _session_word(tr, parts[0], scope)
+        if found is not None:
+            return found
+    number = sequences.translate_reference(tr.ctx, parts, scope) if len(parts) > 1 else None
+    return number if number is not None else _path(tr, parts, scope, source_offset(node))
+
+
+def _session_word(tr: Translator, word: str, scope: Scope) -> TypedExpression | None:
+    """USER, DBSERVERNAME and their like, where no column of that name is in scope."""
+    try:
+        scope.resolve(word, "")
+    except SqlError:
+        if word in ("dbservername", "sitename"):
+            return TypedExpression(quote_string(tr.ctx.server_name), ColumnType.varchar(128), CONSTANT)
+        if word in _ROLES:
+            tr.ctx.session_only = True  # no other session's
+            role = tr.ctx.roles()[_ROLES.index(word)]
+            return TypedExpression(
+                quote_string(role) if role else "CAST(NULL AS VARCHAR)", ColumnType.char(32), CONSTANT
+            )
+        return TypedExpression(quote_string(tr.ctx.user), ColumnType.char(32), CONSTANT)
+    return None
+
+
+def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedExpression:
+    """`column`, `table.column`, and fields of ROWs behind either."""
+    if len(parts) == 1:
+        return scope.resolve(parts[0], "", offset)
+    try:
+        base, rest = scope.resolve(parts[1], parts[0], offset), parts[2:]
+    except SqlError as e:
+        try:
+            base, rest = scope.resolve(parts[0], "", offset), parts[1:]
+        except SqlError:
+            raise e from None
+        if not is_row(base.type):
+            raise SqlError(-217, 0, offset, parts[1]) from None
+    for name in rest:
+        if not is_row(base.type):
+            raise SqlError(-217, 0, offset, name)
+        base = field(base, name)
+    return base
+
+
+def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    """`owner.function(...)`: the owner says nothing; else a field of a ROW."""
+    if isinstance(node.expression, exp.Anonymous):
+        return call(tr, node.expression, scope)
+    base = tr.expr(node.this, scope)
+    if not is_row(base.type):
+        raise not_supported("a name of this many parts", offset=source_offset(node) or 1)
+    return field(base, node.expression.name)
+
+
+def _collection(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    parts = tuple(tr.expr(item, scope) for item in node.expressions)
+    return TypedExpression("NULL", None, CONSTANT, value=Constructor(str(node.args["kind"]), parts))
+
+
+def _placeholder(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    index = int(node.meta["index"])
+    tr.ctx.used_params.add(index)
+    return TypedExpression(f"$p{index}", tr.ctx.params[index], EXPRESSION, param=index)
+
+
+def _variable(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    """As a column of the variable's type would be."""
+    number: int = node.meta["index"]
+    t: ColumnType = node.meta["type"]
+    tr.ctx.params[number] = t
+    tr.ctx.assigned_params.add(number)
+    tr.ctx.used_params.add(number)
+    return TypedExpression(
+        f"CAST($p{number} AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
+    )
+
+
+def _null(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    return TypedExpression("NULL", None, CONSTANT)
+
+
+def _boolean(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    return TypedExpression("TRUE" if node.this else "FALSE", ColumnType.boolean(), CONSTANT)
+
+
+def _paren(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
+    inner = tr.expr(node.this, scope)
+    if inner.param >= 0:
+        return inner
+    return replace(inner, sql=f"({inner.sql})")
+
+
+NODES: NodeTranslators = {
+    exp.Literal: _literal,
+    exp.Column: _column,
+    exp.Dot: _dot,
+    exp.Placeholder: _placeholder,
+    RoutineVariable: _variable,
+    exp.Null: _null,
+    exp.Boolean: _boolean,
+    exp.Paren: _paren,
+    d.CollectionLiteral: _collection,
+}

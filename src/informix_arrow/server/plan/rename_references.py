@@ -1,0 +1,101 @@
+"""The text of a view's query, or of a CHECK, when a table or a column that it names is called differently now.
+
+Names are replaced where they stand; all else, comments included, is as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from sqlglot import exp
+
+from ..catalog.catalog import TableInfo
+from .views import FindTable
+
+_UNQUOTED_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
+
+
+def reads_table(tree: exp.Expression, database: str, names: Collection[str]) -> bool:
+    """Whether a query has a table of that database, by one of its `names`, in a FROM."""
+    return any(_is_table(node, database, names) for node in tree.find_all(exp.Table))
+
+
+def rename_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> str:
+    """A query with the name that a table has now."""
+    named = [node for node in tree.find_all(exp.Table) if _is_table(node, table.database, {table.name})]
+    found = [node.this for node in named]
+    if any(not node.alias for node in named):  # then its columns may be qualified by its name
+        found += [c.args["table"] for c in tree.find_all(exp.Column) if c.table == table.name]
+    return _apply_edits(sql, [(node, _quoted_like(sql, node, new)) for node in found])
+
+
+def rename_column(
+    sql: str, tree: exp.Expression, database: str, names: Collection[str], old: str, new: str, find: FindTable
+) -> str:
+    """A query with the name that a column of a table has now, which has these `names`. What a query in FROM calls its
+    own columns stays."""
+    edits = []
+    for column in tree.find_all(exp.Column):
+        if column.name == old and _is_column_of(column, database, names, find):
+            word = _quoted_like(sql, column.this, new)
+            select = column.parent
+            inner = isinstance(select, exp.Select) and select is not tree and column.arg_key == "expressions"
+            edits.append((column.this, f"{word} as {_quoted_like(sql, column.this, old)}" if inner else word))
+    return _apply_edits(sql, edits)
+
+
+def rename_condition_column(condition: str, query: str, tree: exp.Expression, old: str, new: str) -> str:
+    """The text of a CHECK, which ends the `query` that `tree` was read from."""
+    nodes = [column.this for column in tree.find_all(exp.Column) if column.name == old]
+    head = len(query) - len(condition)
+    return _apply_edits(query, [(node, _quoted_like(query, node, new)) for node in nodes])[head:]
+
+
+def _is_table(node: exp.Table, database: str, names: Collection[str]) -> bool:
+    return node.name in names and (node.catalog or database) == database
+
+
+def _sources(select: exp.Select) -> Iterator[exp.Expression]:
+    """The tables and queries in a SELECT's own FROM."""
+    for key in ("from_", "from", "joins"):
+        parts = select.args.get(key) or []
+        for part in parts if isinstance(parts, list) else [parts]:
+            for node in part.find_all(exp.Table, exp.Subquery):
+                if node.parent_select is select:
+                    yield node
+
+
+def _is_column_of(column: exp.Column, database: str, names: Collection[str], find: FindTable) -> bool:
+    """Whether a column is one of that table's: the nearest query around it decides in whose FROM it can be found."""
+    select = column.parent_select
+    while select is not None:
+        for source in _sources(select) if isinstance(select, exp.Select) else ():
+            if column.table and source.alias_or_name != column.table:
+                continue
+            if isinstance(source, exp.Table) and _is_table(source, database, names):
+                return True
+            if column.table or column.name in _columns(source, database, find):
+                return False
+        select = select.parent_select
+    return False
+
+
+def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str]:
+    if isinstance(source, exp.Table):
+        found = find(source.catalog or database, source.name)
+        return [column.name for column in found.columns] if found is not None else []
+    return list(source.unnest().named_selects)
+
+
+def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
+    """A name as an identifier, quoted where the old one was or it has to be."""
+    quoted = sql[node.meta["start"]] == '"' or not _UNQUOTED_IDENTIFIER.fullmatch(name)
+    return '"' + name.replace('"', '""') + '"' if quoted else name
+
+
+def _apply_edits(sql: str, edits: list[tuple[exp.Expression, str]]) -> str:
+    places = {(node.meta["start"], node.meta["end"] + 1): text for node, text in edits}
+    for (start, end), text in sorted(places.items(), reverse=True):
+        sql = sql[:start] + text + sql[end:]
+    return sql

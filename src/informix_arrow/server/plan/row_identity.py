@@ -1,0 +1,138 @@
+"""How single rows are found again: what identifies a row, and queries that tell the identity of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from sqlglot import exp
+
+from ..catalog.catalog import TableInfo, key_part
+from ..parse.conjuncts import conjuncts
+from ..types.quoting import quote_identifier
+from ..types.result_types import INTEGERS
+from .scope import OutputColumn, integer_literal
+from .variables import RoutineVariable
+
+
+def identity_names(info: TableInfo) -> tuple[str, ...]:
+    """The columns of a table that identify a row: its primary key, or else DuckDB's row id, which a row keeps as
+    long as no column of an index is changed."""
+    for unique in info.unique_constraints:
+        if unique.kind == "P":
+            return unique.columns
+    return ("rowid",)
+
+
+def identity_sql(info: TableInfo, alias: str) -> list[str]:
+    """The identity as DuckDB expressions: keys are what their indexes are of."""
+    return [
+        f"{quote_identifier(alias)}.rowid" if name == "rowid" else key_part(info, name, alias)
+        for name in identity_names(info)
+    ]
+
+
+def matching_keys_query(info: TableInfo, alias: str, where: str) -> str:
+    """The query for the identities of the rows of an UPDATE or DELETE, as k0, k1, ..."""
+    items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
+    return f"SELECT {items} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+
+
+def in_rows_condition(info: TableInfo, alias: str) -> str:
+    """The condition for the rows whose identities are in the Arrow table `_ifx_rows`."""
+    names = identity_sql(info, alias)
+    keys = ", ".join(f"k{i}" for i in range(len(names)))
+    left = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    return f" WHERE {left} IN (SELECT {keys} FROM _ifx_rows)"
+
+
+def new_values_query(info: TableInfo, alias: str, made: Sequence[str], kept: Sequence[str]) -> str:
+    """The query for the new values of an UPDATE's rows, as m0, m1, ..., beside their identities and the columns
+    `kept`, which have a _ before their names; without a WHERE."""
+    items = [f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias))]
+    items += [f"{value} AS m{i}" for i, value in enumerate(made)]
+    items += [
+        f"{quote_identifier(alias)}.{quote_identifier(name)} AS {quote_identifier(f'_{name}')}"
+        for name in kept
+    ]
+    return f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}"
+
+
+def bound_key_condition(info: TableInfo, alias: str) -> str:
+    """The condition for the row whose identity is bound to k0, k1, ..."""
+    return " WHERE " + " AND ".join(f"{name} = $k{i}" for i, name in enumerate(identity_sql(info, alias)))
+
+
+def primary_key_values(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
+    """The values of the primary key, when that is all that a WHERE asks for and they are integers, as
+    `KeyedModify.key`; else none."""
+    parts = _conjuncts(tree)
+    named = {name: value for name, value in map(partial(_equality, info, alias), parts) if name}
+    primary = identity_names(info)
+    if len(parts) != len(named) or named.keys() != set(primary):
+        return ()
+    key_values: list[str | int] = []
+    for name in primary:
+        value, column = named[name], info.column(name)
+        if column is None or column.type.code not in INTEGERS:
+            return ()
+        if isinstance(value, exp.Placeholder):
+            key_values.append(f"p{value.meta['index']}")
+        else:
+            number = integer_literal(value)
+            if number is None:
+                return ()
+            key_values.append(number)
+    return tuple(key_values)
+
+
+def has_key_equality(tree: exp.Expression, info: TableInfo, alias: str) -> bool:
+    """Whether a WHERE wants one value of some key."""
+    named = {_equality(info, alias, part)[0] for part in _conjuncts(tree)}
+    return any(named.issuperset(key.columns) for key in info.keys)
+
+
+def _conjuncts(tree: exp.Expression) -> list[exp.Expression]:
+    """The conditions that must all hold in its WHERE, without parentheses around them."""
+    where = tree.args.get("where")
+    return [part.unnest() for part in conjuncts(where.this)] if where is not None else []
+
+
+def _equality(info: TableInfo, alias: str, node: exp.Expression) -> tuple[str, exp.Expression]:
+    """The column that a condition wants to be equal to a parameter or literal, and that; "" for what is no such
+    condition."""
+    if isinstance(node, exp.EQ):
+        for column, value in ((node.this, node.expression), (node.expression, node.this)):
+            if (
+                isinstance(column, exp.Column)
+                and isinstance(value, (exp.Placeholder, exp.Literal))
+                and not isinstance(value, RoutineVariable)
+                and column.table in ("", alias)
+                and info.column(column.name) is not None
+            ):
+                return column.name, value
+    return "", node
+
+
+def with_row_keys(
+    tree: exp.Expression, sql: str, outputs: Sequence[OutputColumn], info: TableInfo | None
+) -> str:
+    """The text of a query with the identities of its rows as further columns k0, k1, ...; "" when its rows are not
+    rows of one table."""
+    if not isinstance(tree, exp.Select) or info is None or info.kind != "T":
+        return ""
+    if any(
+        tree.args.get(name) for name in ("with_", "distinct", "connect", "group", "having", "joins", "into")
+    ):
+        return ""
+    if any(item.find(exp.AggFunc) for item in tree.expressions):
+        return ""
+    source = (tree.args.get("from_") or tree.args.get("from")).this
+    if not isinstance(source, exp.Table) or source.args.get("joins"):
+        return ""
+    alias = source.alias or source.name
+    head = "SELECT " + ", ".join(f"{output.sql} AS c{i}" for i, output in enumerate(outputs))
+    if not sql.startswith(f"{head} FROM {info.duck_name} AS {quote_identifier(alias)}"):
+        return ""  # of a view
+    keys = "".join(f", {name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
+    return head + keys + sql[len(head) :]

@@ -1,0 +1,57 @@
+"""`sequence.NEXTVAL` and `sequence.CURRVAL`.
+
+All of them that name one sequence in one row are the same number. DuckDB's nextval() makes a number wherever it stands,
+so it is used where a statement names its sequence once. With several of them the number is drawn once, before the
+statement runs: right for statements of one row, and a second row is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..types.quoting import quote_string
+from .context import TranslationContext
+from .scope import Scope, TypedExpression
+
+NEXTVAL_PREFIX, CURRVAL_PREFIX = "drawn_", "current_"
+"""How the session values of numbers begin; the sequence's tabid stands behind."""
+
+_NEXT = re.compile(r"nextval\('(?:[^']|'')*'\)")
+
+_WORDS = ("nextval", "currval")
+_NOT_ONE_ROW = "IFX-201"
+
+
+def collect_references(ctx: TranslationContext, tree: exp.Expression) -> None:
+    """Know how often a statement names what may be sequences, before it is translated."""
+    for column in tree.find_all(exp.Column):
+        if column.name in _WORDS and column.table:
+            ctx.sequences.setdefault(column.table, []).append(column.name)
+
+
+def translate_reference(ctx: TranslationContext, parts: list[str], scope: Scope) -> TypedExpression | None:
+    """The number for `[owner.]name.NEXTVAL` or CURRVAL; None when that is no sequence."""
+    if len(parts) < 2 or parts[-1] not in _WORDS:
+        return None
+    known = ctx.schema.find_sequence(None, parts[-2])
+    if known is None:
+        return None
+    words, t = ctx.sequences.get(parts[-2], [parts[-1]]), ColumnType.int8()
+    if words == ["nextval"]:
+        return TypedExpression(f"nextval({quote_string(known.duck_name)})", t, "nextval")
+    if "nextval" not in words:
+        return TypedExpression(
+            f"CAST({ctx.session_value(f'{CURRVAL_PREFIX}{known.tabid}')} AS BIGINT)", t, "currval"
+        )
+    sql = f"CAST({ctx.session_value(f'{NEXTVAL_PREFIX}{known.tabid}')} AS BIGINT)"
+    if scope.sources:
+        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_NOT_ONE_ROW}') AS BIGINT) END)"
+    return TypedExpression(sql, t, parts[-1])
+
+
+def without_nextval(sql: str) -> str:
+    """A text for DuckDB that draws no numbers: it is run for something else than its values."""
+    return _NEXT.sub("CAST(1 AS BIGINT)", sql)

@@ -1,0 +1,106 @@
+"""DATE and DATETIME in DuckDB text: writing them out, and EXTEND."""
+
+from __future__ import annotations
+
+from ....wire.qualifiers import Field, Qualifier
+from ....wire.types import ColumnType, TypeCode
+from ...errors import SqlError, not_supported
+from ...types.quoting import quote_string
+from ...types.result_types import datetime_storage, is_character
+from ..context import TranslationContext
+
+_FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}
+_BEFORE = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+
+
+_FIRST, _LAST = "DATE '0001-01-01'", "DATE '9999-12-31'"
+
+
+def checked_date_sql(sql: str, *, of_number: bool = False) -> str:
+    """A computed DATE; an error for one that no DATE of Informix can be, as DuckDB's can: before the year 1 and behind
+    9999. It is -1267, or -1218 for the day of a number: errors.py knows them by the casts. The text stands here once,
+    as sums are made of sums."""
+    unsigned = "UBIGINT" if of_number else "UINTEGER"
+    sql = f"({_LAST} - CAST(CAST({_LAST} - {sql} AS {unsigned}) AS INTEGER))"
+    return f"({_FIRST} + CAST(CAST({sql} - {_FIRST} AS {unsigned}) AS INTEGER))"
+
+
+def checked_datetime_sql(sql: str, storage: str) -> str:
+    """As `checked_date_sql`, for a DATETIME as well."""
+    if storage == "DATE":
+        return checked_date_sql(sql)
+    if storage != "TIMESTAMP":
+        return sql
+    beyond = f"{sql} < TIMESTAMP '0001-01-01' OR CAST({sql} AS DATE) > {_LAST}"
+    return f"(CASE WHEN {beyond} THEN CAST(error('IFX-1267') AS TIMESTAMP) ELSE {sql} END)"
+
+
+_MOMENT = r"\s*\d+-\d+-\d+([ T]+\d+:\d+(:\d+(\.\d*)?)?)?\s*"
+
+
+def parse_datetime_sql(sql: str) -> str:
+    """SQL of the DATETIME that a text says, a day at least: -1262 for any other, of which DuckDB would read words such
+    as "infinity" and "epoch", and take time zones for nothing."""
+    found = checked_datetime_sql(f"CAST(trim({sql}) AS TIMESTAMP)", "TIMESTAMP")
+    wrong = f"NOT regexp_full_match({sql}, {quote_string(_MOMENT)})"
+    return f"(CASE WHEN {wrong} THEN CAST(error('IFX-1262') AS TIMESTAMP) ELSE {found} END)"
+
+
+def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
+    """SQL that writes a stored DATE or DATETIME as Informix's text."""
+    if t.code == TypeCode.DATE:
+        order = (dbdate or "MDY4/").upper()
+        separator = order[-1] if order[-1] in "/-." else ("/" if not order.endswith("0") else "")
+        fields = [c for c in order if c in "MDY"]
+        pieces = {"M": "%m", "D": "%d", "Y": "%y" if "2" in order else "%Y"}
+        return f"strftime({sql}, {quote_string(separator.join(pieces[f] for f in fields))})"
+    qualifier = t.qualifier
+    if qualifier is None or datetime_storage(qualifier) == "VARCHAR":
+        return sql
+    layout = ""
+    for name in qualifier.field_names:
+        if name != "FRACTION":
+            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+    if qualifier.start == Field.HOUR:
+        sql = f"(DATE '2000-01-01' + {sql})"
+    if not qualifier.has_seconds_fraction:
+        return f"strftime({sql}, {quote_string(layout)})"
+    whole = len("00:00:00.") if qualifier.start == Field.HOUR else len("2000-01-01 00:00:00.")
+    kept = whole + qualifier.fraction_digits
+    return f"left(strftime({sql}, {quote_string(layout + '.%f')}), {kept})"
+
+
+def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: TranslationContext) -> str:
+    """SQL of EXTEND: a stored DATE or DATETIME as the storage of another qualifier."""
+    if source.code == TypeCode.DATETIME and source.qualifier is not None:
+        storage = datetime_storage(source.qualifier)
+        if storage == "VARCHAR":
+            if source.qualifier == qualifier:
+                return sql
+            raise SqlError(-1266)
+        if storage == "TIME":
+            sql = f"(CAST({ctx.session_value('now')} AS DATE) + {sql})"
+        elif storage == "DATE":
+            sql = f"CAST({sql} AS TIMESTAMP)"
+    elif is_character(source):
+        sql = parse_datetime_sql(sql)
+    else:
+        sql = f"CAST({sql} AS TIMESTAMP)"
+    wanted = datetime_storage(qualifier)
+    if wanted == "DATE":
+        return f"CAST({sql} AS DATE)"
+    if wanted == "VARCHAR":
+        layout = ""
+        for name in qualifier.field_names:
+            if name == "FRACTION":
+                raise not_supported("EXTEND to a DATETIME of this qualifier", -1266)
+            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+        return f"strftime({sql}, {quote_string(layout)})"
+    if qualifier.has_seconds_fraction:
+        unit = 10 ** (6 - qualifier.fraction_digits)
+        if unit > 1:
+            sql = f"({sql} - to_microseconds(microsecond({sql}) % {unit}))"
+    else:
+        unit_name = ["year", "month", "day", "hour", "minute", "second"][qualifier.end // 2]
+        sql = f"date_trunc('{unit_name}', {sql})"
+    return f"CAST({sql} AS TIME)" if wanted == "TIME" else f"CAST({sql} AS TIMESTAMP)"

@@ -1,0 +1,191 @@
+"""Collections and ROWs in DuckDB text: constructors, casts, the literal text of a value, comparison.
+
+Storage is described in types/nested_values.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ....wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
+from ...errors import SqlError
+from ...types.nested_types import (
+    UserDefinedType,
+    declare,
+    element_type,
+    is_collection,
+    is_nested,
+    is_row,
+    row_fields,
+    same_type,
+)
+from ...types.quoting import lambda_sql, quote_identifier, quote_string
+from ...types.result_types import (
+    DECIMALS,
+    FLOATS,
+    INTEGERS,
+    common_type,
+    is_floating_decimal,
+    storage_type,
+    without_serial,
+)
+from ..scope import TypedExpression
+
+_WRONG = -9634
+_INTEGER_WIDTHS = {TypeCode.SMALLINT: 6, TypeCode.INTEGER: 11}
+"""Whole numbers inside a literal are padded to their display width (TYPES section 11); others are not."""
+
+
+class PartConverter(Protocol):
+    """What brings the parts of such a value to their types (casting.Values)."""
+
+    def cast(self, ex: TypedExpression, t: ColumnType) -> TypedExpression: ...
+
+    def assign(self, ex: TypedExpression, t: ColumnType) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """`SET{...}`, `ROW(...)` before its type is known."""
+
+    kind: str
+    elements: tuple[TypedExpression, ...]
+
+
+def inferred_type(made: Constructor) -> ColumnType:
+    """The type of a constructor that stands alone: its parts' own types."""
+    types = [inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in made.elements]
+    if made.kind == "ROW":
+        fields = [f"f{i} {_text_of(t)}" for i, t in enumerate(types, 1)]
+        return declare(f"ROW({', '.join(fields)})", lambda name: None)
+    element: ColumnType | None = None
+    for t in types:
+        element = common_type(element, t)
+    if element is None:
+        raise SqlError(_WRONG, 0, 0, made.kind.lower(), "an empty collection needs a cast")
+    return declare(f"{made.kind}({_text_of(element)} not null)", lambda name: None)
+
+
+def _text_of(t: ColumnType | None) -> str:
+    if t is None:
+        return "lvarchar"
+    return (t.definition or t.sql) if isinstance(t, UserDefinedType) else without_serial(t).sql
+
+
+def build_value(parts: PartConverter, made: Constructor, t: ColumnType) -> str:
+    """A constructor as a value of `t`. -9634 for another kind or number of parts, -391 for a NULL element."""
+    if made.kind != TypeCode(t.code).name:
+        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"a {made.kind} in place of {t.sql}")
+    if is_row(t):
+        fields = row_fields(t)
+        if len(fields) != len(made.elements):
+            raise SqlError(
+                _WRONG, 0, 0, t.sql.lower(), f"{len(made.elements)} fields in place of {len(fields)}"
+            )
+        items = [
+            f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
+            for part, (name, member) in zip(made.elements, fields, strict=True)
+        ]
+        return f"CAST(struct_pack({', '.join(items)}) AS {storage_type(t)})"
+    member = element_type(t)
+    items = [_convert_part(parts, part, member, made.kind) for part in made.elements]
+    return canonical(f"CAST(list_value({', '.join(items)}) AS {storage_type(t)})", t)
+
+
+def _convert_part(parts: PartConverter, part: TypedExpression, t: ColumnType, where: str) -> str:
+    if not t.not_null:
+        return parts.assign(part, t)
+    if part.sql == "NULL" and part.param < 0 and part.value is None:
+        raise SqlError(-391, 0, 0, where)
+    sql = parts.assign(part, t)
+    if part.literal is not None or part.is_number_literal or part.value is not None:
+        return sql
+    return f"(CASE WHEN {sql} IS NULL THEN error('IFX-391') ELSE {sql} END)"
+
+
+def canonical(sql: str, t: ColumnType) -> str:
+    """Elements in the order of storage, each once in a SET."""
+    if t.code == TypeCode.LIST:
+        return sql
+    if t.code == TypeCode.MULTISET:
+        return f"list_sort({sql}, 'ASC', 'NULLS LAST')"
+    found = f"list_sort(list_distinct({sql}))"
+    if element_type(t).not_null:
+        return found
+    rest = f"CASE WHEN list_contains(list_transform({sql}, {lambda_sql('x', 'x IS NULL')}), TRUE) THEN [NULL] ELSE [] END"
+    return f"list_concat({found}, {rest})"
+
+
+def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int = 0) -> str:
+    """A stored value of one nested type as another of the same kind, part by part."""
+    if same_type(source, t):
+        return sql
+    if source.code != t.code and not (is_collection(source) and is_collection(t)):
+        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{source.sql} in place of {t.sql}")
+    if is_row(t):
+        here, there = row_fields(source), row_fields(t)
+        if len(here) != len(there):
+            raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{len(here)} fields in place of {len(there)}")
+        items = [
+            f"{quote_identifier(new)} := "
+            + _convert_by_kind(parts, f"struct_extract({sql}, {quote_string(old)})", a, b, depth)
+            for (old, a), (new, b) in zip(here, there, strict=True)
+        ]
+        return f"(CASE WHEN {sql} IS NOT NULL THEN CAST(struct_pack({', '.join(items)}) AS {storage_type(t)}) END)"
+    variable = f"e{depth}"
+    body = _convert_by_kind(parts, variable, element_type(source), element_type(t), depth + 1)
+    found = f"CAST(list_transform({sql}, {lambda_sql(variable, body)}) AS {storage_type(t)})"
+    return canonical(found, t)
+
+
+def _convert_by_kind(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int) -> str:
+    if is_nested(source) and is_nested(t):
+        return convert(parts, sql, source, t, depth)
+    return parts.assign(
+        TypedExpression(sql, source, is_packed_decimal=is_floating_decimal(source), source=source), t
+    )
+
+
+def literal_text(parts: PartConverter, sql: str, t: ColumnType, depth: int = 0) -> str:
+    """The literal text of a stored value: `SET{1          ,2          }`, `ROW('Alice',30         )`."""
+    if is_row(t):
+        items = [
+            f"coalesce({_part_text(parts, f'struct_extract({sql}, {quote_string(name)})', member, depth)}, 'NULL')"
+            for name, member in row_fields(t)
+        ]
+        joined = " || ',' || ".join(items)
+        return f"(CASE WHEN {sql} IS NOT NULL THEN 'ROW(' || {joined} || ')' END)"
+    variable = f"e{depth}"
+    body = f"coalesce({_part_text(parts, variable, element_type(t), depth + 1)}, 'NULL')"
+    items_sql = f"array_to_string(list_transform({sql}, {lambda_sql(variable, body)}), ',')"
+    return f"('{TypeCode(t.code).name}{{' || {items_sql} || '}}')"
+
+
+def _part_text(parts: PartConverter, sql: str, t: ColumnType, depth: int) -> str:
+    if is_nested(t):
+        return literal_text(parts, sql, t, depth)
+    written = parts.cast(
+        TypedExpression(sql, t, is_packed_decimal=is_floating_decimal(t), source=t),
+        ColumnType.lvarchar(32739),
+    ).sql
+    if t.code in INTEGERS:
+        return f"rpad({written}, {_INTEGER_WIDTHS.get(TypeCode(t.code), 20)}, ' ')"
+    if t.code in DECIMALS or t.code in FLOATS:
+        return written
+    return f"('''' || replace({written}, '''', '''''') || '''')"
+
+
+def field(base: TypedExpression, name: str) -> TypedExpression:
+    """`row.field`. -217 for an unknown field."""
+    assert base.type is not None
+    for field_name, t in row_fields(base.type):
+        if field_name == name:
+            return TypedExpression(
+                f"struct_extract({base.sql}, {quote_string(name)})",
+                replace(t, flags=t.flags & ~FLAG_NOT_NULL),
+                name,
+                is_packed_decimal=is_floating_decimal(t),
+                source=t,
+            )
+    raise SqlError(-217, 0, 0, name)

@@ -1,0 +1,160 @@
+"""INSERT, UPDATE and DELETE of a view: rewritten as changes of the table whose rows the view shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ..catalog.catalog import CheckConstraint, TableInfo
+from ..errors import SqlError
+
+_NOT_UPDATABLE = -274
+VIEW_CHECK_FAILED = -385
+"""A row would not be in the view WITH CHECK OPTION through which it was changed."""
+
+OF_VIEW = "of_view"
+"""Marks a table that a statement reads because a view does: the privileges of who made that counted then."""
+
+FindTable = Callable[[str | None, str], TableInfo | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewTarget:
+    """What a view is of: a table or another view, the column there of each of its own that is one, what the others are,
+    and its WHERE."""
+
+    table: TableInfo
+    columns: dict[str, str]
+    expressions: dict[str, exp.Expression]
+    where: exp.Expression | None
+
+
+def trigger_event(tree: exp.Expression) -> str:
+    """What triggers call an INSERT, UPDATE or DELETE."""
+    return {exp.Insert: "I", exp.Update: "U"}.get(type(tree), "D")
+
+
+def view_query(view: TableInfo) -> str:
+    """The query of CREATE VIEW."""
+    return view.viewtext.partition(") as ")[2]
+
+
+def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> ViewTarget:
+    """Where changes of a view's rows go; -274 for a view of anything but single rows of one table."""
+    refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
+    parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
+    if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
+        raise refused
+    source = (tree.args.get("from_") or tree.args.get("from")).this
+    if not isinstance(source, exp.Table) or source.args.get("joins"):
+        raise refused
+    table = find_table(source.catalog or view.database, source.name)
+    if table is None or table.kind == "S":
+        raise refused
+    column_sources: list[str | exp.Expression] = []
+    for item in tree.expressions:
+        inner = item.this if isinstance(item, exp.Alias) else item
+        if inner.is_star:
+            column_sources += [column.name for column in table.columns]
+        elif inner.find(exp.AggFunc):
+            raise refused
+        else:
+            column_sources.append(inner.name if isinstance(inner, exp.Column) else _unqualified(inner))
+    named = [(column.name, found) for column, found in zip(view.columns, column_sources, strict=True)]
+    columns = {name: found for name, found in named if isinstance(found, str)}
+    expressions = {name: found for name, found in named if not isinstance(found, str)}
+    where = tree.args.get("where")
+    return ViewTarget(table, columns, expressions, None if where is None else _unqualified(where.this))
+
+
+def _unqualified(node: exp.Expression) -> exp.Expression:
+    """A part of a view's query over the bare names of its table's columns."""
+    copy: exp.Expression = node.copy()
+    for column in copy.find_all(exp.Column):
+        if column.find_ancestor(exp.Select) is None:
+            column.set("table", None)
+    for table in copy.find_all(exp.Table):
+        table.meta[OF_VIEW] = True
+    return copy
+
+
+def rewrite_through_views(
+    tree: exp.Expression, view: TableInfo, target_of: Callable[[TableInfo], ViewTarget]
+) -> tuple[exp.Expression, list[exp.Expression]]:
+    """A change of a view as one of its table, or of a view beneath that has INSTEAD OF triggers for it, and the
+    conditions of WITH CHECK OPTION for the rows that it leaves, over the names of the table's columns."""
+    checks: list[exp.Expression] = []
+    checked = False
+    while view.kind == "V" and not view.fired_by(trigger_event(tree)):
+        found = target_of(view)
+        checked = checked or view.with_check_option  # of a view over this one, too
+        checks = [_substitute_columns(check, found, "") for check in checks]
+        if checked and found.where is not None:
+            checks.append(found.where.copy())
+        tree = _rewrite_once(tree, view, found)
+        view = found.table
+    return tree, checks
+
+
+def _rewrite_once(tree: exp.Expression, view: TableInfo, found: ViewTarget) -> exp.Expression:
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    alias = node.alias or node.name
+    base = exp.Table(
+        this=exp.to_identifier(found.table.name, quoted=True),
+        catalog=exp.to_identifier(found.table.database, quoted=True),
+    )
+    if isinstance(tree, exp.Insert):
+        named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
+        names = [n.name for n in named] or [c.name for c in view.columns]
+        columns = [exp.to_identifier(_column(found, view, name), quoted=True) for name in names]
+        tree.set("this", exp.Schema(this=base, expressions=columns))
+        return tree
+    base.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    for assignment in tree.args.get("expressions") or ():
+        lefts = assignment.this.expressions if isinstance(assignment.this, exp.Tuple) else [assignment.this]
+        for left in lefts:
+            _column(found, view, left.name)
+    tree = _substitute_columns(tree, found, alias)
+    tree.set("this", base)
+    if found.where is not None:
+        where = tree.args.get("where")
+        whole = found.where.copy()
+        if where is not None:
+            whole = exp.And(this=exp.Paren(this=whole), expression=exp.Paren(this=where.this))
+        tree.set("where", exp.Where(this=whole))
+    return tree
+
+
+def _column(found: ViewTarget, view: TableInfo, name: str) -> str:
+    if name not in found.columns:
+        raise SqlError(-217 if view.column(name) is None else _NOT_UPDATABLE, 0, 0, name)
+    return found.columns[name]
+
+
+def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> exp.Expression:
+    """A view's columns as those of its table, or as what they are computed from: outside of subqueries, or where the
+    view is named."""
+    for column in list(tree.find_all(exp.Column)):
+        outside = column.find_ancestor(exp.Select) is None
+        if not (column.table == alias if column.table else outside):
+            continue
+        if column.name in found.columns:
+            column.set("this", exp.to_identifier(found.columns[column.name], quoted=True))
+        elif column.name in found.expressions:
+            computed = found.expressions[column.name].copy()
+            for part in list(computed.find_all(exp.Column)):
+                if alias and part.find_ancestor(exp.Select) is None:
+                    part.set("table", exp.to_identifier(alias, quoted=True))
+            whole = exp.Paren(this=computed)
+            if column is tree:
+                tree = whole
+            column.replace(whole)
+    return tree
+
+
+def with_checks(table: TableInfo, view: str, conditions: list[str]) -> TableInfo:
+    """A table's description for one INSERT through a view WITH CHECK OPTION."""
+    more = tuple(CheckConstraint(view, condition, "", VIEW_CHECK_FAILED) for condition in conditions)
+    return replace(table, checks=(*table.checks, *more))

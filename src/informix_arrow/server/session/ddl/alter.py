@@ -1,0 +1,196 @@
+"""ALTER TABLE: the table is built anew with its other shape, and its rows are copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import duckdb
+
+from ...catalog import privileges
+from ...catalog.catalog import ColumnInfo, TableInfo, duplicate_key_query, first_row, nullable_columns
+from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column
+from ...parse.ddl_nodes import (
+    AddColumn,
+    AddConstraint,
+    AlterAction,
+    AlterTable,
+    ConstraintDef,
+    DropColumn,
+    DropConstraint,
+    ModifyColumn,
+)
+from ...types.quoting import quote_identifier
+from . import triggers
+from .ddl_context import DdlContext
+from .descriptions import add_constraint, check_serial_columns, column_info
+from .duck_tables import rebuild
+
+_CHECK_FAILED = -530
+
+_NO_SERIAL_NOW = -287
+"""A serial column for a table that has rows."""
+
+_DUPLICATE, _DUPLICATES_THERE = -268, -371
+
+_NOT_SATISFIED = -525
+"""A foreign key that is added and does not hold for the rows that are there."""
+
+
+def alter(bench: DdlContext, statement: AlterTable) -> int:
+    """ALTER TABLE: -19816 for a table whose rows are logged in full."""
+    info = bench.require_alterable_table(statement.name)
+    altered = _AlteredTable(bench, info)
+    for action in statement.actions:
+        altered.apply(action)
+    new = altered.new
+    if not new.columns:
+        raise SqlError(-370)
+    check_serial_columns(new.columns)
+    triggers.reject_cascade(new)
+    if (new.columns, new.unique_constraints, new.checks, new.foreign_keys) == (
+        info.columns,
+        info.unique_constraints,
+        info.checks,
+        info.foreign_keys,
+    ):
+        bench.replace_table(info, new)
+        return 0
+    orphaned = bench.foreign_key_enforcer.children_without_keys(
+        info, [unique.columns for unique in new.unique_constraints]
+    )
+    _rebuild(bench, info, new, [altered.values[c.name] for c in new.columns])
+    if not new.temporary:
+        kept = [column.name for column in new.columns]
+        privileges.forget_columns(bench.transaction.recorder, new.database, new.tabid, kept)
+        triggers.forget_columns(bench.transaction.recorder, info, kept)
+    for child in orphaned:
+        bench.replace_table(child, child)
+    try:
+        added = [
+            f for f in new.foreign_keys if f not in info.foreign_keys and f.name not in altered.unchecked
+        ]
+        bench.foreign_key_enforcer.check_children(new, added)
+    except SqlError as e:
+        raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
+    return 0
+
+
+class _AlteredTable:
+    """A table as the actions of ALTER TABLE change it, one after the other.
+
+    Attributes
+    ----------
+    new
+        Its description so far.
+    values
+        Where the rows that are there get the value of each column from: SQL over the table as it was.
+    unchecked
+        The foreign keys that these rows need not hold.
+    """
+
+    def __init__(self, bench: DdlContext, info: TableInfo) -> None:
+        self._bench = bench
+        self._info = info
+        self.new = info
+        self.values: dict[str, str] = {c.name: quote_identifier(c.name) for c in info.columns}
+        self.unchecked: set[str] = set()
+
+    def apply(self, action: AlterAction) -> None:
+        """Change the description by one action."""
+        if isinstance(action, AddColumn):
+            self._add_column(action)
+        elif isinstance(action, ModifyColumn):
+            self._modify_column(action)
+        elif isinstance(action, DropColumn):
+            self._require_column(action.name)
+            self.new = _without_column(self.new, action.name)
+        elif isinstance(action, AddConstraint):
+            self._add_constraints([action.constraint])
+            if action.constraint.no_validate:
+                self.unchecked.add(self.new.foreign_keys[-1].name)
+        elif isinstance(action, DropConstraint):
+            self.new = _without_constraint(self.new, action.name)
+        else:
+            self.new = replace(self.new, storage=replace(self.new.storage, **action.fields))
+
+    def _add_column(self, action: AddColumn) -> None:
+        bench, columns = self._bench, self.new.columns
+        if self.new.column(action.column.name) is not None:
+            raise SqlError(-328, 0, 0, action.column.name)
+        column = column_info(action.column, bench)
+        place = len(columns)
+        if action.before:
+            place = columns.index(self._require_column(action.before))
+        self.new = replace(self.new, columns=(*columns[:place], column, *columns[place:]))
+        if column.is_serial and first_row(
+            bench.transaction.recorder, f"SELECT 1 FROM {self._info.duck_name} LIMIT 1"
+        ):
+            raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
+        self.values[column.name] = bench.values.default_sql(column)
+        self._add_constraints(action.constraints)
+
+    def _modify_column(self, action: ModifyColumn) -> None:
+        old = self._require_column(action.column.name)
+        column = column_info(action.column, self._bench)
+        self.new = replace(
+            self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
+        )
+        self.values[column.name] = self._bench.planner.modify_column_sql(
+            quote_identifier(column.name), old.type, column.type
+        )
+        self._add_constraints(action.constraints)
+
+    def _add_constraints(self, constraints: Iterable[ConstraintDef]) -> None:
+        for constraint in constraints:
+            self.new = add_constraint(self._bench, self.new, constraint)
+
+    def _require_column(self, name: str) -> ColumnInfo:
+        column = self.new.column(name)
+        if column is None:
+            raise no_column(name)
+        return column
+
+
+def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
+    """Build the table anew and copy its rows. -371 where they repeat a new key, -530 where they fail a new CHECK."""
+    keys = [unique for unique in new.unique_constraints if unique not in info.unique_constraints]
+    try:
+        rebuild(bench, info, new, values)
+    except duckdb.ConstraintException as problem:
+        if keys and from_duckdb(problem).sqlcode == _DUPLICATE:
+            raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, keys[0].name) from problem
+        added = [check for check in new.checks if check not in info.checks]
+        if from_duckdb(problem).sqlcode != _CHECK_FAILED or not added:
+            raise
+        raise SqlError(
+            _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
+        ) from problem
+    for unique in keys:
+        # what DuckDB does not see: NULLs, and rows that were there before the index was, in the same transaction
+        unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
+        if unseen and first_row(bench.transaction.con, duplicate_key_query(new, unique.columns)):
+            raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
+
+
+def _without_column(info: TableInfo, name: str) -> TableInfo:
+    return replace(
+        info,
+        columns=tuple(c for c in info.columns if c.name != name),
+        unique_constraints=tuple(u for u in info.unique_constraints if name not in u.columns),
+        indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.key_columns]),
+        foreign_keys=tuple(f for f in info.foreign_keys if name not in f.columns),
+        checks=tuple(c for c in info.checks if quote_identifier(name) not in c.duck_sql),
+    )
+
+
+def _without_constraint(info: TableInfo, name: str) -> TableInfo:
+    new = replace(
+        info,
+        unique_constraints=tuple(u for u in info.unique_constraints if u.name != name),
+        checks=tuple(c for c in info.checks if c.name != name),
+        foreign_keys=tuple(f for f in info.foreign_keys if f.name != name),
+    )
+    if new == info:
+        raise SqlError(-623, 0, 0, name)
+    return new

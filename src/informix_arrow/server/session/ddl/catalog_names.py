@@ -1,0 +1,17 @@
+"""Names that systables lists and DuckDB does not have: synonyms and sequences."""
+
+from __future__ import annotations
+
+from ...catalog import stored_names
+from .ddl_context import DdlContext
+
+
+def remove_listed_name(bench: DdlContext, name: str, kinds: tuple[str, ...]) -> int:
+    """Take a name out of systables; its tabid, 0 when there is none of these kinds."""
+    database = bench.current_database.require()
+    tabid = stored_names.number_of(bench.transaction.con, database, name, kinds)
+    if tabid is None:
+        return 0
+    stored_names.remove(bench.transaction.recorder, database, tabid)
+    bench.schema.mark_changed()
+    return tabid

@@ -1,0 +1,34 @@
+"""RENAME CONSTRAINT."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import SqlError
+from ...parse.ddl_nodes import RenameObject
+from .ddl_context import DdlContext
+
+_NO_CONSTRAINT, _NAME_TAKEN = -623, -625
+
+
+def rename(bench: DdlContext, statement: RenameObject) -> int:
+    """RENAME CONSTRAINT: -623 for none of that name, -625 when the new one is taken."""
+    info = bench.tables.constraint_owner(statement.name)
+    if info is None:
+        raise SqlError(_NO_CONSTRAINT, 0, 0, statement.name)
+    if bench.tables.constraint_owner(statement.new) is not None:
+        raise SqlError(_NAME_TAKEN, 0, 0, statement.new)
+
+    def named(name: str) -> str:
+        return statement.new if name == statement.name else name
+
+    new = replace(
+        info,
+        unique_constraints=tuple(
+            replace(unique, name=named(unique.name)) for unique in info.unique_constraints
+        ),
+        checks=tuple(replace(check, name=named(check.name)) for check in info.checks),
+        foreign_keys=tuple(replace(foreign, name=named(foreign.name)) for foreign in info.foreign_keys),
+    )
+    bench.replace_table(info, new)
+    return 0

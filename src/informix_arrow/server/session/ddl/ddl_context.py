@@ -1,0 +1,101 @@
+"""What statements that define work with, and what each of them does to the catalogue.
+
+Every change is made twice: to the DuckDB object, and to its description in the hidden schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...catalog import privileges
+from ...catalog.catalog import TableInfo, forget_table, replace_table, store_table
+from ...errors import SqlError, no_table
+from ..current_database import CurrentDatabase
+from ..environment import SessionEnvironment
+from ..foreign_keys import ForeignKeyEnforcer
+from ..isolation import Isolation
+from ..numbers import ObjectNumbers
+from ..routine_protocols import SessionRoutines
+from ..schema_version import SessionSchema
+from ..session_privileges import SessionPrivileges
+from ..session_tables import SessionTables
+from ..session_values import SessionValues
+from ..sql_reader import SqlReader
+from ..statement_planner import StatementPlanner
+from ..transaction import SessionTransaction
+from ..user_types import UserTypes
+
+_LOGGED = -19816
+"""Informix's code for what may not be done to a table that others follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class DdlContext:
+    """The parts of one session that DDL needs. `other_temp_tables` are the temporary tables that other sessions have beside a
+    database, by its name; `routines` answer their calls in CREATE TABLE ... AS SELECT."""
+
+    environment: SessionEnvironment
+    values: SessionValues
+    current_database: CurrentDatabase
+    schema: SessionSchema
+    tables: SessionTables
+    types: UserTypes
+    sql_reader: SqlReader
+    planner: StatementPlanner
+    transaction: SessionTransaction
+    foreign_key_enforcer: ForeignKeyEnforcer
+    numbers: ObjectNumbers
+    routines: SessionRoutines
+    privileges: SessionPrivileges
+    isolation: Isolation
+    other_temp_tables: Callable[[str], Iterable[TableInfo]]
+
+    def new_tabid(self) -> int:
+        """The number of a new table."""
+        return self.numbers.new_tabid(self.current_database.require())
+
+    def require_user_table(self, name: str) -> TableInfo:
+        """A table that may be changed: -206 for none, -313 for a view or a synonym."""
+        info = self.tables.find(None, name)
+        if info is None:
+            raise no_table(name)
+        if info.kind != "T":
+            raise SqlError(-313, 0, 0, name)
+        return info
+
+    def require_alterable_table(self, name: str) -> TableInfo:
+        """A table whose columns or name may be changed: errors as those of `require_user_table`, and -19816 for one whose rows
+        are logged in full."""
+        info = self.require_user_table(name)
+        if info.is_fully_logged:
+            raise SqlError(
+                _LOGGED, 0, 0, name, "cdc_set_fullrowlogging(.., 0) first: its rows are logged in full"
+            )
+        return info
+
+    def register_table(self, info: TableInfo, owner: str = "") -> None:
+        """Remember a new table: temporary ones in the session, others in the hidden schema, as the owner's or as that
+        of who makes it."""
+        if info.temporary:
+            self.schema.temp_tables[info.name] = info
+        else:
+            writer, owner = self.transaction.recorder, owner or self.environment.user
+            store_table(writer, info, owner)
+            if (
+                info.kind == "T"
+                and not self.current_database.record.ansi
+                and not self.environment.no_default_access
+            ):
+                privileges.grant_to_public(writer, info.database, info.tabid, owner)
+        self.schema.mark_changed(temporary=info.temporary)
+
+    def replace_table(self, old: TableInfo, new: TableInfo) -> None:
+        """The table is described otherwise from now on."""
+        if new.temporary:
+            self.schema.temp_tables.pop(old.name, None)
+            self.schema.temp_tables[new.name] = new
+        else:
+            forget_table(self.transaction.recorder, old)
+            replace_table(self.transaction.recorder, new)
+        self.schema.mark_changed(temporary=new.temporary)

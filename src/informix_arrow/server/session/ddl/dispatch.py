@@ -1,0 +1,111 @@
+"""Which of the modules beside this one runs a statement that defines, and which names it concerns."""
+
+from __future__ import annotations
+
+from ...parse.classify import DdlStatement
+from ...parse.ddl_nodes import (
+    AlterTable,
+    CreateIndex,
+    CreateSynonym,
+    CreateTable,
+    CreateType,
+    CreateView,
+    DefineRole,
+    DefineSequence,
+    DropObject,
+    DropType,
+    Grant,
+    RenameObject,
+    TruncateTable,
+    UpdateStatistics,
+)
+from ...parse.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
+from . import constraints, grants, indexes, sequences, statistics, synonyms, tables, triggers, views
+from .alter import alter
+from .ddl_context import DdlContext
+
+
+def run(bench: DdlContext, statement: DdlStatement) -> int:
+    """Run one statement inside an open DuckDB transaction; rows affected."""
+    if isinstance(statement, CreateTable):
+        return tables.create(bench, statement)
+    if isinstance(statement, CreateType):
+        return bench.types.create(statement)
+    if isinstance(statement, DropType):
+        return bench.types.drop(statement)
+    if isinstance(statement, CreateView):
+        return views.create(bench, statement)
+    if isinstance(statement, CreateSynonym):
+        return synonyms.create(bench, statement)
+    if isinstance(statement, DefineSequence):
+        return sequences.define(bench, statement)
+    if isinstance(statement, CreateIndex):
+        return indexes.create(bench, statement)
+    if isinstance(statement, DropObject):
+        return _DROPS.get(statement.kind, tables.drop)(bench, statement)
+    if isinstance(statement, (Grant, DefineRole)):
+        return grants.run(bench, statement)
+    if isinstance(statement, CreateTrigger):
+        return triggers.create(bench, statement)
+    if isinstance(statement, DropTrigger):
+        return triggers.drop(bench, statement)
+    if isinstance(statement, SetTriggers):
+        return triggers.set_enabled(bench, statement)
+    if isinstance(statement, UpdateStatistics):
+        return statistics.update(bench, statement)
+    if isinstance(statement, AlterTable):
+        return alter(bench, statement)
+    if isinstance(statement, RenameObject):
+        return _RENAMES.get(statement.kind, tables.rename)(bench, statement)
+    return tables.truncate(bench, statement)
+
+
+_DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
+_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
+
+
+def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
+    """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
+    only this session knows."""
+    if isinstance(statement, CreateTable) and statement.temporary:
+        return []
+    if isinstance(
+        statement, (CreateTable, CreateView, CreateSynonym, DefineSequence, AlterTable, TruncateTable)
+    ):
+        return [statement.name]
+    if isinstance(statement, CreateIndex):
+        return [statement.table]
+    if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
+        return triggers.tables_of(bench, statement)
+    if isinstance(statement, RenameObject):
+        if statement.kind in ("INDEX", "CONSTRAINT"):
+            by_name = bench.tables.index_owner if statement.kind == "INDEX" else bench.tables.constraint_owner
+            owner = by_name(statement.name)
+            return [owner.name] if owner is not None else []
+        return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
+    if isinstance(statement, DropObject):
+        if statement.kind != "INDEX":
+            return [statement.name]
+        owner = bench.tables.index_owner(statement.name)
+        return [owner.name] if owner is not None else []
+    return []
+
+
+def catalog_names(bench: DdlContext, statement: DdlStatement) -> list[tuple[str, str]]:
+    """The names of indexes and constraints that a statement makes, each with the table of the catalogue that will have
+    it. Those of temporary tables are the session's own."""
+    if isinstance(statement, CreateIndex):
+        own = statement.table in bench.schema.temp_tables
+        return [] if own else [("sysindices", statement.name)]
+    if isinstance(statement, RenameObject) and statement.kind == "INDEX":
+        return [("sysindices", statement.new)]
+    if isinstance(statement, RenameObject) and statement.kind == "CONSTRAINT":
+        return [("sysconstraints", statement.new)]
+    if isinstance(statement, CreateTable):
+        own = statement.temporary
+    elif isinstance(statement, AlterTable):
+        own = statement.name in bench.schema.temp_tables
+    else:
+        return []
+    constraints_defined = [] if own else statement.constraints
+    return [("sysconstraints", each.name) for each in constraints_defined if each.name]

@@ -1,0 +1,52 @@
+"""Large objects of a table that is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...catalog import stored_names, stored_objects
+from ...catalog.catalog import SqlConnection, TableInfo
+from ...types.locators import locator_number
+from ...types.nested_types import lob_kind
+from ...types.quoting import quote_identifier
+
+
+def drop_objects(
+    info: TableInfo,
+    writer: SqlConnection,
+    mine: Iterable[TableInfo],
+    others: Iterable[TableInfo],
+    find_table: Callable[[str, str], TableInfo | None],
+) -> None:
+    """Delete the objects that only the table names, just before it is dropped.
+
+    Objects that another table may name stay: permanent tables and this session's temporary ones, `mine`, are asked;
+    while another session has a temporary table with such a column, one of `others`, which cannot be asked, nothing is
+    deleted.
+    """
+    columns = _lob_columns(info)
+    if not columns or any(map(_lob_columns, others)):
+        return
+    found = _numbers(writer, info)
+    if not found:
+        return
+    names = stored_names.user_object_names(writer, info.database, "T", but=info.tabid)
+    permanent = [find_table(info.database, name) for name in names]
+    for other in [*permanent, *mine]:
+        if other is not None and other is not info and found:
+            found -= _numbers(writer, other)
+    stored_objects.delete(writer, info.database, sorted(found))
+
+
+def _lob_columns(info: TableInfo) -> list[str]:
+    return [c.name for c in info.columns if lob_kind(c.type)]
+
+
+def _numbers(writer: SqlConnection, info: TableInfo) -> set[int]:
+    """Numbers of the objects that a table names."""
+    object_numbers: set[int] = set()
+    for name in _lob_columns(info):
+        sql = f"SELECT DISTINCT {quote_identifier(name)} FROM {info.duck_name} WHERE {quote_identifier(name)} IS NOT NULL"
+        rows = writer.execute(sql).fetchall()
+        object_numbers |= {locator_number(bytes(locator)) for (locator,) in rows}
+    return object_numbers

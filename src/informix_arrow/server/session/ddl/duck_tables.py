@@ -1,0 +1,80 @@
+"""Tables and indexes as DuckDB has them. What it cannot change in place is built anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...catalog.catalog import IndexInfo, TableInfo, UniqueConstraint, key_part
+from ...types.quoting import quote_identifier
+from ...types.result_types import storage_type
+from .ddl_context import DdlContext
+
+
+def create(bench: DdlContext, info: TableInfo) -> None:
+    """Make a new table with everything that forbids duplicates."""
+    bench.transaction.recorder.execute(create_sql(info, info.duck_name))
+    _make_indexes(bench, info)
+
+
+def create_sql(info: TableInfo, target: str) -> str:
+    """CREATE TABLE for DuckDB, with its checks, and its keys but for those that have an index of their own."""
+    parts = [
+        f"{quote_identifier(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
+        for c in info.columns
+    ]
+    for unique in info.unique_constraints:
+        if _has_own_index(info, unique):
+            continue
+        word = "PRIMARY KEY" if unique.kind == "P" else "UNIQUE"
+        parts.append(f"{word} ({', '.join(quote_identifier(c) for c in unique.columns)})")
+    parts += [f"CHECK ({check.duck_sql})" for check in info.checks]
+    return f"CREATE {'TEMP ' if info.temporary else ''}TABLE {target} ({', '.join(parts)})"
+
+
+def index_name(info: TableInfo, name: str) -> str:
+    return quote_identifier(f"{info.tabid}_{name}")
+
+
+def _has_own_index(info: TableInfo, unique: UniqueConstraint) -> bool:
+    """Whether a constraint is an index of expressions to DuckDB: it takes texts without the blanks behind them."""
+    return not info.blank_padded.isdisjoint(unique.columns)
+
+
+def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
+    """The columns of all unique indexes of a table that stand by themselves, by their names."""
+    found = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
+    for number, unique in enumerate(
+        info.unique_constraints
+    ):  # which stay in their places until the table is built anew
+        if _has_own_index(info, unique):
+            found[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
+    return found
+
+
+def _make_indexes(bench: DdlContext, info: TableInfo) -> None:
+    for name, columns in _own_indexes(info).items():
+        parts = ", ".join(key_part(info, column) for column in columns)
+        bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({parts})")
+
+
+def make_index(bench: DdlContext, info: TableInfo, index: IndexInfo) -> None:
+    """Make the index of CREATE UNIQUE INDEX."""
+    columns = ", ".join(key_part(info, c) for c, _ in index.key_columns)
+    name = index_name(info, index.name)
+    bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
+
+
+def rebuild(bench: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
+    """Make the table anew with another shape and copy its rows."""
+    place, _, _ = old.duck_name.rpartition(".")
+    passing = f"{place}.{quote_identifier(f'_new_{old.tabid}')}"
+    writer = bench.transaction.recorder
+    for name in _own_indexes(old):
+        writer.execute(f"DROP INDEX {place}.{name}")
+    writer.execute(create_sql(new, passing))
+    writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck_name}")
+    writer.execute(f"DROP TABLE {old.duck_name}")
+    writer.execute(f"ALTER TABLE {passing} RENAME TO {quote_identifier(new.name)}")
+    new = replace(new, duck_name=f"{place}.{quote_identifier(new.name)}")
+    _make_indexes(bench, new)
+    bench.replace_table(old, new)

@@ -1,0 +1,267 @@
+"""GRANT and REVOKE, CREATE ROLE and DROP ROLE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...catalog import privileges as kept
+from ...catalog.catalog import FIRST_USER_TABID, TableInfo
+from ...catalog.privileges import CONNECT, DBA, LEVELS, PUBLIC, RESOURCE, ROLE
+from ...errors import SqlError, no_column, no_table, not_supported
+from ...parse.ddl_nodes import DefineRole, Grant
+from .ddl_context import DdlContext
+
+_NOT_GRANTABLE, _NOT_REVOKED, _DEPENDENT = -302, -580, -887
+_TEMPORARY, _NAME_TAKEN, _NO_ROUTINE, _NO_ROLE = -323, -310, -674, -19805
+_LETTERS = {
+    "SELECT": "s", "UPDATE": "u", "INSERT": "i", "DELETE": "d", "INDEX": "x", "ALTER": "a", "REFERENCES": "r",
+    "UNDER": "n",
+}  # fmt: skip
+_VIEW_PRIVILEGES = "suid"
+
+
+def run(bench: DdlContext, statement: Grant | DefineRole) -> int:
+    """Run one of them: everything in it or, at an error, nothing."""
+    if isinstance(statement, DefineRole):
+        _role(bench, statement)
+    elif statement.kind == "database":
+        _database(bench, statement)
+    elif statement.kind == "role":
+        _roles(bench, statement)
+    elif statement.kind == "routine":
+        _routine(bench, statement)
+    else:
+        _table(bench, statement)
+    bench.schema.mark_changed()
+    return 0
+
+
+def _grantor(bench: DdlContext, statement: Grant) -> str:
+    """Who grants, or has granted: the user, or whom a DBA names with AS."""
+    if statement.grantor and statement.grantor != bench.environment.user:
+        bench.privileges.require_level(DBA)
+        return statement.grantor
+    return bench.environment.user
+
+
+# ---- roles ----------------------------------------------------------------------------------------
+def _role(bench: DdlContext, statement: DefineRole) -> None:
+    bench.privileges.require_level(DBA)
+    con, database = bench.transaction.recorder, bench.current_database.require()
+    there = kept.user_type(con, database, statement.name)
+    if not statement.drop:
+        if there == ROLE and statement.if_needed:
+            return
+        if there or statement.name == PUBLIC:
+            raise SqlError(_NAME_TAKEN, 0, 0, statement.name)
+        kept.set_user(con, database, statement.name, ROLE)
+    elif there == ROLE:
+        kept.forget_role(con, database, statement.name)
+    elif not statement.if_needed:
+        raise SqlError(_NO_ROLE, 0, 0, statement.name)
+
+
+def _roles(bench: DdlContext, statement: Grant) -> None:
+    con, database, user = bench.transaction.recorder, bench.current_database.require(), bench.environment.user
+    roles = [name for name, _ in statement.privileges]
+    mine = kept.roles_of(con, database, [user])
+    for role in roles:
+        if kept.user_type(con, database, role) != ROLE:
+            raise SqlError(_NO_ROLE, 0, 0, role)
+        if not mine.get(role) and not bench.privileges.has_level(DBA):
+            raise SqlError(_NOT_GRANTABLE, 0, 0, role)
+    if statement.default:
+        bench.privileges.require_level(DBA)
+        for grantee in statement.grantees:
+            kept.set_default_role(con, database, grantee, "" if statement.revoke else roles[0])
+            if not statement.revoke:
+                kept.grant_role(con, database, roles[0], grantee, option=False)
+        return
+    for role in roles:
+        for grantee in statement.grantees:
+            if statement.revoke:
+                if not kept.revoke_role(con, database, role, grantee):
+                    raise SqlError(_NOT_REVOKED, 0, 0, role)
+                continue
+            beneath = kept.grantee_names(con, database, role, role)
+            if grantee in beneath and grantee != PUBLIC:
+                raise not_supported(f"GRANT of the role {role} to itself", _NOT_GRANTABLE)
+            kept.grant_role(con, database, role, grantee, option=statement.option)
+
+
+# ---- databases ------------------------------------------------------------------------------------
+_LEVELS = {"CONNECT": CONNECT, "RESOURCE": RESOURCE, "DBA": DBA}
+
+
+def _database(bench: DdlContext, statement: Grant) -> None:
+    """A level holds those beneath it: RESOURCE and DBA that are revoked leave CONNECT, and CONNECT is revoked from who
+    has no more than that."""
+    bench.privileges.require_level(DBA)
+    con, database = bench.transaction.recorder, bench.current_database.require()
+    level = _LEVELS[statement.privileges[0][0]]
+    for name in statement.grantees:
+        now = kept.user_type(con, database, name)
+        if now == ROLE:
+            raise SqlError(_NOT_GRANTABLE, 0, 0, name)
+        if not statement.revoke:
+            kept.set_user(con, database, name, max(now, level, key=LEVELS.index))
+        elif now == level:
+            kept.set_user(con, database, name, CONNECT if level != CONNECT else "")
+        elif LEVELS.index(now) < LEVELS.index(level):
+            raise SqlError(_NOT_REVOKED, 0, 0, name)
+
+
+# ---- tables ---------------------------------------------------------------------------------------
+def _table(bench: DdlContext, statement: Grant) -> None:
+    info = bench.tables.find(None, statement.name)
+    if info is None:
+        if bench.tables.find_sequence(None, statement.name) is not None:
+            return  # who may draw from a sequence is not asked
+        raise no_table(statement.name)
+    if info.temporary:
+        raise SqlError(_TEMPORARY, 0, 0, info.name)
+    if info.tabid < FIRST_USER_TABID:
+        bench.privileges.require_level(DBA)
+        raise not_supported("GRANT and REVOKE on the system catalogue", _NOT_GRANTABLE)
+    grantor = _grantor(bench, statement)
+    if not statement.grantor and bench.privileges.owns(info.owner):
+        grantor = info.owner  # as on a real server, what a DBA grants comes from the owner
+    letters, columns = _requested_privileges(info, statement, bench, grantor)
+    for grantee in statement.grantees:
+        if statement.revoke:
+            _revoke_privileges(bench, info, grantor, grantee, letters, columns, restrict=statement.option)
+        else:
+            _grant_privileges(bench, info, grantor, grantee, letters, columns, option=statement.option)
+
+
+def _requested_privileges(
+    info: TableInfo, statement: Grant, bench: DdlContext, grantor: str
+) -> tuple[set[str], dict[str, set[str]]]:
+    """The privileges of a statement, those on columns by their names. ALL means what the grantor may grant."""
+    letters: set[str] = set()
+    columns: dict[str, set[str]] = {}
+    everything = len(statement.privileges) == len(_LETTERS) - 1
+    for word, names in statement.privileges:
+        letter = _LETTERS[word]
+        if info.kind == "V" and letter not in _VIEW_PRIVILEGES:
+            if everything:
+                continue
+            raise SqlError(_NOT_GRANTABLE, 0, 0, info.name)
+        for name in names or ():
+            if info.column(name) is None:
+                raise no_column(name)
+        if not statement.revoke and not _grantable(bench, info, grantor, letter, names or ()):
+            if everything:
+                continue
+            raise SqlError(_NOT_GRANTABLE, 0, 0, info.name)
+        if names is None:
+            letters.add(letter)
+        for name in names or ():
+            columns.setdefault(name, set()).add(letter)
+    if not letters and not columns:
+        raise SqlError(_NOT_GRANTABLE, 0, 0, info.name)
+    return letters, columns
+
+
+def _grantable(bench: DdlContext, info: TableInfo, grantor: str, letter: str, columns: Iterable[str]) -> bool:
+    if grantor == bench.environment.user:
+        return bench.privileges.has_privilege(info, letter, list(columns), grant=True)
+    if grantor == info.owner and info.kind == "T":
+        return True
+    return bench.privileges.may_grant_as(grantor, info, letter, list(columns))
+
+
+def _grant_privileges(
+    bench: DdlContext,
+    info: TableInfo,
+    grantor: str,
+    grantee: str,
+    letters: set[str],
+    columns: dict[str, set[str]],
+    *,
+    option: bool,
+) -> None:
+    con = bench.transaction.recorder
+    had, by_column = kept.table_grants(con, info.database, info.tabid, grantor, grantee)
+    had |= {letter.upper() if option else letter for letter in letters}
+    for name, those in columns.items():
+        by_column.setdefault(name, set()).update(letter.upper() if option else letter for letter in those)
+    kept.set_table_grants(con, info.database, info.tabid, grantor, grantee, had, by_column)
+
+
+def _revoke_privileges(
+    bench: DdlContext,
+    info: TableInfo,
+    grantor: str,
+    grantee: str,
+    letters: set[str],
+    columns: dict[str, set[str]],
+    *,
+    restrict: bool,
+) -> None:
+    """Take privileges back, and those that were granted on with them; -580 where the grantee has none of them from
+    this grantor, -887 for RESTRICT where others depend on them."""
+    con = bench.transaction.recorder
+    had, by_column = kept.table_grants(con, info.database, info.tabid, grantor, grantee)
+    both = letters | {letter.upper() for letter in letters}
+    left = had - both
+    left_by_column = {
+        name: those - both - _with_grant_letters(columns.get(name, ())) for name, those in by_column.items()
+    }
+    if left == had and left_by_column == by_column:
+        raise SqlError(_NOT_REVOKED, 0, 0, grantee)
+    kept.set_table_grants(con, info.database, info.tabid, grantor, grantee, left, left_by_column)
+    lost = {letter for letter in letters if letter.upper() in had}
+    lost_by_column = {
+        name: {x.lower() for x in those - left_by_column[name] if x.isupper()}
+        for name, those in by_column.items()
+    }
+    for other in kept.grantors_to(con, info.database, info.tabid, grantee):
+        still, still_by_column = kept.table_grants(con, info.database, info.tabid, other, grantee)
+        lost -= {letter.lower() for letter in still if letter.isupper()}
+        for name, those in still_by_column.items():
+            lost_by_column.get(name, set()).difference_update(x.lower() for x in those if x.isupper())
+    lost_by_column = {name: those for name, those in lost_by_column.items() if those}
+    if not lost and not lost_by_column:
+        return
+    for dependent in kept.grantees_on(con, info.database, info.tabid, grantee):
+        theirs, theirs_by_column = kept.table_grants(con, info.database, info.tabid, grantee, dependent)
+        touched = _with_grant_letters(lost) & theirs or any(
+            _with_grant_letters(lost | lost_by_column.get(name, set())) & those
+            for name, those in theirs_by_column.items()
+        )
+        if not touched:
+            continue
+        if restrict:
+            raise SqlError(_DEPENDENT, 0, 0, dependent)
+        _revoke_privileges(bench, info, grantee, dependent, lost, lost_by_column, restrict=False)
+
+
+def _with_grant_letters(letters: Iterable[str]) -> set[str]:
+    return {case for letter in letters for case in (letter, letter.upper())}
+
+
+# ---- routines -------------------------------------------------------------------------------------
+def _routine(bench: DdlContext, statement: Grant) -> None:
+    con, database, grantor = (
+        bench.transaction.recorder,
+        bench.current_database.require(),
+        _grantor(bench, statement),
+    )
+    types = None if statement.types is None else tuple(bench.types.resolve(t) for t in statement.types)
+    found = bench.routines.find_routines(statement.name, types, specific=statement.specific)
+    if not found:
+        raise SqlError(_NO_ROUTINE, 0, 0, statement.name)
+    for procid, owner in found:
+        source = owner if not statement.grantor and bench.privileges.owns(owner) else grantor
+        if not statement.revoke and not bench.privileges.may_execute(procid, owner, grant=True):
+            raise SqlError(_NOT_GRANTABLE, 0, 0, statement.name)
+        for grantee in statement.grantees:
+            if not statement.revoke:
+                had = kept.routine_grant(con, database, procid, source, grantee)
+                word = "E" if statement.option or had == "E" else "e"
+                kept.set_routine_grant(con, database, procid, source, grantee, word)
+            elif kept.routine_grant(con, database, procid, source, grantee):
+                kept.set_routine_grant(con, database, procid, source, grantee, "")
+            else:
+                raise SqlError(_NOT_REVOKED, 0, 0, grantee)

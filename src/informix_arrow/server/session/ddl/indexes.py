@@ -1,0 +1,80 @@
+"""CREATE, DROP and RENAME INDEX."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...catalog.catalog import IndexInfo, duck_database, duplicate_key_query, first_row
+from ...errors import ISAM_DUPLICATE, SqlError, no_column, not_supported
+from ...parse.ddl_nodes import CreateIndex, DropObject, RenameObject
+from ...types.nested_types import is_simple_large
+from ...types.quoting import quote_identifier
+from .ddl_context import DdlContext
+from .duck_tables import index_name, make_index, rebuild
+
+
+def create(bench: DdlContext, statement: CreateIndex) -> int:
+    """CREATE INDEX: -316 when the name is taken, -371 for a repeated key."""
+    info = bench.require_user_table(statement.table)
+    if bench.tables.index_owner(statement.name) is not None:
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-316, 0, 0, statement.name)
+    for column, _ in statement.key_columns:
+        found = info.column(column)
+        if found is None:
+            raise no_column(column)
+        if is_simple_large(found.type):
+            raise SqlError(-610, 0, 0, column)
+    if len(dict(statement.key_columns)) < len(statement.key_columns):
+        raise SqlError(-542)
+    index = IndexInfo(statement.name, statement.unique, tuple(statement.key_columns))
+    # only a unique index changes what statements do; the others are kept for the catalogue
+    new = replace(info, indexes=(*info.indexes, index))
+    if not index.unique:
+        bench.replace_table(info, new)
+        return 0
+    repeated = duplicate_key_query(info, [column for column, _ in index.key_columns])
+    if first_row(bench.transaction.con, repeated):  # DuckDB does not look at rows of the same transaction
+        raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
+    # DuckDB makes no index on a table with uncommitted changes: on a new one, then
+    if bench.transaction.active:
+        rebuild(bench, info, new, [quote_identifier(column.name) for column in info.columns])
+    else:
+        make_index(bench, info, index)
+        bench.replace_table(info, new)
+    return 0
+
+
+def drop(bench: DdlContext, statement: DropObject) -> int:
+    """DROP INDEX: -319 for none of that name."""
+    info = bench.tables.index_owner(statement.name)
+    if info is None:
+        if statement.if_exists:
+            return 0
+        raise SqlError(-319, 0, 0, statement.name)
+    index = next(i for i in info.indexes if i.name == statement.name)
+    if index.unique:
+        place = "temp.main" if info.temporary else f"{duck_database(info.database)}.main"
+        bench.transaction.recorder.execute(f"DROP INDEX {place}.{index_name(info, index.name)}")
+    bench.replace_table(info, replace(info, indexes=tuple(i for i in info.indexes if i is not index)))
+    return 0
+
+
+def rename(bench: DdlContext, statement: RenameObject) -> int:
+    """RENAME INDEX: -319 for none of that name, -316 when the new one is taken."""
+    info = bench.tables.index_owner(statement.name)
+    if info is None:
+        raise SqlError(-319, 0, 0, statement.name)
+    if bench.tables.index_owner(statement.new) is not None:
+        raise SqlError(-316, 0, 0, statement.new)
+    old = next((i for i in info.indexes if i.name == statement.name), None)
+    if old is None:
+        raise not_supported("RENAME INDEX of the index of a constraint")
+    named = replace(old, name=statement.new)
+    if old.unique:
+        place, _, _ = info.duck_name.rpartition(".")
+        bench.transaction.recorder.execute(f"DROP INDEX {place}.{index_name(info, old.name)}")
+        make_index(bench, info, named)
+    bench.replace_table(info, replace(info, indexes=tuple(named if i is old else i for i in info.indexes)))
+    return 0

@@ -1,0 +1,127 @@
+"""CREATE, ALTER, RENAME and DROP SEQUENCE."""
+
+from __future__ import annotations
+
+import json
+
+from ...catalog import stored_names
+from ...catalog.catalog import SEQUENCE, duck_database, first_row
+from ...errors import SqlError
+from ...parse.ddl_nodes import DefineSequence, DropObject, RenameObject
+from ...types.quoting import quote_identifier, quote_string
+from .catalog_names import remove_listed_name
+from .ddl_context import DdlContext
+
+_LARGEST = 2**63 - 1
+_NO_SEQUENCE, _SEQUENCE_EXISTS = -8300, -8301
+
+
+def define(bench: DdlContext, statement: DefineSequence) -> int:
+    """CREATE SEQUENCE and ALTER SEQUENCE. Numbers go on beyond a rollback, and after the server's end."""
+    database, name = bench.current_database.require(), statement.name
+    known = bench.tables.find_sequence(None, name)
+    if statement.new:
+        if known is not None and statement.if_not_exists:
+            return 0
+        if bench.tables.is_name_taken(name):
+            raise SqlError(_SEQUENCE_EXISTS if known is not None else -310, 0, 0, name)
+        settings: dict[str, int | bool] = {
+            "increment": 1,
+            "cycle": False,
+            "cache": 20,
+            "order": False,
+            "restart": 0,
+        }
+        tabid = bench.new_tabid()
+        duck = f"{duck_database(database)}.main.{quote_identifier(f'_sequence_{tabid}')}"
+    else:
+        if known is None:
+            raise SqlError(_NO_SEQUENCE, 0, 0, name)
+        settings, tabid, duck = dict(known.settings), known.tabid, known.duck_name
+    for key in ("increment", "cycle", "cache", "order"):
+        value = getattr(statement, key)
+        if value is not None:
+            settings[key] = value
+    if not settings["increment"]:
+        raise SqlError(-201, 0, 1, name, "INCREMENT BY 0")
+    up = settings["increment"] > 0
+    if statement.low is not None or statement.no_low or "low" not in settings:
+        settings["low"] = statement.low if statement.low is not None else (1 if up else -_LARGEST)
+    if statement.high is not None or statement.no_high or "high" not in settings:
+        settings["high"] = statement.high if statement.high is not None else (_LARGEST if up else -1)
+    first = settings["low"] if up else settings["high"]
+    ended = False
+    if statement.start is not None:
+        begin = statement.start
+        settings["start" if statement.new else "restart"] = begin
+    elif statement.new:
+        begin = first
+    else:
+        begin, ended = _next_value(bench, tabid, settings)
+    settings.setdefault("start", begin)
+    if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
+        raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
+    if not statement.new:
+        bench.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
+        remove_listed_name(bench, name, (SEQUENCE,))
+    bench.transaction.recorder.execute(
+        f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
+        f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
+    )
+    if ended:
+        bench.transaction.recorder.execute(f"SELECT nextval({quote_string(duck)})").fetchall()
+    stored_names.register(
+        bench.transaction.recorder,
+        database,
+        name,
+        tabid,
+        SEQUENCE,
+        bench.environment.user,
+        json.dumps(settings),
+    )
+    bench.schema.mark_changed()
+    return 0
+
+
+def _next_value(bench: DdlContext, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
+    """Where an altered sequence goes on; and whether that number was drawn already: the sequence is at its end."""
+    place, name = duck_database(bench.current_database.require()).strip('"'), f"_sequence_{tabid}"
+    row = first_row(
+        bench.transaction.con,
+        "SELECT start_value, last_value, increment_by FROM duckdb_sequences() "
+        f"WHERE database_name = {quote_string(place)} AND sequence_name = {quote_string(name)}",
+    )
+    assert row is not None
+    low, high = int(settings["low"]), int(settings["high"])
+    if row[1] is None:
+        return min(max(int(row[0]), low), high), False
+    following = int(row[1]) + int(row[2])
+    if low <= following <= high:
+        return following, False
+    up = settings["increment"] > 0
+    if settings["cycle"]:
+        return (low if up else high), False
+    return (high if up else low), True
+
+
+def rename(bench: DdlContext, statement: RenameObject) -> int:
+    if bench.tables.find_sequence(None, statement.name) is None:
+        raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
+    if bench.tables.is_name_taken(statement.new):
+        raise SqlError(-310, 0, 0, statement.new)
+    stored_names.rename(
+        bench.transaction.recorder, bench.current_database.require(), statement.name, statement.new, SEQUENCE
+    )
+    bench.schema.mark_changed()
+    return 0
+
+
+def drop(bench: DdlContext, statement: DropObject) -> int:
+    """DROP SEQUENCE."""
+    known = bench.tables.find_sequence(None, statement.name)
+    if known is not None:
+        remove_listed_name(bench, statement.name, (SEQUENCE,))
+        bench.transaction.recorder.execute(f"DROP SEQUENCE {known.duck_name}")
+    elif not statement.if_exists:
+        raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
+    return 0

@@ -1,0 +1,26 @@
+"""UPDATE STATISTICS: DuckDB keeps its own, so that it only has to find what the statement names."""
+
+from __future__ import annotations
+
+from ...errors import SqlError, no_column, no_table
+from ...parse.ddl_nodes import UpdateStatistics
+from .ddl_context import DdlContext
+
+_NO_ROUTINE = -674
+
+
+def update(bench: DdlContext, statement: UpdateStatistics) -> int:
+    """-206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
+    if statement.table:
+        info = bench.tables.find(None, statement.table)
+        if info is None:
+            raise no_table(statement.table)
+        for name in statement.columns:
+            if info.column(name) is None:
+                raise no_column(name)
+    elif statement.routine:
+        given = statement.types
+        types = None if given is None else [bench.types.resolve(t) for t in given]
+        if not bench.routines.find_routines(statement.routine, types, specific=statement.specific):
+            raise SqlError(_NO_ROUTINE, 0, 0, statement.routine)
+    return 0

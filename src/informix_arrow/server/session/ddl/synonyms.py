@@ -1,0 +1,49 @@
+"""CREATE and DROP SYNONYM."""
+
+from __future__ import annotations
+
+import json
+
+from ...catalog import stored_names
+from ...catalog.catalog import SYNONYMS
+from ...errors import SqlError, no_table
+from ...parse.ddl_nodes import CreateSynonym, DropObject
+from .catalog_names import remove_listed_name
+from .ddl_context import DdlContext
+
+_NO_SYNONYM = -218
+_TEMPORARY = -510
+
+
+def create(bench: DdlContext, statement: CreateSynonym) -> int:
+    """A name for a table or view of any database; one for another synonym stands for its table."""
+    if bench.tables.is_name_taken(statement.name):
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-310, 0, 0, statement.name)
+    target = bench.tables.find(statement.database, statement.table)
+    if target is None:
+        raise no_table(statement.table)
+    if target.temporary:
+        raise SqlError(_TEMPORARY, 0, 0, target.name)
+    details = json.dumps({"stands for": [target.database, target.name]})
+    kind = "P" if statement.private else "S"
+    database = bench.current_database.require()
+    stored_names.register(
+        bench.transaction.recorder,
+        database,
+        statement.name,
+        bench.new_tabid(),
+        kind,
+        bench.environment.user,
+        details,
+    )
+    bench.schema.mark_changed()
+    return 0
+
+
+def drop(bench: DdlContext, statement: DropObject) -> int:
+    """DROP SYNONYM."""
+    if not remove_listed_name(bench, statement.name, SYNONYMS) and not statement.if_exists:
+        raise SqlError(_NO_SYNONYM, 0, 0, statement.name)
+    return 0

@@ -1,0 +1,172 @@
+"""CREATE and DROP TRIGGER, SET TRIGGERS, and what becomes of triggers when their table changes."""
+
+from __future__ import annotations
+
+from ...catalog import privileges, stored_triggers
+from ...catalog.catalog import SqlConnection, TableInfo
+from ...errors import SqlError, no_column, no_table
+from ...parse.spl import nodes as n
+from ...parse.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
+from .ddl_context import DdlContext
+
+_EXISTS_ALREADY, _CASCADES, _NOT_FOUND, _FOR_VIEW = -743, -742, -634, -322
+_NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
+
+
+def create(bench: DdlContext, statement: CreateTrigger) -> int:
+    """CREATE TRIGGER: -743 when the name is taken, -206 and -217 for a table or column that is not there."""
+    database = bench.current_database.require()
+    info = bench.tables.find(None, statement.table)
+    if info is None:
+        raise no_table(statement.table)
+    if _find_trigger(bench, statement.name) is not None:
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(_EXISTS_ALREADY, 0, 0, statement.name)
+    if info.temporary:
+        raise SqlError(_TEMPORARY, 0, 0, info.name)
+    if info.kind == "S":
+        raise SqlError(_CATALOGUE, 0, 0, info.name)
+    if (info.kind == "V") != statement.instead or info.with_check_option:
+        raise SqlError(_FOR_VIEW, 0, 0, info.name)
+    if statement.event == "D" and any(foreign.cascade for foreign in info.foreign_keys):
+        raise SqlError(_CASCADES, 0, 0, info.name)
+    for name in (*statement.columns, *_into_columns(statement.each_row)):
+        if info.column(name) is None:
+            raise no_column(name)
+    stored_triggers.store(
+        bench.transaction.recorder,
+        database,
+        [
+            bench.numbers.new_trigid(database),
+            statement.name,
+            bench.environment.user,
+            info.tabid,
+            statement.event,
+            statement.old,
+            statement.new,
+            list(statement.columns),
+            statement.instead,
+            statement.enabled,
+            bench.environment.delimident,
+            bool(statement.each_row.statements),
+            statement.header,
+            statement.text,
+        ],
+    )
+    if (
+        info.kind == "V"
+    ):  # its owner may do to all views with such triggers what he may not do to their tables
+        owner, letter = bench.environment.user, statement.event
+        letters = {*bench.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
+        privileges.set_table_grants(
+            bench.transaction.recorder,
+            info.database,
+            info.tabid,
+            owner,
+            owner,
+            letters - {letter.lower()},
+            {},
+        )
+    bench.schema.mark_changed()
+    return 0
+
+
+def _into_columns(block: n.StatementBlock) -> list[str]:
+    """The columns that INTO of an action names."""
+    columns: list[str] = []
+    for statement in block.statements:
+        if isinstance(statement, n.If):
+            for _, inner in statement.arms:
+                columns += _into_columns(inner)
+        elif isinstance(statement, n.CallStatement):
+            columns += [name.partition(".")[2] for name in statement.into]
+    return columns
+
+
+def drop(bench: DdlContext, statement: DropTrigger) -> int:
+    """DROP TRIGGER: -634 for none of that name."""
+    row = _find_trigger(bench, statement.name)
+    if row is None:
+        if statement.if_exists:
+            return 0
+        raise SqlError(_NOT_FOUND, 0, 0, statement.name)
+    trigid, owner, _ = row
+    bench.privileges.require_owner(owner, statement.name, _NOT_OWNER)
+    stored_triggers.forget(bench.transaction.recorder, bench.current_database.require(), trigid)
+    bench.schema.mark_changed()
+    return 0
+
+
+def set_enabled(bench: DdlContext, statement: SetTriggers) -> int:
+    """SET TRIGGERS ... ENABLED or DISABLED."""
+    trigids: list[int] = []
+    if statement.table:
+        info = bench.tables.find(None, statement.table)
+        if info is None:
+            raise no_table(statement.table)
+        if not info.temporary:
+            bench.privileges.require_owner(info.owner, info.name)
+        trigids = [trigger.trigid for trigger in info.triggers]
+    for name in statement.names:
+        row = _find_trigger(bench, name)
+        if row is None:
+            raise SqlError(_NOT_FOUND, 0, 0, name)
+        bench.privileges.require_owner(row[1], name, _NOT_OWNER)
+        trigids.append(row[0])
+    for trigid in trigids:
+        stored_triggers.enable(
+            bench.transaction.recorder, bench.current_database.require(), trigid, statement.enabled
+        )
+    bench.schema.mark_changed()
+    return 0
+
+
+def tables_of(bench: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
+    """The tables whose triggers a statement changes."""
+    if isinstance(statement, CreateTrigger):
+        return [statement.table]
+    names = [statement.name] if isinstance(statement, DropTrigger) else list(statement.names)
+    rows = [_find_trigger(bench, name) for name in names]
+    found = [row[2] for row in rows if row is not None]
+    if isinstance(statement, SetTriggers) and statement.table:
+        found.append(statement.table)
+    return found
+
+
+# ---- changes of a table ----------------------------------------------------------------------------
+def forget_table(writer: SqlConnection, info: TableInfo) -> None:
+    """The triggers of a table or view that is dropped go with it."""
+    if info.triggers:
+        stored_triggers.forget_all(writer, info.database, info.tabid)
+
+
+def rename_column(writer: SqlConnection, info: TableInfo, old: str, new: str) -> None:
+    """UPDATE OF follows a column's name; what the actions call it does not."""
+    for trigger in info.triggers:
+        if old in trigger.columns:
+            columns = [new if name == old else name for name in trigger.columns]
+            stored_triggers.set_columns(writer, info.database, trigger.trigid, columns)
+
+
+def forget_columns(writer: SqlConnection, info: TableInfo, kept: list[str]) -> None:
+    """A trigger for UPDATE OF columns goes with the last of them."""
+    for trigger in info.triggers:
+        columns = [name for name in trigger.columns if name in kept]
+        if len(columns) == len(trigger.columns):
+            continue
+        if columns:
+            stored_triggers.set_columns(writer, info.database, trigger.trigid, columns)
+        else:
+            stored_triggers.forget(writer, info.database, trigger.trigid)
+
+
+def reject_cascade(info: TableInfo) -> None:
+    """-742 for a foreign key with ON DELETE CASCADE of a table that has a trigger for DELETE."""
+    if any(f.cascade for f in info.foreign_keys) and any(trigger.event == "D" for trigger in info.triggers):
+        raise SqlError(_CASCADES, 0, 0, info.name)
+
+
+def _find_trigger(bench: DdlContext, name: str) -> tuple[int, str, str] | None:
+    """Number, owner and table of a trigger."""
+    return stored_triggers.find(bench.transaction.con, bench.current_database.require(), name)

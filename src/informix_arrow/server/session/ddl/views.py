@@ -1,0 +1,73 @@
+"""CREATE VIEW."""
+
+from __future__ import annotations
+
+import contextlib
+
+from ...catalog import privileges
+from ...catalog.catalog import ColumnInfo, TableInfo, duck_database
+from ...errors import SqlError, not_supported
+from ...parse.ddl_nodes import CreateView
+from ...types.quoting import quote_identifier
+from .ddl_context import DdlContext
+
+
+def create(bench: DdlContext, statement: CreateView) -> int:
+    if bench.tables.is_name_taken(statement.name):
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-310, 0, 0, statement.name)
+    tree = bench.sql_reader.parse(statement.query)
+    translator = bench.planner.query_translator(0)
+    sql, outputs = translator.query(tree)
+    translator.ctx.require_read()
+    temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
+    if temporary is not None:
+        raise SqlError(-337, 0, 0, temporary.name)
+    if translator.ctx.session_values:
+        raise not_supported("CURRENT, TODAY and session values in a view")
+    names = statement.columns or [o.name for o in outputs]
+    if len(names) != len(outputs):
+        raise SqlError(-236)
+    if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
+        raise SqlError(-249)
+    types = bench.planner.output_types(sql, outputs)
+    database = bench.current_database.require()
+    duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
+    info = TableInfo(
+        statement.name,
+        bench.new_tabid(),
+        "V",
+        tuple(ColumnInfo(n, t) for n, t in zip(names, types, strict=True)),
+        database,
+        duck,
+        viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
+        with_check_option=statement.checked,
+    )
+    if statement.checked:
+        bench.tables.view_target(info)  # -385 makes sense only where rows go through the view
+    bench.transaction.recorder.execute(
+        f"CREATE VIEW {duck} ({', '.join(quote_identifier(n) for n in names)}) AS {sql}"
+    )
+    owner = statement.owner or bench.environment.user
+    bench.register_table(info, owner)
+    _grant_to_owner(bench, info, owner, [table for table, _, _ in translator.ctx.read_checks])
+    return 0
+
+
+def _grant_to_owner(bench: DdlContext, info: TableInfo, owner: str, read: list[TableInfo]) -> None:
+    """Who makes a view may read it, and change rows through it as far as he may change those of its table; he may
+    grant what he may grant there."""
+    rights = bench.privileges
+    letters = {"S" if all(rights.has_privilege(table, "s", grant=True) for table in read) else "s"}
+    with contextlib.suppress(SqlError):  # of more than one table's rows
+        table = bench.tables.view_target(info).table
+        letters |= {letter for letter in "uid" if rights.has_privilege(table, letter)}
+        letters |= {
+            letter.upper()
+            for letter in letters - {"s"}
+            if rights.has_privilege(table, letter.lower(), grant=True)
+        }
+    privileges.set_table_grants(
+        bench.transaction.recorder, info.database, info.tabid, owner, owner, letters, {}
+    )

@@ -1,0 +1,241 @@
+"""DuckDB text run with an Informix statement's parameters: the values bound for it, and whole results as Arrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from ...wire.types import ColumnType
+from ..catalog.catalog import duck_database, first_row
+from ..catalog.schema_routines import user_type_names
+from ..plan.functions.type_names import TYPE_NAMES
+from ..plan.plans import ROUTINE_CALL, BindRequirements
+from ..plan.sequences import CURRVAL_PREFIX, NEXTVAL_PREFIX, without_nextval
+from ..types.conversions import for_comparison
+from ..types.quoting import quote_identifier, quote_string
+from ..types.result_types import INTEGERS
+from .current_database import CurrentDatabase
+from .environment import SessionEnvironment
+from .lob_calls import LobCalls
+from .open_result import OpenResult, duckdb_error
+from .plan_cache import MAX_TEXT
+from .routine_protocols import RoutineResultProvider
+from .session_values import SessionValues
+from .spool import MEMORY, BatchSpool
+from .transaction import SessionTransaction
+
+
+class Closeable(Protocol):
+    """What holds something until it is closed."""
+
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closeable)
+
+_BATCH_ROWS = 65536
+_SPOOL_MEMORY = 32 << 20
+"""Bytes of rows in memory that are written somewhere in a moment."""
+
+_WIDEST = ColumnType.decimal(32)
+_VALUE = re.compile(r"\$(\w+)")
+
+
+def select_values(sql: str, values: dict[str, object]) -> dict[str, object] | None:
+    """The values that a text names: DuckDB refuses others. None when it names none."""
+    if not values:
+        return None
+    wanted = _parameter_names(sql) if len(sql) <= MAX_TEXT else set(_VALUE.findall(sql))
+    return {name: value for name, value in values.items() if name in wanted} or None
+
+
+@lru_cache(maxsize=1024)
+def _parameter_names(sql: str) -> frozenset[str]:
+    return frozenset(_VALUE.findall(sql))
+
+
+class DuckExecutor:
+    """Runs text for one session.
+
+    Attributes
+    ----------
+    cut
+        Set when a parameter that was bound was cut to its column; who wants to know clears it before.
+    cut_params
+        The numbers of such parameters, and perhaps of others before.
+    answers
+        Those of the routines that a text calls.
+    temporary
+        The directory for rows that have to wait and are too many for memory.
+    """
+
+    def __init__(
+        self,
+        environment: SessionEnvironment,
+        values: SessionValues,
+        transaction: SessionTransaction,
+        database: CurrentDatabase,
+        objects: LobCalls,
+        answers: RoutineResultProvider,
+        temporary: str,
+    ) -> None:
+        self._environment = environment
+        self._values = values
+        self._transaction = transaction
+        self._database = database
+        self._lob_calls = objects
+        self.routine_results = answers
+        self.temporary = temporary
+        self.was_cut = False
+        self.truncated_params: set[int] = set()
+
+    def bind(self, needs: BindRequirements, params: Sequence[object]) -> dict[str, object]:
+        """DuckDB's named values for one run: parameters in storage form, and what the session knows."""
+        environment = self._environment
+        values: dict[str, object] = {}
+        for number in needs.used_params:
+            t = needs.params[number]
+            if (
+                t is not None
+                and t.code in INTEGERS
+                and type(params[number]) is int
+                and number not in needs.assigned_params
+            ):
+                values[f"p{number}"] = params[number]
+            elif t is not None and (number in needs.assigned_params or number in needs.packed_params):
+                # what is compared keeps all its digits
+                converter = environment.converter(t if number in needs.assigned_params else _WIDEST)
+                values[f"p{number}"] = converter.convert(params[number])
+                if converter.was_truncated:
+                    self.was_cut = True
+                    self.truncated_params.add(number)
+            else:
+                values[f"p{number}"] = for_comparison(
+                    params[number], t, environment.codec, environment.dbdate
+                )
+        for name in needs.session_values:
+            numbered = name.startswith((NEXTVAL_PREFIX, CURRVAL_PREFIX))
+            if name == TYPE_NAMES:
+                values[f"s_{name}"] = self._type_names()
+            else:
+                values[f"s_{name}"] = self._sequence_value(name) if numbered else self._values.value(name)
+        return values
+
+    def _type_names(self) -> list[str | None]:
+        transaction, database = self._transaction, self._database.require()
+        return transaction.read(lambda: user_type_names(transaction.con, database))
+
+    def _sequence_value(self, name: str) -> object:
+        """A number of a sequence that is drawn once for the statement, or the one drawn last."""
+        kind, _, tabid = name.rpartition("_")
+        duck = f"{duck_database(self._database.require())}.main.{quote_identifier(f'_sequence_{tabid}')}"
+        function = "nextval" if f"{kind}_" == NEXTVAL_PREFIX else "currval"
+        transaction = self._transaction
+        row = transaction.read(lambda: first_row(transaction.con, f"SELECT {function}({quote_string(duck)})"))
+        assert row is not None
+        return row[0]
+
+    def load_files(self, needs: BindRequirements, params: Sequence[object]) -> None:
+        """Make the objects of filetoblob and filetoclob; their locators become session values."""
+        for number, file in enumerate(needs.files):
+            self._values.statement_values[f"file{number}"] = self._lob_calls.load_file(file, params)
+
+    def query_table(self, sql: str, values: dict[str, object]) -> Any:
+        """Run a query; the whole result as an Arrow table."""
+        transaction, named = self._transaction, select_values(sql, values)
+
+        def run() -> Any:
+            con = transaction.con
+            relation = con.sql(sql, params=named) if named else con.sql(sql)
+            return relation.to_arrow_reader(_BATCH_ROWS).read_all()
+
+        return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
+
+    def query_spool(self, sql: str, values: dict[str, object], batch_rows: int) -> BatchSpool:
+        """Run a query to its end; its rows, which take little memory however many they are. SqlError -271 where there
+        is no room for them."""
+        return self.build_with_results(
+            sql, lambda: self._transaction.read(lambda: self._spool(sql, values, batch_rows, MEMORY)), values
+        )
+
+    def query_spool_in_write(self, sql: str, values: dict[str, object], batch_rows: int) -> BatchSpool:
+        """As `query_spool`, inside `SessionTransaction.write`, which has errors of DuckDB as they are. The rows are wanted at
+        once: more of them stay in memory."""
+        return self.build_with_results(
+            sql, lambda: self._spool(sql, values, batch_rows, _SPOOL_MEMORY), values
+        )
+
+    def _spool(self, sql: str, values: dict[str, object], batch_rows: int, memory: int) -> BatchSpool:
+        con, spool, named = (
+            self._transaction.con,
+            BatchSpool(memory, self.temporary),
+            select_values(sql, values),
+        )
+        relation = con.sql(sql, params=named) if named else con.sql(sql)
+        reader = relation.to_arrow_reader(batch_rows)
+        try:
+            for batch in reader:
+                spool.append(batch)
+            if not len(spool):
+                none = [pa.array([], field.type) for field in reader.schema]
+                spool.append(pa.RecordBatch.from_arrays(none, schema=reader.schema))
+        except BaseException as problem:
+            spool.close()
+            if isinstance(problem, (OSError, MemoryError, pa.ArrowException)):
+                raise duckdb_error(problem) from problem
+            raise
+        finally:
+            reader.close()  # not left to the collector: see OpenRows
+        return spool
+
+    def _collect_calls(self, sql: str, values: dict[str, object] | None) -> Callable[[], object] | None:
+        """What finds out which routines a text calls where that draws numbers of sequences, and so is to be run once;
+        None for others."""
+        plain = without_nextval(sql) if ROUTINE_CALL in sql else sql
+        if plain == sql:
+            return None
+        named = select_values(plain, values or {}) or {}
+        return lambda: self._transaction.con.execute(plain, named).fetchall()
+
+    def build_with_results(self, sql: str, make: Callable[[], C], values: dict[str, object]) -> C:
+        """What is made of a text once every call in it has its answer; what was made of it before is closed."""
+        made: list[C] = []
+
+        def run() -> C:
+            while made:
+                made.pop().close()
+            made.append(make())
+            return made[0]
+
+        try:
+            return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
+        except BaseException:
+            while made:
+                made.pop().close()
+            raise
+
+    def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenResult | None:
+        """Begin a query whose rows are made while they are read; None for one that calls routines: it may have to be
+        run again when it comes to arguments whose answer is not known."""
+        if ROUTINE_CALL in sql:
+            return None
+        return self._transaction.stream(sql, select_values(sql, values), batch_rows)
+
+    def query_first(self, sql: str, values: dict[str, object] | None) -> tuple[Any, ...]:
+        """Run a query that has a row; its first."""
+        con = self._transaction.con
+        row = self.routine_results.run_with_results(
+            sql, lambda: first_row(con, sql, values), self._collect_calls(sql, values)
+        )
+        assert row is not None
+        return row
+
+    def collect_routine_results(self, sql: str, values: dict[str, object]) -> None:
+        """Run a query for the sake of the routines that it calls: their answers are known then."""
+        con, plain = self._transaction.con, without_nextval(sql)
+        named = select_values(plain, values) or {}
+        self.routine_results.run_with_results(plain, lambda: con.execute(plain, named).fetchall())

@@ -1,0 +1,141 @@
+"""The DuckDB instance beneath an engine: how much memory it takes, and that it reaches nothing outside of its files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from ..types.quoting import quote_string
+
+_UNITS = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+
+_SET_AFTER_OPEN = ("max_vacuum_tasks", "operator_memory_limit")
+"""Settings that are changed when the configuration is locked: at the end, and for each connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """How much of it the statements of all sessions take, and where they go on when that is not enough.
+
+    Attributes
+    ----------
+    limit
+        Of all sessions together, such as ``"2GB"`` or a part of the machine's, ``"50%"``.
+    statement_limit
+        What one statement takes for sorting, grouping and joining before it goes on in files, such as ``"500MB"``; None
+        for half of `limit`.
+    temp_directory
+        Where those files are; None for ``tmp`` in the directory of the databases, or, when they are in memory, for
+        a directory of its own among the machine's temporary ones.
+    """
+
+    limit: str = "50%"
+    statement_limit: str | None = None
+    temp_directory: Path | None = None
+
+
+class DuckInstance:
+    """One DuckDB instance, open until `close`. Thread-safe, but for `root`.
+
+    Its SQL reads and writes no files but those of the databases and its temporary ones, loads nothing, and cannot
+    undo that: where a name or a value should ever stand in a text without its quotes, there is nothing to be had.
+
+    Parameters
+    ----------
+    directory
+        Where databases are kept; None keeps them in memory.
+    memory
+        ValueError for a limit that is none.
+
+    Attributes
+    ----------
+    root
+        The connection that databases are attached with.
+    temporary
+        The directory for temporary files; it is made when there are any, and goes by `close` where it was made.
+    """
+
+    def __init__(self, directory: Path | None, memory: MemorySettings) -> None:
+        self.root = duckdb.connect(":memory:")
+        self._temporary_folder: str | None = None
+        self._passing: str | None = None
+        try:
+            # A vacuum gives rows new ids, which locks and journals know.
+            self.root.execute("SET max_vacuum_tasks = 0")
+            # SQRT(-1) and LN(0) are errors, not numbers that are none.
+            self.root.execute("SET GLOBAL ieee_floating_point_ops = false")
+            # DuckDB 2.0.0 takes wrong rows, or crashes, where a join by row ids tells the scan of its table what to
+            # look for, and the transaction has added rows to the table: docs/server.md.
+            self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
+            self._limit("memory_limit", memory.limit)
+            self._statement_limit = memory.statement_limit or self._half_of_memory()
+            self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
+            self.temporary = self._temporary(directory, memory)
+            if not os.path.exists(self.temporary):
+                self._passing = self.temporary
+            self._restrict_access(directory, self.temporary)
+        except BaseException:
+            self.close()
+            raise
+
+    def _limit(self, name: str, value: str, setting: str = "") -> None:
+        try:
+            self.root.execute(f"SET {setting or name} = {quote_string(value)}")
+        except duckdb.Error as problem:
+            reason = str(problem).partition("\n")[0]
+            raise ValueError(f"{name} is an amount such as '2GB', not {value!r}: {reason}") from None
+
+    def _half_of_memory(self) -> str:
+        row = self.root.execute("SELECT current_setting('memory_limit')").fetchone()
+        assert row is not None
+        number, unit = str(row[0]).split()
+        return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] / 2 / 1024))}KiB"
+
+    def _temporary(self, directory: Path | None, memory: MemorySettings) -> str:
+        if memory.temp_directory is not None:
+            return os.path.abspath(memory.temp_directory)
+        if directory is not None:
+            return os.path.abspath(directory / "tmp")
+        self._temporary_folder = tempfile.mkdtemp(prefix="informix-arrow-")
+        return self._temporary_folder
+
+    def _restrict_access(self, directory: Path | None, temporary: str) -> None:
+        reachable = [temporary, *([] if directory is None else [os.path.abspath(directory)])]
+        settings = {
+            "temp_directory": quote_string(temporary),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "allow_persistent_secrets": "false",
+            "allowed_directories": f"[{', '.join(map(quote_string, reachable))}]",
+            "enable_external_access": "false",
+            "allowed_configs": f"[{', '.join(map(quote_string, _SET_AFTER_OPEN))}]",
+            "lock_configuration": "true",
+        }
+        for name, value in settings.items():
+            self.root.execute(f"SET {name} = {value}")
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own."""
+        con = self.root.cursor()
+        con.execute(f"SET operator_memory_limit = {quote_string(self._statement_limit)}")
+        return con
+
+    def close(self) -> None:
+        """After its last statement."""
+        try:
+            self.root.close()
+        finally:
+            if (
+                self._passing is not None
+            ):  # DuckDB takes away what it has made, but not what spill_file.py has
+                with contextlib.suppress(OSError):
+                    os.rmdir(self._passing)
+            if self._temporary_folder is not None:
+                shutil.rmtree(self._temporary_folder, ignore_errors=True)

@@ -1,0 +1,523 @@
+"""Locks on tables, rows and keys between the sessions of one engine (SERVER-BEHAVIOUR sections 1 and 2).
+
+DuckDB lets two transactions write one row as long as they write different columns of it, and finds a key that
+was inserted twice at COMMIT only. So who may write what is decided here, before DuckDB is asked. A lock is held
+until its owner's transaction ends; who must wait for one waits for the other's end, or is refused at once, as
+its lock mode says.
+
+A row is known by its identity: the values of its primary key, or else DuckDB's row id (plan/row_identity.py).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import partial
+from typing import Any
+
+from ..errors import ISAM_INTERRUPTED, ISAM_LOCK_TIMEOUT, ISAM_LOCKED, SqlError
+
+ISAM_TABLE_LOCKED = -113
+ISAM_DEADLOCK = -143
+ISAM_KEY_LOCKED = -144
+
+MAX_ROW_LOCKS = 10_000
+"""Rows that one statement locks one by one; above, it locks the table."""
+
+_POLL_SECONDS = 1.0
+"""Seconds after which a waiting session looks for an interrupt that it may have missed."""
+
+TableKey = tuple[str, str]
+"""Database and name. Names that do not exist yet can be locked, too: CREATE TABLE does."""
+RowKey = tuple[Any, ...]
+Owner = object
+
+
+class LockMode(IntEnum):
+    """`INTENT_SHARE` is the intent of keeping single rows of a table as they are, `INTENT_EXCLUSIVE` that of changing some. `UPDATE` is
+    what FOR UPDATE puts on a row: others may read it, but not update it."""
+
+    INTENT_SHARE = 0
+    INTENT_EXCLUSIVE = 1
+    SHARE = 2
+    UPDATE = 3
+    EXCLUSIVE = 4
+
+
+_TABLE_CONFLICTS = {
+    LockMode.INTENT_SHARE: frozenset({LockMode.EXCLUSIVE}),
+    LockMode.INTENT_EXCLUSIVE: frozenset({LockMode.SHARE, LockMode.EXCLUSIVE}),
+    LockMode.SHARE: frozenset({LockMode.INTENT_EXCLUSIVE, LockMode.EXCLUSIVE}),
+    LockMode.EXCLUSIVE: frozenset(LockMode),
+}
+_ROW_CONFLICTS = {
+    LockMode.SHARE: frozenset({LockMode.EXCLUSIVE}),
+    LockMode.UPDATE: frozenset({LockMode.UPDATE, LockMode.EXCLUSIVE}),
+    LockMode.EXCLUSIVE: frozenset({LockMode.SHARE, LockMode.UPDATE, LockMode.EXCLUSIVE}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LockRequest:
+    """Who wants a lock, and what becomes of it when another has it.
+
+    Attributes
+    ----------
+    wait
+        Seconds to wait: 0 not at all (SET LOCK MODE TO NOT WAIT), below 0 for ever.
+    interrupted
+        Whether the wait has to end, with -213.
+    sqlcode
+        Of the error; its ISAM code tells why, its token is the table.
+    """
+
+    owner: Owner
+    timeout: float
+    interrupted: Callable[[], bool]
+    sqlcode: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """One lock, of a row (`is_row_lock`) or of a table, and one of those who wait for its owner there."""
+
+    table: TableKey
+    is_row_lock: bool
+    mode: LockMode
+    owner: Owner
+    waiter: Owner | None
+
+
+class _InsertedKeys:
+    """Keys of rows that one transaction has inserted, by the name of the constraint or index. They are kept as
+    the Arrow columns that were inserted, and looked at when another session inserts into the same table."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Sequence[Any]]] = {}
+        self._keys: dict[str, set[RowKey]] = {}
+
+    def add(self, keys: Mapping[str, Sequence[Any]]) -> None:
+        for name, columns in keys.items():
+            self._columns.setdefault(name, []).append(columns)
+
+    def keys(self, name: str) -> set[RowKey]:
+        found = self._keys.setdefault(name, set())
+        for columns in self._columns.pop(name, ()):
+            found |= _key_tuples(columns)
+        return found
+
+
+def _key_tuples(columns: Sequence[Any]) -> set[RowKey]:
+    """Keys of columns, Arrow's or lists. NULL is a value like others in them."""
+    values = [column if isinstance(column, list) else column.to_pylist() for column in columns]
+    return set(zip(*values, strict=True))
+
+
+@dataclass(slots=True)
+class _TableLocks:
+    """What is locked of one table. `writers` have rows that others may not read yet; `waiter_count` counts those who wait
+    for any of it."""
+
+    table_modes: dict[Owner, set[LockMode]] = field(default_factory=dict)
+    row_modes: dict[RowKey, dict[Owner, LockMode]] = field(default_factory=dict)
+    inserted_keys: dict[Owner, _InsertedKeys] = field(default_factory=dict)
+    writers: set[Owner] = field(default_factory=set)
+    waiter_count: int = 0
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether nobody holds or wants any of it."""
+        return not (
+            self.table_modes or self.row_modes or self.inserted_keys or self.writers or self.waiter_count
+        )
+
+
+class Locks:
+    """All locks of an engine. Thread-safe; only the methods that take a `LockRequest` may wait."""
+
+    def __init__(self) -> None:
+        self._lock = (
+            threading.RLock()
+        )  # taken without the condition's detour, several times for each statement
+        self._released = threading.Condition(self._lock)
+        self._tables: dict[TableKey, _TableLocks] = {}
+        self._rows_by_owner: dict[
+            Owner, dict[TableKey, set[RowKey]]
+        ] = {}  # where an owner has locks, and on which rows
+        self._blockers_by_waiter: dict[Owner, Callable[[], set[Owner]]] = {}
+        self._waiting_for: dict[Owner, TableKey] = {}  # where they wait
+        self._last_commits: dict[TableKey, int] = {}
+        self.last_commit = 0
+        """Number of the last commit; `last_commit_of` tells that of a table."""
+
+    # ---- looking ----------------------------------------------------------------------------------
+    def held_locks(self) -> list[HeldLock]:
+        """What is locked now."""
+        found = []
+        with self._lock:
+            for table, state in self._tables.items():
+                waiting: dict[Owner, Owner] = {}
+                for waiter, wanted in self._waiting_for.items():
+                    if wanted == table:
+                        waiting.update(dict.fromkeys(self._blockers_by_waiter[waiter](), waiter))
+                for owner, modes in state.table_modes.items():
+                    found += [HeldLock(table, False, mode, owner, waiting.get(owner)) for mode in modes]
+                for holders in state.row_modes.values():
+                    for owner, mode in holders.items():
+                        found.append(HeldLock(table, True, mode, owner, waiting.get(owner)))
+        return found
+
+    # ---- taking ---------------------------------------------------------------------------------
+    def lock_table(self, claim: LockRequest, table: TableKey, mode: LockMode) -> bool:
+        """Lock a table; False when the owner had that lock already."""
+        with self._lock:
+            if table not in self._tables:
+                self._lock_unlocked_table(claim.owner, table, mode)
+                return True
+            return self._lock_table(claim, table, mode)
+
+    def _lock_table(self, claim: LockRequest, table: TableKey, mode: LockMode) -> bool:
+        with self._table_locks(table) as state:
+            if mode in state.table_modes.get(claim.owner, ()):
+                return False
+            clashes = _TABLE_CONFLICTS[mode]
+            self._wait(
+                claim,
+                table,
+                state,
+                ISAM_TABLE_LOCKED,
+                lambda: _conflicting_table_owners(state, claim.owner, clashes),
+            )
+            self._owned_rows(claim.owner, table)
+            state.table_modes.setdefault(claim.owner, set()).add(mode)
+            if mode is LockMode.EXCLUSIVE:
+                state.writers.add(claim.owner)
+            return True
+
+    def lock_rows(self, claim: LockRequest, table: TableKey, keys: Iterable[RowKey], mode: LockMode) -> bool:
+        """Lock rows, one after the other; False when the owner had all these locks already. A stronger lock
+        replaces a weaker one."""
+        owner, clashes, new = claim.owner, _ROW_CONFLICTS[mode], False
+        with self._table_locks(table) as state:
+            for key in keys:
+                holders = state.row_modes.get(key)
+                if holders is None:
+                    holders = state.row_modes[key] = {}
+                elif owner in holders and holders[owner] >= mode:
+                    continue
+                elif len(holders) > (owner in holders):
+                    self._wait(
+                        claim,
+                        table,
+                        state,
+                        ISAM_LOCKED,
+                        lambda: _conflicting_row_owners(state, key, owner, clashes),  # noqa: B023
+                    )
+                    holders = state.row_modes.setdefault(key, {})
+                if not new:  # a refusal must not leave a trace, but the rows before it are kept
+                    mine = self._owned_rows(owner, table)
+                    new = True
+                    if mode is LockMode.EXCLUSIVE:
+                        state.writers.add(owner)
+                holders[owner] = mode
+                mine.add(key)
+            return new
+
+    def lock_row(self, claim: LockRequest, table: TableKey, key: RowKey) -> Callable[[], None] | None:
+        """Lock one row to change it, and its table for that. What gives the row back as if nobody had wanted it, for
+        when it turns out not to be there; None when the owner had it already."""
+        owner = claim.owner
+        with self._lock:  # again inside: who has to wait lets go of all of it
+            if table not in self._tables:
+                state = self._lock_unlocked_table(owner, table, LockMode.INTENT_EXCLUSIVE)
+                state.row_modes[key] = {owner: LockMode.EXCLUSIVE}
+                state.writers.add(owner)
+                self._rows_by_owner[owner][table].add(key)
+                return partial(self._unlock_row, state, owner, table, key, None, False)
+            self.lock_table(claim, table, LockMode.INTENT_EXCLUSIVE)
+            state = self._tables[table]
+            writer, before = owner in state.writers, state.row_modes.get(key, {}).get(owner)
+            if not self.lock_rows(claim, table, (key,), LockMode.EXCLUSIVE):
+                return None
+            return partial(self._unlock_row, state, owner, table, key, before, writer)
+
+    def _unlock_row(
+        self,
+        state: _TableLocks,
+        owner: Owner,
+        table: TableKey,
+        key: RowKey,
+        before: LockMode | None,
+        writer: bool,
+    ) -> None:
+        """Back to what an owner had of a row `before`, and whether it was a `writer`."""
+        with self._lock:
+            if before is None:
+                self._forget_row(state, key, owner)
+                self._rows_by_owner[owner][table].discard(key)
+            else:
+                state.row_modes[key][owner] = before
+            if not writer:
+                state.writers.discard(owner)
+            self._notify()
+
+    def lock_inserted(
+        self, claim: LockRequest, table: TableKey, keys: Mapping[str, Sequence[Any]], identity: str
+    ) -> bool:
+        """Keys that are about to be inserted: columns, Arrow's or lists, by the name of the constraint, of which
+        `identity` is the primary key's. True when another session's keys had to be waited for."""
+        owner = claim.owner
+        new_keys: dict[str, set[RowKey]] = {}
+
+        def own(name: str) -> set[RowKey]:
+            if name not in new_keys:
+                new_keys[name] = _key_tuples(keys[name])
+            return new_keys[name]
+
+        def blockers() -> set[Owner]:
+            found = {
+                other
+                for other, inserted in state.inserted_keys.items()
+                if other is not owner and any(own(name) & inserted.keys(name) for name in keys)
+            }
+            if identity in keys and state.writers - {owner}:
+                for key in own(identity) & state.row_modes.keys():
+                    found |= _conflicting_row_owners(state, key, owner, _ROW_CONFLICTS[LockMode.SHARE])
+            return found
+
+        with self._table_locks(table) as state:
+            waited = _has_other_writers(state, owner) and self._wait(
+                claim, table, state, ISAM_KEY_LOCKED, blockers
+            )
+            self._owned_rows(owner, table)
+            state.inserted_keys.setdefault(owner, _InsertedKeys()).add(keys)
+            state.writers.add(owner)
+            return waited
+
+    def mark_written(self, owner: Owner, table: TableKey) -> None:
+        """Rows without keys are inserted: there is nothing that another could clash with but its reading."""
+        with self._table_locks(table) as state:
+            self._owned_rows(owner, table)
+            state.writers.add(owner)
+
+    @contextmanager
+    def block_writers(self, claim: LockRequest, table: TableKey) -> Iterator[None]:
+        """Wait until nobody changes rows of a table, in a transaction that is not over; nobody gets a lock on anything
+        before the block is done, so that it must be short."""
+        changing = frozenset({LockMode.INTENT_EXCLUSIVE, LockMode.EXCLUSIVE})
+        with self._table_locks(table) as state:
+            self._wait(
+                claim,
+                table,
+                state,
+                ISAM_TABLE_LOCKED,
+                lambda: _conflicting_table_owners(state, claim.owner, changing),
+            )
+            yield
+
+    # ---- looking --------------------------------------------------------------------------------
+    def may_change(self, owner: Owner, table: TableKey) -> bool:
+        """Whether an owner has a lock with which it may change rows of a table."""
+        with self._lock:
+            state = self._tables.get(table)
+            return state is not None and bool(
+                state.table_modes.get(owner, set()) & {LockMode.INTENT_EXCLUSIVE, LockMode.EXCLUSIVE}
+            )
+
+    def has_uncommitted_changes(self, owner: Owner, table: TableKey) -> bool:
+        """Whether another session has uncommitted work in a table."""
+        with self._lock:
+            state = self._tables.get(table)
+            return state is not None and not state.writers <= {owner}
+
+    def wait_until_readable(
+        self, claim: LockRequest, table: TableKey, keys: Collection[RowKey] | None
+    ) -> bool:
+        """Wait until no other session has changed any of these rows, or, with None, any row of the table. True
+        when it took waiting."""
+        owner = claim.owner
+        exclusive = frozenset({LockMode.EXCLUSIVE})
+
+        def blockers() -> set[Owner]:
+            if keys is None:
+                return state.writers - {owner}
+            found = _conflicting_table_owners(state, owner, exclusive)
+            for key in keys:
+                found |= _conflicting_row_owners(state, key, owner, exclusive)
+            return found
+
+        with self._table_locks(table) as state:
+            whole = bool(_conflicting_table_owners(state, owner, exclusive))
+            return self._wait(claim, table, state, ISAM_TABLE_LOCKED if whole else ISAM_LOCKED, blockers)
+
+    def last_commit_of(self, table: TableKey) -> int:
+        """The number of the last commit that changed a table, 0 for none."""
+        return self._last_commits.get(table, 0)
+
+    # ---- giving back ----------------------------------------------------------------------------
+    def release(self, owner: Owner, *, committed: bool, keep: Collection[TableKey] = ()) -> None:
+        """All locks of an owner but those on the tables in `keep`, which LOCK TABLE put there. `committed` tells
+        that what it wrote is there for all now."""
+        with self._lock:
+            mine = self._rows_by_owner.pop(owner, None)
+            if mine is None:
+                return
+            wrote = [table for table in mine if self._has_written(owner, table)] if committed else ()
+            if wrote:
+                self.last_commit += 1
+                for table in wrote:
+                    self._last_commits[table] = self.last_commit
+            for table, keys in mine.items():
+                state = self._tables[table]
+                for key in keys:
+                    self._forget_row(state, key, owner)
+                state.inserted_keys.pop(owner, None)
+                state.writers.discard(owner)
+                modes = state.table_modes.pop(owner, None)
+                if modes and table in keep:
+                    modes &= {LockMode.SHARE, LockMode.EXCLUSIVE}
+                    if modes:
+                        state.table_modes[owner] = modes
+                        self._owned_rows(owner, table)
+                    if LockMode.EXCLUSIVE in modes:
+                        state.writers.add(owner)
+                if state.is_unused:
+                    del self._tables[table]
+            self._notify()
+
+    def release_row(self, owner: Owner, table: TableKey, key: RowKey) -> None:
+        """An UPDATE or SHARE lock on a row that was left without being changed."""
+        with self._lock:
+            state = self._tables.get(table)
+            held = state.row_modes.get(key, {}).get(owner) if state is not None else None
+            if state is not None and held in (LockMode.UPDATE, LockMode.SHARE):
+                self._forget_row(state, key, owner)
+                self._rows_by_owner[owner][table].discard(key)
+                self._forget_holder(owner, table, state)
+                self._notify()
+
+    def wake(self) -> None:
+        """Some session was interrupted: who waits looks whether it was itself."""
+        with self._lock:
+            self._released.notify_all()
+
+    # ---- inside ---------------------------------------------------------------------------------
+    @contextmanager
+    def _table_locks(self, table: TableKey) -> Iterator[_TableLocks]:
+        """What is locked of a table, for one request: afterwards it is forgotten where nobody has got anything."""
+        with self._lock:
+            state = self._tables.setdefault(table, _TableLocks())
+            try:
+                yield state
+            finally:
+                if state.is_unused:
+                    del self._tables[table]
+
+    def _lock_unlocked_table(self, owner: Owner, table: TableKey, mode: LockMode) -> _TableLocks:
+        """A lock on a table of which nobody has any: there is nobody to wait for."""
+        state = self._tables[table] = _TableLocks()
+        state.table_modes[owner] = {mode}
+        if mode is LockMode.EXCLUSIVE:
+            state.writers.add(owner)
+        self._owned_rows(owner, table)
+        return state
+
+    def _notify(self) -> None:
+        """Something was given back: whoever waits looks again."""
+        if self._blockers_by_waiter:
+            self._released.notify_all()
+
+    def _owned_rows(self, owner: Owner, table: TableKey) -> set[RowKey]:
+        """The rows of a table that an owner holds. From here on the owner is known to hold something of the table: only
+        who has got a lock may ask."""
+        return self._rows_by_owner.setdefault(owner, {}).setdefault(table, set())
+
+    def _forget_holder(self, owner: Owner, table: TableKey, state: _TableLocks) -> None:
+        """Nothing is known of an owner, or of a table, when the last lock has gone."""
+        held = self._rows_by_owner[owner][table] or owner in state.table_modes or owner in state.inserted_keys
+        if not held and owner not in state.writers:
+            del self._rows_by_owner[owner][table]
+            if not self._rows_by_owner[owner]:
+                del self._rows_by_owner[owner]
+        if state.is_unused:
+            del self._tables[table]
+
+    def _has_written(self, owner: Owner, table: TableKey) -> bool:
+        modes = self._tables[table].table_modes.get(owner)
+        return modes is not None and (LockMode.INTENT_EXCLUSIVE in modes or LockMode.EXCLUSIVE in modes)
+
+    @staticmethod
+    def _forget_row(state: _TableLocks, key: RowKey, owner: Owner) -> None:
+        holders = state.row_modes.get(key)
+        if holders is not None:
+            holders.pop(owner, None)
+            if not holders:
+                del state.row_modes[key]
+
+    def _wait(
+        self,
+        claim: LockRequest,
+        table: TableKey,
+        state: _TableLocks,
+        isam: int,
+        blockers: Callable[[], set[Owner]],
+    ) -> bool:
+        """Wait until there are no blockers; True when there were some. SqlError otherwise."""
+        if not blockers():
+            return False
+        deadline = time.monotonic() + claim.timeout
+        self._blockers_by_waiter[claim.owner], self._waiting_for[claim.owner] = blockers, table
+        state.waiter_count += 1
+        try:
+            while blockers():
+                if claim.interrupted():
+                    raise SqlError(-213, ISAM_INTERRUPTED)
+                if claim.timeout == 0:
+                    raise SqlError(claim.sqlcode, isam, 0, table[1])
+                if self._is_deadlocked(claim.owner):
+                    raise SqlError(claim.sqlcode, ISAM_DEADLOCK, 0, table[1])
+                left = deadline - time.monotonic() if claim.timeout > 0 else _POLL_SECONDS
+                if left <= 0:
+                    raise SqlError(claim.sqlcode, ISAM_LOCK_TIMEOUT, 0, table[1])
+                self._released.wait(min(left, _POLL_SECONDS))
+        finally:
+            del self._blockers_by_waiter[claim.owner], self._waiting_for[claim.owner]
+            state.waiter_count -= 1
+        return True
+
+    def _is_deadlocked(self, owner: Owner) -> bool:
+        """Whether the sessions that `owner` waits for wait, directly or not, for `owner`."""
+        visited: set[Owner] = set()
+        ahead = list(self._blockers_by_waiter[owner]())
+        while ahead:
+            other = ahead.pop()
+            if other is owner:
+                return True
+            if other not in visited:
+                visited.add(other)
+                blockers = self._blockers_by_waiter.get(other)
+                if blockers is not None:
+                    ahead += blockers()
+        return False
+
+
+def _has_other_writers(state: _TableLocks, owner: Owner) -> bool:
+    """Whether another has inserted or changed rows that are not committed."""
+    return len(state.inserted_keys) > (owner in state.inserted_keys) or len(state.writers) > (
+        owner in state.writers
+    )
+
+
+def _conflicting_table_owners(state: _TableLocks, owner: Owner, modes: frozenset[LockMode]) -> set[Owner]:
+    return {other for other, held in state.table_modes.items() if other is not owner and held & modes}
+
+
+def _conflicting_row_owners(
+    state: _TableLocks, key: RowKey, owner: Owner, modes: frozenset[LockMode]
+) -> set[Owner]:
+    held = state.row_modes.get(key)
+    return {other for other, mode in held.items() if other is not owner and mode in modes} if held else set()

@@ -1,0 +1,92 @@
+"""Row images of a statement that has not succeeded yet: they wait in memory or, when they are many, in a file."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..cdc_log.row_images import LoggedTable
+from .spill_file import SpillFile, SpillRange
+from .spool import MEMORY
+
+RowImages = Sequence[tuple[int, bytes]]
+"""Kinds and bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRows:
+    """Changes of rows: kinds and bodies; none for a TRUNCATE."""
+
+    table: LoggedTable
+    row_images: RowImages
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRecord:
+    """What was noted from a place on has been undone."""
+
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class _SpilledRows:
+    table: LoggedTable
+    images: RowImages | SpillRange
+    size: int  # bytes in memory
+
+
+class PendingRowImages:
+    """What a statement changes, in its order. Nobody but this process writes the file, so that it is pickled.
+
+    Parameters
+    ----------
+    directory
+        For the file; None for where the machine has temporary files.
+    memory
+        Bytes of images that stay in memory; the pieces beyond them go to the file.
+    """
+
+    def __init__(self, directory: str | None, memory: int = MEMORY) -> None:
+        self._memory = memory
+        self._file = SpillFile(directory, "changes of a statement")
+        self._entries: list[_SpilledRows | UndoRecord] = []
+        self._bytes_in_memory = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, table: LoggedTable, images: RowImages) -> None:
+        """A piece of changed rows, or a TRUNCATE. SqlError -271 when there is no room for it."""
+        size = sum(len(body) for _, body in images)
+        if self._bytes_in_memory + size > self._memory:
+            place = self._file.write(pickle.dumps(images, pickle.HIGHEST_PROTOCOL))
+            self._entries.append(_SpilledRows(table, place, 0))
+            return
+        self._bytes_in_memory += size
+        self._entries.append(_SpilledRows(table, images, size))
+
+    def add_undo(self, mark: int) -> None:
+        """What was noted from a mark on was undone."""
+        self._entries.append(UndoRecord(mark))
+
+    def truncate(self, mark: int = 0) -> None:
+        """Forget what was noted from a mark on."""
+        for one in self._entries[mark:]:
+            self._bytes_in_memory -= one.size if isinstance(one, _SpilledRows) else 0
+        del self._entries[mark:]
+        if not self._entries:
+            self._file.close()
+
+    def drain(self) -> Iterator[ChangedRows | UndoRecord]:
+        """All of it, once; it is forgotten then."""
+        try:
+            for one in self._entries:
+                if isinstance(one, UndoRecord):
+                    yield one
+                elif isinstance(one.images, SpillRange):
+                    yield ChangedRows(one.table, pickle.loads(self._file.read(one.images)))
+                else:
+                    yield ChangedRows(one.table, one.images)
+        finally:
+            self.truncate()

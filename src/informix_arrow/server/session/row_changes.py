@@ -1,0 +1,242 @@
+"""What one session's transaction changes in tables whose rows are logged in full, on its way to the log of changes.
+
+A statement's changes wait until it has succeeded: one that is run again, on a fresher snapshot, leaves nothing. Those
+of one that fails after it has changed rows are logged with a DISCARD behind them, as are those that ROLLBACK TO undoes.
+A replay of the journal does not come by here.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable
+from itertools import chain
+
+import duckdb
+import pyarrow as pa
+
+from ...wire.code_sets import codec_of_locale
+from ..catalog import logged_commits, stored_names
+from ..catalog.catalog import TableInfo
+from ..catalog.databases import Databases
+from ..cdc_log.log import ChangeLog
+from ..cdc_log.records import RecordKind
+from ..cdc_log.row_images import TableImageEncoder
+from ..errors import SqlError, is_durable
+from .pending_row_images import PendingRowImages, UndoRecord
+
+log = logging.getLogger("informix_arrow.server")
+
+_DISK_FULL = -131
+_NOT_LOGGED = -458
+_CHANGED = -710
+
+
+def user_number(name: str) -> int:
+    """The number of a user, which a server takes from its operating system: here one that is always the same."""
+    return 1000 + zlib.crc32(name.encode()) % 64000
+
+
+_ROWS_PER_IMAGE_BATCH = 4096
+"""Rows whose images are made, and wait, together."""
+
+
+class RowChangeLogger:
+    """One session's. Used by one thread at a time. Images beyond some MiB wait in a file in `temporary`."""
+
+    def __init__(
+        self, changes: ChangeLog, databases: Databases, user: str, temporary: str | None = None
+    ) -> None:
+        self._log = changes
+        self._databases = databases
+        self._user = user_number(user)
+        self._pending = PendingRowImages(temporary)
+        self._tx: int | None = None  # of the log
+        self._database = ""  # whose rows are changed
+        self._is_incomplete = False  # what had to be logged could not be
+        self._image_encoder: tuple[TableInfo, TableImageEncoder] | None = None
+
+    # ---- what statements change -----------------------------------------------------------------
+    def has_stale_logging(self, info: TableInfo) -> bool:
+        """Whether a statement was planned before its table was logged, or when it still was: it must be planned
+        again."""
+        return not info.temporary and info.is_fully_logged != self._log.is_fully_logged(
+            info.database, info.tabid
+        )
+
+    def require_current_logging(self, info: TableInfo) -> None:
+        """-710 for a statement that `has_stale_logging` its table's switch. To be called with the locks held."""
+        if self.has_stale_logging(info):
+            raise SqlError(_CHANGED, 0, 0, info.name)
+
+    def log_inserted(self, info: TableInfo, rows: pa.Table) -> None:
+        """Rows that were inserted, all columns in storage form; nothing for a table that is not logged."""
+        self._add_rows(info, RecordKind.INSERT, rows)
+
+    def log_deleted(self, info: TableInfo, rows: pa.Table) -> None:
+        """Rows that were deleted."""
+        self._add_rows(info, RecordKind.DELETE, rows)
+
+    def log_updated(self, info: TableInfo, before: pa.Table, after: pa.Table) -> None:
+        """Rows that were changed, as they were and as they are, in the same order."""
+        if not info.is_fully_logged or not before.num_rows:
+            return
+        images = self._encoder_for(info)
+        for start in range(0, before.num_rows, _ROWS_PER_IMAGE_BATCH):
+            old = images.encode(before.slice(start, _ROWS_PER_IMAGE_BATCH))
+            new = images.encode(after.slice(start, _ROWS_PER_IMAGE_BATCH))
+            pairs = (
+                ((RecordKind.UPDBEF, was), (RecordKind.UPDAFT, now))
+                for was, now in zip(old, new, strict=True)
+            )
+            self._pending.add(images.table, list(chain.from_iterable(pairs)))
+
+    def log_truncated(self, info: TableInfo) -> None:
+        """A table that was emptied by TRUNCATE."""
+        if info.is_fully_logged:
+            self._pending.add(self._encoder_for(info).table, ())
+
+    def _add_rows(self, info: TableInfo, kind: RecordKind, rows: pa.Table) -> None:
+        if info.is_fully_logged and rows.num_rows:
+            images = self._encoder_for(info)
+            for start in range(0, rows.num_rows, _ROWS_PER_IMAGE_BATCH):
+                bodies = images.encode(rows.slice(start, _ROWS_PER_IMAGE_BATCH))
+                self._pending.add(images.table, [(kind, body) for body in bodies])
+
+    def _encoder_for(self, info: TableInfo) -> TableImageEncoder:
+        self._database = info.database
+        if self._image_encoder is None or self._image_encoder[0] is not info:
+            locale = self._databases.get(info.database).locale
+            self._image_encoder = info, TableImageEncoder(info, codec_of_locale(locale))
+        return self._image_encoder[1]
+
+    # ---- statements -----------------------------------------------------------------------------
+    @property
+    def pending_count(self) -> int:
+        """What has been noted of the statement so far."""
+        return len(self._pending)
+
+    def discard(self, mark: int = 0) -> None:
+        """What was noted from a mark on is done again, or ended with its transaction."""
+        self._pending.truncate(mark)
+
+    def undo(self, mark: int) -> None:
+        """What was noted from a mark on was undone: a routine's statement has failed, the routine goes on."""
+        if len(self._pending) > mark:
+            self._pending.add_undo(mark)
+
+    def flush(self) -> None:
+        """The statement has succeeded. SqlError when that cannot be logged: it has to be undone then."""
+        if not self._pending:
+            return
+        try:
+            if self._tx is None:
+                self._tx = self._log.begin(self._user)
+            self._write(self._tx)
+        except (OSError, SqlError) as problem:
+            self._is_incomplete = True  # a part of it may be there
+            if isinstance(problem, SqlError):
+                raise
+            raise SqlError(
+                _NOT_LOGGED, _DISK_FULL, detail=f"the log of changes cannot be written: {problem}"
+            ) from problem
+        finally:
+            self._pending.truncate()
+
+    def statement_failed(self) -> None:
+        """The statement has failed, its transaction goes on."""
+        if not self._pending:
+            return
+        self.undo(0)
+        try:
+            self.flush()
+        except SqlError:
+            log.exception("a failed statement was not logged")
+
+    def _write(self, tx: int) -> None:
+        lsns: list[int] = []
+        for one in self._pending.drain():
+            if isinstance(one, UndoRecord):
+                self._log.discard(tx, lsns[one.mark])
+                lsns.append(lsns[one.mark])
+            elif one.row_images:
+                lsns.append(self._log.log_changes(tx, one.table, one.row_images))
+            else:
+                lsns.append(self._log.log_truncate(tx, one.table))
+
+    # ---- the transaction ------------------------------------------------------------------------
+    def log_position(self) -> int:
+        """For a savepoint: what the transaction logs from now on lies behind it."""
+        return self._log.end if self._tx is not None else 0
+
+    def rollback_to(self, place: int) -> None:
+        """ROLLBACK TO a savepoint."""
+        self._pending.truncate()
+        if self._tx is None:
+            return
+        try:
+            self._log.discard(self._tx, max(place, self._log.begin_lsn(self._tx) + 1))
+        except OSError:
+            self._is_incomplete = True
+            log.exception("a ROLLBACK TO was not logged; its transaction cannot be committed")
+
+    def commit(self, con: duckdb.DuckDBPyConnection, commit: Callable[[], None]) -> None:
+        """COMMIT in DuckDB by `commit`, and in the log."""
+        self.flush()
+        tx = self._tx
+        if tx is None:
+            commit()
+            return
+        if self._is_incomplete:
+            raise SqlError(_NOT_LOGGED, _DISK_FULL, detail="the log of changes lacks some of the transaction")
+        with self._log.committing():
+            if self._log.durable:
+                logged_commits.record(con, self._database, self._log.begin_lsn(tx))
+                try:
+                    self._log.sync()
+                except OSError as problem:
+                    raise SqlError(
+                        _NOT_LOGGED, _DISK_FULL, detail=f"the log of changes cannot be written: {problem}"
+                    ) from problem
+            try:
+                commit()
+            except duckdb.Error as problem:
+                if is_durable(problem):
+                    self._finish(self._log.log_commit)
+                raise
+            self._finish(self._log.log_commit)
+
+    def commit_empty(self) -> None:
+        """COMMIT of a transaction that has nothing to commit in DuckDB: all that it did was undone."""
+        self._pending.truncate()
+        if self._tx is not None:
+            with self._log.committing():
+                self._finish(self._log.log_commit)
+
+    def rollback(self) -> None:
+        """The transaction is rolled back, or lost."""
+        self._pending.truncate()
+        self._finish(self._log.log_rollback)
+
+    def _finish(self, end: Callable[[int], None]) -> None:
+        tx, self._tx, self._is_incomplete = self._tx, None, False
+        if tx is not None:
+            end(tx)
+
+
+def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnection) -> None:
+    """End what an earlier server has left open in the log: as its databases say. Tables that are gone are forgotten."""
+    for name in changes.fully_logged_databases():
+        if name not in databases:
+            changes.forget(name)
+            continue
+        changes.retain_tables(name, stored_names.table_numbers(con, name))
+    committed: set[int] = set()
+    for name in databases.names():
+        committed |= logged_commits.find_all(con, name)
+    if changes.has_open_transactions:
+        changes.recover(committed.__contains__)
+    if committed and not changes.has_unwritten_ends:
+        changes.sync()  # what proves that they were committed goes
+        for name in databases.names():
+            logged_commits.clear(con, name)

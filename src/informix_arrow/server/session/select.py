@@ -1,0 +1,104 @@
+"""How a query comes by its rows: few as Python objects, or a stream of record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from ..plan.plans import ROUTINE_CALL, SelectPlan
+from ..types.result_cast import cast_table, result_type
+from .duck_executor import DuckExecutor, select_values
+from .environment import SessionEnvironment
+from .isolation import Isolation
+from .lob_calls import LobCalls, RowCallResult
+from .prepared_plan import PreparedPlan, PythonRowsResult, QueryResult, SingleBatchResult
+from .streamed_result import StreamedResult, batch_rows, spooled_result
+from .transaction import SessionTransaction
+
+_CATALOGUE_ROWS = 4096
+"""Rows of a query of the catalogue from which on Arrow is the cheaper way to take them. It is more than elsewhere: what
+reads Arrow has DuckDB plan the query twice, and queries of the catalogue are joins of many tables."""
+
+
+class QueryExecutor:
+    """A session's queries, run. Few rows are taken as Python objects, for which Arrow would be the dearer way; what is
+    told about a query's last run is in its `PreparedPlan`."""
+
+    def __init__(
+        self,
+        environment: SessionEnvironment,
+        transaction: SessionTransaction,
+        isolation: Isolation,
+        runner: DuckExecutor,
+        objects: LobCalls,
+    ) -> None:
+        self._environment = environment
+        self._transaction = transaction
+        self._isolation = isolation
+        self._executor = runner
+        self._lob_calls = objects
+
+    def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
+        """Run a query, whose plan is its own, under the locks that it takes."""
+        values = self._executor.bind(plan.needs, params)
+        if plan.for_update:
+            self._isolation.lock_all_rows(plan, values)
+        self._isolation.before_query(plan, values)
+        sql = plan.client_sql or plan.sql
+        few = self._run_small(prepared, plan, sql, values)
+        if few is not None:
+            return few
+        if any(plan.row_calls):
+            return self._run_with_row_calls(prepared, plan, sql, values)
+        return self._run_streamed(prepared, plan, sql, values)
+
+    def _run_streamed(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
+    ) -> QueryResult:
+        columns, codec = prepared.columns, self._environment.codec
+        rows = self._executor.stream(sql, values, batch_rows(columns))
+        if rows is None:
+            spool = self._executor.query_spool(sql, values, batch_rows(columns))
+            return spooled_result(columns, spool, codec, plan.packed_decimals)
+        table = rows.read_if_small()
+        prepared.record_row_count(table, plan)
+        if table is None:
+            return StreamedResult(columns, rows, codec, plan.packed_decimals)
+        return QueryResult(columns, cast_table(table, columns, codec, plan.packed_decimals))
+
+    def _run_with_row_calls(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
+    ) -> QueryResult:
+        """Rows of which the client's large objects make values when they are fetched."""
+        table = self._transaction.read(lambda: self._executor.query_table(sql, values))
+        kept = cast_table(
+            table, prepared.columns, self._environment.codec, plan.packed_decimals, plan.row_calls
+        )
+        schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
+        return RowCallResult(prepared.columns, kept, schema, plan.row_calls, self._lob_calls.call)
+
+    # ---- few rows -------------------------------------------------------------------------------
+    def _run_small(
+        self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
+    ) -> QueryResult | None:
+        """The rows as Python objects, where few are expected; None where they have to be taken as others are."""
+        objects = prepared.row_values  # another session may run the same
+        if (
+            objects is None
+            or ROUTINE_CALL in sql
+            or not (plan.at_most_one_row or plan.catalog_only or prepared.returned_few_rows)
+        ):
+            return None
+        most = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
+        rows = self._transaction.fetch_first(sql, select_values(sql, values), most)
+        if len(rows) < most:
+            codec = self._environment.codec
+            if objects.is_converted(rows, codec):
+                return PythonRowsResult(prepared.columns, rows, objects, codec)
+            batch = objects.to_batch(rows, codec)
+            if batch is not None:
+                return SingleBatchResult(prepared.columns, batch)
+        if not plan.at_most_one_row:  # not tried again: it was run in vain
+            prepared.returned_few_rows, prepared.row_values = False, None
+        return None

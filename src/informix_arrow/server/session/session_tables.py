@@ -1,0 +1,152 @@
+"""The tables, views and sequences that a session can name, as its transaction sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import duckdb
+from sqlglot import exp
+
+from ..catalog import stored_names
+from ..catalog.catalog import (
+    SequenceInfo,
+    TableInfo,
+    load_sequence,
+    load_table,
+)
+from ..cdc_log.log import ChangeLog
+from ..plan import views
+from .current_database import CurrentDatabase
+from .schema_version import SessionSchema
+from .sql_reader import SqlReader
+from .transaction import SessionTransaction
+
+
+class SessionTables:
+    """Descriptions are kept until the schema changes."""
+
+    def __init__(
+        self,
+        transaction: SessionTransaction,
+        database: CurrentDatabase,
+        schema: SessionSchema,
+        reader: SqlReader,
+        changes: ChangeLog,
+    ) -> None:
+        self._transaction = transaction
+        self._database = database
+        self._schema = schema
+        self._sql_reader = reader
+        self._change_log = changes
+        self._tables: dict[tuple[str, str], TableInfo | None] = {}
+        self._listed_names: dict[str, frozenset[str] | None] = {}  # of databases; None: one was asked for
+        self._catalog_stamp = -1  # of the schema when they were kept
+
+    def find(self, database: str | None, name: str) -> TableInfo | None:
+        """A table or view; temporary ones come first. -329 for an unknown database."""
+        if database is None:
+            temporary = self._schema.temp_tables.get(name)
+            if temporary is not None:
+                return temporary
+            database = self._database.require()
+        else:
+            self._database.databases.get(database)
+        self._invalidate_if_stale()
+        names = self._listed_names.get(database)
+        if names is not None and name not in names:
+            return None
+        key = (database, name)
+        if key not in self._tables:
+            try:
+                info = load_table(self._transaction.con, database, name)
+            except duckdb.Error as e:
+                raise self._transaction.recover_from_error(e) from e
+            # by what holds now, however old the transaction's snapshot is
+            if (
+                info is not None
+                and info.kind == "T"
+                and self._change_log.is_fully_logged(info.database, info.tabid)
+            ):
+                info = replace(info, is_fully_logged=True)
+            self._tables[key] = info
+        return self._tables[key]
+
+    def is_name_taken(self, name: str) -> bool:
+        """Whether a temporary table or anything that systables lists has a name: also a synonym for what has gone,
+        which `find` does not find.
+
+        Who makes one temporary table after the other asks this each time: from the second time on all names are known.
+        """
+        if name in self._schema.temp_tables:
+            return True
+        database = self._database.require()
+        self._invalidate_if_stale()
+        names = self._listed_names.get(database)
+        if names is None:
+            con, again = self._transaction.con, database in self._listed_names
+            try:
+                if not again:
+                    self._listed_names[database] = None
+                    return stored_names.has_name(con, database, name)
+                names = stored_names.all_names(con, database)
+            except duckdb.Error as e:
+                raise self._transaction.recover_from_error(e) from e
+            self._listed_names[database] = names
+        return name in names
+
+    def _invalidate_if_stale(self) -> None:
+        self._schema.refresh()
+        if self._catalog_stamp != self._schema.catalog_stamp:
+            self._catalog_stamp = self._schema.catalog_stamp
+            self._tables.clear()
+            self._listed_names.clear()
+
+    def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
+        """A sequence by its name."""
+        database = database or self._database.require()
+        self._database.databases.get(database)
+        return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
+
+    def find_constraints(self, names: Sequence[str]) -> dict[str, str]:
+        """The kinds of constraints of the open database, by those of the names that are there: P, U, C or R."""
+        if not names:
+            return {}
+        database = self._database.require()
+        return self._transaction.read(
+            lambda: stored_names.constraints(self._transaction.con, database, names)
+        )
+
+    def view_target(self, info: TableInfo) -> views.ViewTarget:
+        """The table that changes of a view go to; -274 for a view that is not of one table's rows."""
+        return views.view_target(self._sql_reader.parse(views.view_query(info)), info, self.find)
+
+    def base_tables(self, info: TableInfo) -> list[TableInfo]:
+        """A table, or those that a view reads."""
+        if info.kind != "V":
+            return [info]
+        query = self._sql_reader.parse(views.view_query(info))
+        found = []
+        for node in query.find_all(exp.Table):
+            inner = self.find(node.catalog or info.database, node.name)
+            if inner is not None and inner.name != info.name:
+                found += self.base_tables(inner)
+        return found
+
+    def find_by_number(self, database: str, tabid: int) -> TableInfo | None:
+        """The permanent table that has this number, whatever it is called by now."""
+        name = stored_names.name_of(self._transaction.con, database, tabid)
+        return self.find(database, name) if name is not None else None
+
+    def constraint_owner(self, constraint: str) -> TableInfo | None:
+        """The permanent table that has a constraint of this name."""
+        name = stored_names.table_of_constraint(self._transaction.con, self._database.require(), constraint)
+        return self.find(None, name) if name is not None else None
+
+    def index_owner(self, index: str) -> TableInfo | None:
+        """The table that has an index of this name."""
+        for info in self._schema.temp_tables.values():
+            if any(i.name == index for i in info.indexes):
+                return info
+        name = stored_names.table_of_index(self._transaction.con, self._database.require(), index)
+        return self.find(None, name) if name is not None else None

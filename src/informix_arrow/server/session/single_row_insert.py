@@ -1,0 +1,144 @@
+"""INSERT of one row by bound values, without the columns of Arrow that many rows are worth (appending.py).
+
+What is not plainly right with the row is found out the long way: nothing is refused here but by locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from ...wire.types import TypeCode
+from ..catalog.catalog import ColumnInfo, TableInfo, key_texts
+from ..errors import SqlError
+from ..plan.plans import WARN_CUT, InsertPlan, SingleRowPlan
+from .environment import SessionEnvironment
+from .isolation import Isolation
+from .prepared_plan import StatementOutcome
+from .serials import SerialCounters
+from .session_values import SessionValues
+from .table_appender import constraint_error
+from .transaction import SessionTransaction
+
+
+class SingleRowInserter:
+    """Inserts single rows for one session."""
+
+    def __init__(
+        self,
+        environment: SessionEnvironment,
+        values: SessionValues,
+        serials: SerialCounters,
+        transaction: SessionTransaction,
+        isolation: Isolation,
+    ) -> None:
+        self._environment = environment
+        self._values = values
+        self._serials = serials
+        self._transaction = transaction
+        self._isolation = isolation
+
+    def insert(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome | None:
+        """Insert the row as a statement of its own; None when that is not so simple, and nothing has been done.
+        SqlError where another session's locks are in the way."""
+        row = plan.row
+        if row is None or (row.has_checks and self._transaction.must_preserve_work):
+            return None
+        found = self._storage_values(row, params)
+        if found is None:
+            return None
+        values, cut = found
+        if cut and self._transaction.is_ansi:
+            return None
+        outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
+        if outcome is not None and cut:
+            outcome.warnings = WARN_CUT
+        return outcome
+
+    def _storage_values(
+        self, row: SingleRowPlan, params: Sequence[object]
+    ) -> tuple[list[object], bool] | None:
+        """The values of all columns in storage form, and whether one was cut; None for a row that will be refused."""
+        values: list[object] = []
+        cut = False
+        try:
+            for column, kind, source in row.columns:
+                if kind == "omitted":
+                    value = None if column.is_serial else self._values.default(column)
+                else:
+                    converter = self._environment.converter(column.type)
+                    value = converter.convert(
+                        params[source] if isinstance(source, int) and kind == "param" else source
+                    )
+                    cut = cut or converter.was_truncated
+                if value is None and column.type.not_null and not column.is_serial:
+                    return None
+                values.append(value)
+        except SqlError:
+            return None
+        return values, cut
+
+    def _insert(self, info: TableInfo, row: SingleRowPlan, values: list[object]) -> StatementOutcome | None:
+        """Inside `SessionTransaction.write`; None when the row breaks a rule."""
+        transaction = self._transaction
+        assigned_serials: list[tuple[ColumnInfo, int, int]] = []
+        for place, column in row.serials:
+            wanted = values[place]
+            assert wanted is None or isinstance(wanted, int)
+            number, first, following = self._serials.assign_one(transaction.con, info, column, wanted or 0)
+            values[place] = number
+            assigned_serials.append((column, first, following))
+        keys = {name: _key_columns(info, places, values) for name, places, _, _ in row.keys}
+        self._isolation.lock_inserted_row_keys(info, keys)
+        transaction.change_logger.require_current_logging(info)
+        for _, places, query, with_null in row.keys:
+            key = [values[i] for i in places]
+            if None in key:  # of which DuckDB says nothing
+                self._isolation.require_fresh(info)
+                query = with_null
+            elif not transaction.must_preserve_work:  # an error would cost all that was done so far
+                continue
+            if transaction.fetch_rows(query, key):
+                self._return_serials(info, assigned_serials)
+                return None
+        try:
+            transaction.recorder.execute_cached(row.sql, values)
+        except duckdb.ConstraintException as e:
+            if not transaction.must_preserve_work:
+                self._return_serials(info, assigned_serials)  # DuckDB has undone it
+                return None
+            self._isolation.require_fresh(info)
+            raise constraint_error(info, e) from e
+        return self._report_serials(row, values)
+
+    def _return_serials(self, info: TableInfo, given: Sequence[tuple[ColumnInfo, int, int]]) -> None:
+        """The row takes the long way, and gets its serials there."""
+        for column, first, following in given:
+            self._serials.return_unused(info, column.name, following, first)
+
+    def _report_serials(self, row: SingleRowPlan, values: Sequence[object]) -> StatementOutcome:
+        """What is told of the row: its serials, also by DBINFO."""
+        outcome, told = StatementOutcome(1), self._values
+        for place, column in row.serials:
+            number = values[place]
+            assert isinstance(number, int)
+            if column.type.code == TypeCode.SERIAL:
+                outcome.serial = number
+            elif column.type.code == TypeCode.SERIAL8:
+                outcome.serial8 = number
+            else:
+                outcome.bigserial = number
+        told.sqlerrd1 = outcome.serial or told.sqlerrd1
+        told.serial8 = outcome.serial8 or told.serial8
+        told.bigserial = outcome.bigserial or told.bigserial
+        return outcome
+
+
+def _key_columns(info: TableInfo, places: Sequence[int], values: Sequence[object]) -> list[list[object]]:
+    """The columns of a key of the row, as locks know it."""
+    padded = info.blank_padded
+    return [
+        key_texts([values[place]]) if info.columns[place].name in padded else [values[place]]
+        for place in places
+    ]

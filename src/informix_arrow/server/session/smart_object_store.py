@@ -1,0 +1,236 @@
+"""Smart large objects: the contents of BLOB and CLOB columns, held apart from the rows that name them.
+
+A column holds a locator (types/locators.py). The bytes themselves are rows of a hidden table of the same database, so
+that creating and writing them is part of the session's transaction and is undone by its rollback. Copying a locator
+shares the object: a write through one is seen through all. The objects that a table's rows name go when the table is
+dropped, unless another names them too (ddl/dropped_objects.py), those whose row was refused with the session that made
+them (refused_objects.py). One whose row was changed or deleted before is found by nobody and stays, taking room, until
+its database is dropped.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from ..catalog.stored_objects import MARKER_START, LobSql
+from ..errors import SqlError
+from ..types.locators import (
+    BAD_LOCATOR,
+    Kind,
+    bad_locator,
+    database_tag,
+    locator_number,
+    make_locator,
+    tag_of,
+)
+from .current_database import CurrentDatabase
+from .numbers import ObjectNumbers
+from .transaction import SessionTransaction
+
+CHUNK = 1 << 20
+"""Most bytes in one row of the hidden table."""
+
+_HOLE = 1 << 30  # most zero bytes that one row stands for
+
+
+class ClientFileAccess(Protocol):
+    """The client's files, as the conversation reaches them (SQLI section 15, SQ_FILE)."""
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """The contents of a file in chunks of any size."""
+
+    def write(self, name: str, chunks: Iterable[bytes]) -> str:
+        """Write a file; the name that it got."""
+
+
+class SmartObjectStore:
+    """The large objects that a session can reach. Each call is atomic; outside a transaction it is committed.
+
+    Attributes
+    ----------
+    made
+        The numbers of those that it has made by `create`, by database and kind.
+    """
+
+    def __init__(
+        self, transaction: SessionTransaction, database: CurrentDatabase, numbers: ObjectNumbers
+    ) -> None:
+        self._transaction = transaction
+        self._database = database
+        self._numbers = numbers
+        self.created_objects: dict[tuple[str, Kind], array[int]] = {}
+
+    # ---- addressing -------------------------------------------------------------------------
+    def _resolve_locator(self, locator: bytes) -> tuple[LobSql, int]:
+        """Texts over the objects of its database, and id; -9810 for a foreign or malformed locator."""
+        number, tag = locator_number(locator), tag_of(locator)
+        names = [self._database.require(), *self._database.databases.names()]
+        for name in names:
+            if database_tag(name) == tag:
+                return LobSql(name), number
+        raise bad_locator("a locator of a database that is not here")
+
+    def _require_object(self, locator: bytes) -> tuple[LobSql, int]:
+        sql, number = self._resolve_locator(locator)
+        if not self._object_exists(sql, number):
+            raise bad_locator(f"no object {number}")
+        return sql, number
+
+    def _object_exists(self, sql: LobSql, number: int) -> bool:
+        return bool(self._transaction.fetch_rows(sql.exists, [number]))
+
+    # ---- reading ----------------------------------------------------------------------------
+    def exists(self, locator: bytes) -> bool:
+        """Whether the locator names an object; False for anything that is no locator."""
+        try:
+            return self._object_exists(*self._resolve_locator(locator))
+        except SqlError as e:
+            if e.sqlcode != BAD_LOCATOR:
+                raise
+            return False
+
+    def require(self, locator: bytes) -> None:
+        """-9810 for a locator without an object."""
+        if not self.exists(locator):
+            raise SqlError(BAD_LOCATOR, detail="no smart large object has this locator")
+
+    def size(self, locator: bytes) -> int:
+        """Bytes of the object. -9810 when there is none."""
+        sql, number = self._resolve_locator(locator)
+        ((size,),) = self._transaction.fetch_rows(sql.size, [number])
+        if size is None:
+            raise bad_locator(f"no object {number}")
+        return int(size)
+
+    def read(self, locator: bytes, offset: int, count: int) -> bytes:
+        """At most `count` bytes from `offset`; fewer at the end, none behind it. -9810 without the object."""
+        return self.read_with_size(locator, offset, count)[1]
+
+    def read_with_size(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
+        """The object's size and the bytes of `read`, by one statement: each costs DuckDB about half a millisecond."""
+        sql, number = self._resolve_locator(locator)
+        if offset < 0 or count < 0:
+            raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
+        end = offset + count
+        rows = self._transaction.fetch_rows(sql.select_range, [end, offset, number])
+        if not rows:
+            raise bad_locator(f"no object {number}")
+        size = max(0, *(start + length for start, length, _ in rows))
+        parts = sorted(row for row in rows if 0 <= row[0] < end and row[0] + row[1] > offset)
+        return size, b"".join(
+            [_slice(data, length, offset - start, end - start) for start, length, data in parts]
+        )
+
+    def chunks(self, locator: bytes) -> Iterator[bytes]:
+        """The whole object in chunks of at most 1 MiB."""
+        at, size = 0, self.size(locator)
+        while at < size:
+            data = self.read(locator, at, CHUNK)
+            if not data:
+                raise bad_locator("the object became shorter while it was read")
+            yield data
+            at += len(data)
+
+    # ---- writing ----------------------------------------------------------------------------
+    def create(self, kind: Kind) -> bytes:
+        """A new, empty object in the open database; its locator."""
+        transaction, database = self._transaction, self._database.require()
+        number = self._numbers.new_lob(database)
+        sql = LobSql(database)
+        transaction.write(lambda: transaction.recorder.execute_cached(sql.create, [number]))
+        self.created_objects.setdefault((database, kind), array("q")).append(number)
+        return make_locator(kind, number, database)
+
+    def write(self, locator: bytes, offset: int, data: bytes) -> int:
+        """Put `data` at `offset`; bytes between the old end and `offset` become zero. The number written."""
+        if offset < 0:
+            raise SqlError(-9812, 0, 0, "", f"offset {offset}")
+        if not data:
+            self._require_object(locator)
+        else:
+            sql, number = self._resolve_locator(locator)
+            self._transaction.write(lambda: self._write(sql, number, locator, offset, bytes(data)))
+        return len(data)
+
+    def _write(self, sql: LobSql, number: int, locator: bytes, offset: int, data: bytes) -> None:
+        size = self.size(locator)
+        if size < offset:
+            self._insert_hole(sql, number, size, offset)
+        if offset < size:
+            self._delete_range(sql, number, offset, offset + len(data))
+        for at in range(0, len(data), CHUNK):
+            self._insert(sql, number, offset + at, data[at : at + CHUNK])
+
+    def _insert(self, sql: LobSql, number: int, start: int, data: bytes) -> None:
+        self._transaction.recorder.execute_cached(sql.insert(1), [number, start, len(data), data])
+
+    def _insert_hole(self, sql: LobSql, number: int, start: int, end: int) -> None:
+        """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
+        self._transaction.recorder.execute(sql.insert_hole, [number, _HOLE, end, start, end, _HOLE])
+
+    def _delete_range(self, sql: LobSql, number: int, first: int, end: int) -> None:
+        """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
+        writer = self._transaction.recorder
+        rows = writer.execute(sql.select_overlapping, [number, end, first]).fetchall()
+        writer.execute(sql.delete_overlapping, [number, end, first])
+        for start, size, data in rows:
+            for low, high in ((start, min(first, start + size)), (max(end, start), start + size)):
+                if low < high and data is None:
+                    self._insert_hole(sql, number, low, high)
+                elif low < high:
+                    self._insert(sql, number, low, bytes(data)[low - start : high - start])
+
+    def load(self, kind: Kind, chunks: Iterable[bytes]) -> bytes:
+        """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
+        transaction, database = self._transaction, self._database.require()
+        number = self._numbers.new_lob(database)
+        sql = LobSql(database)
+        at, made = 0, False
+        waiting = bytearray()
+
+        def store(data: bytes) -> None:
+            nonlocal at, made
+            rows: list[object] = [] if made else [number, MARKER_START, 0, None]
+            rows += [number, at, len(data), data] if data else []
+            transaction.write(lambda: transaction.recorder.execute_cached(sql.insert(len(rows) // 4), rows))
+            at, made = at + len(data), True
+
+        for chunk in chunks:
+            waiting += chunk
+            while len(waiting) >= CHUNK:
+                store(bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        if waiting or not made:
+            store(bytes(waiting))
+        return make_locator(kind, number, database)
+
+    def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
+        """Write chunks of any size behind the end, in rows of 1 MiB; the number of bytes."""
+        at = start = self.size(locator)
+        waiting = bytearray()
+        for chunk in chunks:
+            waiting += chunk
+            while len(waiting) >= CHUNK:
+                at += self.write(locator, at, bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        at += self.write(locator, at, bytes(waiting))
+        return at - start
+
+    def truncate(self, locator: bytes, size: int) -> None:
+        """Make the object `size` bytes long: cut, or filled with zeros. -9810 without the object."""
+        sql, number = self._require_object(locator)
+        if size < 0:
+            raise SqlError(-9812, 0, 0, "", f"size {size}")
+        now = self.size(locator)
+        if size < now:
+            self._transaction.write(lambda: self._delete_range(sql, number, size, now))
+        elif size > now:
+            self.write(locator, size - 1, b"\0")
+
+
+def _slice(data: bytes | None, size: int, first: int, end: int) -> bytes:
+    """The bytes from `first` to `end` of a row of `size` bytes, as far as it has them."""
+    first, end = max(0, first), max(0, min(end, size))
+    return bytes(max(0, end - first)) if data is None else bytes(data)[first:end]

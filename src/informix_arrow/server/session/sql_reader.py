@@ -1,0 +1,53 @@
+"""Text of queries and changes of rows as a session reads it."""
+
+from __future__ import annotations
+
+import threading
+
+from sqlglot import exp
+
+from ..errors import ISAM_INTERRUPTED, SqlError
+from ..parse.lexical import find_quoted_newline
+from ..parse.parse_query import parse
+from .current_database import CurrentDatabase
+from .environment import SessionEnvironment
+
+
+class SqlReader:
+    """Parses text by the session's DELIMIDENT, until `interrupted` is set.
+
+    Attributes
+    ----------
+    newlines
+        Whether quoted strings may go over several lines (IFX_ALLOW_NEWLINE).
+    """
+
+    def __init__(
+        self, environment: SessionEnvironment, database: CurrentDatabase, interrupted: threading.Event
+    ) -> None:
+        self._environment = environment
+        self._database = database
+        self._interrupted = interrupted
+        self.allows_newlines = False
+
+    def check_newlines(self, sql: str) -> None:
+        """-282 for a quoted string that goes over the end of its line where that is not allowed."""
+        if "\n" in sql and not self.allows_newlines:
+            at = find_quoted_newline(sql, self._environment.delimident)
+            if at >= 0:
+                detail = "a quoted string goes over several lines: EXECUTE PROCEDURE IFX_ALLOW_NEWLINE('t') allows it"
+                raise SqlError(-282, 0, at + 1, "", detail)
+
+    def parse(self, sql: str) -> exp.Expression:
+        """One query or data change as a tree. -201 for what is none; a routine of another database is refused."""
+        tree = parse(sql, self._environment.delimident, self.check_interrupt)
+        if ":" in sql:
+            for node in tree.find_all(exp.Dot):  # db:f(...)
+                self._database.require_current(node.meta.get("database"))
+        return tree
+
+    def check_interrupt(self) -> None:
+        """-213 when the session's statement is to end: reading and planning a very long one takes seconds, in which
+        DuckDB has nothing to stop."""
+        if self._interrupted.is_set():
+            raise SqlError(-213, ISAM_INTERRUPTED)

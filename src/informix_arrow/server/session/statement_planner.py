@@ -1,0 +1,157 @@
+"""From a statement's text to its plan, with what a session knows: its tables, types, routines and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..errors import SqlError
+from ..parse.classify import classify
+from ..parse.spl.nodes import ExecuteRoutine
+from ..plan.context import NoRoutines, TranslationContext, UserRoutines
+from ..plan.planner import Planner
+from ..plan.plans import BindRequirements, CursorModify, Plan, RowwiseModify, SetModify, UtilityPlan
+from ..plan.queries import QueryTranslator, finish_types
+from ..plan.scope import OutputColumn, TypedExpression
+from ..types.result_types import is_floating_decimal
+from .current_database import CurrentDatabase
+from .environment import SessionEnvironment
+from .routine_protocols import RoutineCallPlanner
+from .session_privileges import SessionPrivileges
+from .session_tables import SessionTables
+from .session_values import SessionValues
+from .sql_reader import SqlReader
+from .transaction import SessionTransaction
+from .user_types import UserTypes
+
+_MAX_TEXT = 1 << 23
+"""Characters of a statement for DuckDB, which takes some 200 bytes for each while it plans, beside its memory_limit."""
+
+
+def _reject_14_10_syntax(tree: exp.Expression) -> None:
+    """-201 for what came with 14.10: WITH in front of a query, and a query without FROM."""
+    if any(tree.find_all(exp.With)):
+        raise SqlError(
+            -201, 0, 1, "", "common table expressions came with 14.10; this server passes for 12.10"
+        )
+    if isinstance(tree, exp.Select) and not (tree.args.get("from_") or tree.args.get("from")):
+        raise SqlError(-201, 0, 1, "", "SELECT without FROM came with 14.10; this server passes for 12.10")
+
+
+def _check_length(sql: str) -> None:
+    if len(sql) > _MAX_TEXT:
+        raise SqlError(-208, detail="a statement that grows beyond all bounds in translation")
+
+
+class StatementPlanner:
+    """Plans the statements of one session; nothing is run by that, but DuckDB's DESCRIBE."""
+
+    def __init__(
+        self,
+        environment: SessionEnvironment,
+        database: CurrentDatabase,
+        reader: SqlReader,
+        tables: SessionTables,
+        types: UserTypes,
+        values: SessionValues,
+        transaction: SessionTransaction,
+        routines: RoutineCallPlanner,
+        rights: SessionPrivileges,
+    ) -> None:
+        self._environment = environment
+        self._database = database
+        self._sql_reader = reader
+        self._tables = tables
+        self._types = types
+        self._values = values
+        self._transaction = transaction
+        self._routines = routines
+        self._privileges = None if rights.is_administrator else rights
+        self._roles = rights.roles
+        number = environment.version.partition("Version ")[2]
+        major, _, rest = number.partition(".")
+        minor, _, level = rest.partition(".")
+        system = level[:1] if level[:1].isalpha() else ""
+        self._rejects_14_10_syntax = int(major) < 14
+        self._constants = {
+            "version,full": environment.version,
+            "dbhostname": "localhost",
+            "version,server-type": environment.version.partition(" Version ")[0],
+            "version,major": major,
+            "version,minor": minor,
+            "version,os": system,
+            "version,level": level.removeprefix(system),
+        }
+
+    # ---- contexts -----------------------------------------------------------------------------
+    def context(self, routines: UserRoutines | None = None, parameters: int = 0) -> TranslationContext:
+        """What the translation of one statement begins with; the session's own `routines` where none are given."""
+        environment = self._environment
+        return TranslationContext(
+            self._tables,
+            self._types,
+            environment.codec,
+            environment.dbdate,
+            {"dbname": self._database.name or "", **self._constants},
+            [None] * parameters,
+            routines=self._routines if routines is None else routines,
+            server_name=environment.server_name,
+            user=environment.user,
+            privileges=self._privileges,
+            roles=self._roles,
+            check_interrupt=self._sql_reader.check_interrupt,
+        )
+
+    def query_translator(self, parameters: int) -> QueryTranslator:
+        """For text that is kept for other sessions: user routines are refused."""
+        return QueryTranslator(self.context(NoRoutines(self._routines.has_routine), parameters))
+
+    # ---- plans --------------------------------------------------------------------------------
+    def plan(self, sql: str) -> Plan:
+        """Read and describe a statement (planner.py, classify.py)."""
+        return self.plan_typed(sql)[1]
+
+    def plan_typed(self, sql: str) -> tuple[int, Plan, bool]:
+        """The statement's type, its plan, and whether that means something in this session only."""
+        delimident = self._environment.delimident
+        kind, statement = classify(sql, delimident, self._database.require_current_for_ddl)
+        if isinstance(statement, ExecuteRoutine):
+            self._database.require()
+            return *self._routines.plan_call(statement), True
+        if statement is not None:
+            return kind, UtilityPlan(statement), True
+        self._database.require()
+        ctx = self.context()
+        ctx.remaining_sql_chars += 4 * len(sql)
+        tree = self._sql_reader.parse(sql)
+        if self._rejects_14_10_syntax:
+            _reject_14_10_syntax(tree)
+        kind, plan = Planner(ctx, self.describe).plan(tree)
+        if isinstance(plan, (SetModify, CursorModify, RowwiseModify)):
+            _check_length(plan.sql)  # it is not described
+        return kind, plan, ctx.session_only
+
+    def describe(self, sql: str, needs: BindRequirements) -> list[str]:
+        """DuckDB's types of a query's columns; binds it, which finds what our own rules do not."""
+        values: dict[str, Any] = {f"p{i}": None for i in needs.used_params}
+        values.update({f"s_{name}": self._values.value(name) for name in needs.session_values})
+        _check_length(sql)
+        con = self._transaction.con
+        self._sql_reader.check_interrupt()  # what was said before DuckDB is at it, it does not know
+        try:
+            rows = con.execute(f"DESCRIBE {sql}", values or None).fetchall()
+        except duckdb.Error as e:
+            raise self._transaction.recover_from_error(e) from e
+        return [str(row[1]) for row in rows]
+
+    def output_types(self, sql: str, outputs: tuple[OutputColumn, ...]) -> list[ColumnType]:
+        """Types of a translated query's columns."""
+        return finish_types(outputs, self.describe(sql, BindRequirements()))
+
+    def modify_column_sql(self, sql: str, old: ColumnType, new: ColumnType) -> str:
+        """SQL of a column's value after MODIFY."""
+        source = TypedExpression(sql, old, is_packed_decimal=is_floating_decimal(old), source=old)
+        return self.query_translator(0).expressions.values.assign(source, new)

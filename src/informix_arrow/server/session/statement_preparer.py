@@ -1,0 +1,147 @@
+"""A session's statements read and described, or found again by their text, also in what other sessions have read."""
+
+from __future__ import annotations
+
+from ...wire.describe import Column
+from ...wire.types import ColumnType
+from ..plan.plans import CallPlan, InsertPlan, ModifyPlan, SelectPlan, UtilityPlan
+from ..types.row_values import RowConverter
+from .current_database import CurrentDatabase
+from .environment import SessionEnvironment
+from .plan_cache import MAX_TEXT, PlanCache, SharedPlans
+from .prepared_plan import PreparedPlan
+from .schema_version import SessionSchema
+from .session_privileges import SessionPrivileges
+from .statement_planner import StatementPlanner
+from .transaction import SessionTransaction
+
+
+class StatementPreparer:
+    """What one session has read and described, as long as it holds."""
+
+    def __init__(
+        self,
+        environment: SessionEnvironment,
+        current: CurrentDatabase,
+        schema: SessionSchema,
+        transaction: SessionTransaction,
+        rights: SessionPrivileges,
+        planner: StatementPlanner,
+        shared: SharedPlans,
+    ) -> None:
+        self._environment = environment
+        self._database = current
+        self._schema = schema
+        self._transaction = transaction
+        self._privileges = rights
+        self._planner = planner
+        self._shared_plans = shared
+        self._session_plans = PlanCache()  # this session's, its own and shared ones
+        self._last_prepared: tuple[PreparedPlan | None, object] = (
+            None,
+            None,
+        )  # what was prepared last, and as of what
+
+    def prepare(self, sql: str) -> PreparedPlan:
+        """Read and describe a statement; errors of names, syntax and types come from here."""
+        state = self._schema_state()
+        prepared = self._prepare(sql)
+        self._last_prepared = prepared, state
+        return prepared
+
+    def is_last_prepared(self, prepared: PreparedPlan) -> bool:
+        """Whether a statement is the one that was prepared last, and nothing that it depends on has changed since."""
+        latest, state = self._last_prepared
+        return prepared is latest and state == self._schema_state()
+
+    def refresh_schema(self) -> None:
+        """Take notice of what other sessions have done to the schema."""
+        if self._database.name is not None:
+            self._transaction.refresh_schema()
+            self._schema.refresh()
+
+    def _schema_state(self) -> tuple[int, int]:
+        """What plans that the session has hold for, as others leave it just now."""
+        self.refresh_schema()
+        return self._schema.stamp, self._database.databases.version
+
+    def _prepare(self, sql: str) -> PreparedPlan:
+        kept = self._session_plans.get((self._database.name, sql), self._schema.stamp)
+        if kept is not None:
+            return kept
+        fixed, databases = self._plan_key(sql), self._database.databases.version
+        prepared = self._shared_plans.catalog_plans.get(fixed, databases)
+        if prepared is not None and self._schema.temp_tables.keys().isdisjoint(
+            t.name for t in prepared.plan.tables
+        ):
+            return prepared
+        shared = fixed if self._can_share_plans(sql) else None
+        version = self._shared_plans.version.number
+        prepared = self._shared_plans.by_text.get(shared, version) if shared else None
+        if prepared is None:
+            prepared = plan_statement(sql, self._planner)
+            # Of a change of the schema in the meantime nobody knows which side of it was seen.
+            if shared and not prepared.session_only and version == self._shared_plans.version.number:
+                self._shared_plans.by_text.put(shared, version, prepared)
+        if len(sql) <= MAX_TEXT:
+            if isinstance(prepared.plan, SelectPlan) and prepared.plan.catalog_only:
+                self._shared_plans.catalog_plans.put(fixed, databases, prepared)
+            if not isinstance(prepared.plan, UtilityPlan):
+                self._session_plans.put((self._database.name, sql), self._schema.stamp, prepared)
+        return prepared
+
+    def _can_share_plans(self, sql: str) -> bool:
+        """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
+        one."""
+        return not self._schema.temp_tables and self._transaction.is_clean and len(sql) <= MAX_TEXT
+
+    def _plan_key(self, text: str) -> tuple[object, ...]:
+        """What a text's plan depends on besides what it names."""
+        environment = self._environment
+        return (
+            self._database.name,
+            environment.user,
+            self._privileges.role,
+            environment.dbdate,
+            environment.delimident,
+            environment.codec,
+            text,
+        )
+
+
+def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
+    """A statement by its text alone: parsed, planned, and its columns and parameters found."""
+    kind, plan, own = planner.plan_typed(sql)
+    columns: tuple[Column, ...] = ()
+    parameters: tuple[ColumnType, ...] = ()
+    if not isinstance(plan, UtilityPlan):
+        parameters = tuple(t for t in plan.needs.params if t is not None)
+    if isinstance(plan, SelectPlan):
+        columns = () if plan.into else plan.columns
+    elif isinstance(plan, CallPlan):
+        columns = plan.columns
+    elif isinstance(plan, InsertPlan):
+        columns = _target_columns(plan)
+    elif isinstance(plan, ModifyPlan):
+        columns = plan.columns
+    returns_rows = (isinstance(plan, SelectPlan) and plan.into is None) or (
+        isinstance(plan, CallPlan) and bool(columns)
+    )
+    for_update = isinstance(plan, SelectPlan) and plan.for_update
+    values = None
+    if (
+        isinstance(plan, SelectPlan)
+        and not (plan.into or plan.client_sql or any(plan.row_calls))
+        and (plan.at_most_one_row or plan.catalog_only)
+    ):
+        values = RowConverter.for_columns(columns, plan.packed_decimals)
+    return PreparedPlan(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
+
+
+def _target_columns(plan: InsertPlan) -> tuple[Column, ...]:
+    found = []
+    for name in plan.targets:
+        column = plan.info.column(name)
+        if column is not None:
+            found.append(Column(name, column.type))
+    return tuple(found)

@@ -1,0 +1,492 @@
+"""Whole columns in storage form appended to a table, with an outcome of its own for every row.
+
+Each row is treated as if it were inserted alone, in order: a row that is NULL where it must not be, repeats a
+key, or breaks a CHECK or a foreign key is left out and reported, the others go in. No Python runs per row
+but for rows that something is wrong with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...wire.types import TypeCode
+from ..catalog.catalog import (
+    ColumnInfo,
+    TableInfo,
+    key_part,
+    key_texts,
+    nullable_columns,
+    parent_condition,
+    same_key_condition,
+)
+from ..errors import SqlError, from_duckdb
+from ..plan.plans import WARN_CUT
+from ..types.conversions import ConvertedColumn, arrow_storage
+from ..types.quoting import quote_identifier
+from ..types.result_types import LONGS, SERIALS
+from .deferred_constraints import DeferredConstraints
+from .duplicate_keys import duplicate_error
+from .foreign_keys import parent_name
+from .isolation import Isolation
+from .journal import WriteRecorder
+from .prepared_plan import StatementOutcome
+from .serials import SerialCounters, counter_after
+from .session_values import SessionValues
+from .transaction import SessionTransaction
+
+_ROW = "_ifx_row"
+TOO_LONG = -1279
+"""Of a text that has no room in its column, in an ANSI database."""
+_NO_ROWS: frozenset[int] = frozenset()
+
+_ONE_ROW = StatementOutcome(1)
+"""What is told of most rows."""
+
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class BatchOutcome:
+    """What became of `rows` rows that were inserted as if each had been alone.
+
+    `errors` and `truncated_rows` (a text was cut) hold row numbers from 0; rows in neither went in without a word.
+    `serial`, `serial8` and `bigserial` are one int64 per row, None for a table without such a column. `inserted_table` are
+    the rows in storage form, where triggers want to see them.
+    """
+
+    rows: int
+    errors: dict[int, SqlError] = field(default_factory=dict)
+    truncated_rows: frozenset[int] = _NO_ROWS
+    serial: Integers | None = None
+    serial8: Integers | None = None
+    bigserial: Integers | None = None
+    inserted_table: pa.Table | None = None
+
+    @property
+    def inserted(self) -> int:
+        """Rows that went in."""
+        return self.rows - len(self.errors)
+
+    @property
+    def last_inserted(self) -> int | None:
+        """The last row that went in."""
+        for row in range(self.rows - 1, -1, -1):
+            if row not in self.errors:
+                return row
+        return None
+
+    def outcome(self, row: int) -> StatementOutcome | SqlError:
+        """One row's outcome, as its statement alone would have had it."""
+        error = self.errors.get(row)
+        if error is not None:
+            return error
+        serial, serial8, bigserial = (
+            0 if numbers is None else int(numbers[row])
+            for numbers in (self.serial, self.serial8, self.bigserial)
+        )
+        return StatementOutcome(1, serial, serial8, bigserial, WARN_CUT if row in self.truncated_rows else 0)
+
+    def outcomes(self) -> list[StatementOutcome | SqlError]:
+        """All outcomes, in order."""
+        return [self.outcome(row) for row in range(self.rows)]
+
+    @classmethod
+    def from_outcomes(cls, outcomes: Sequence[StatementOutcome | SqlError]) -> BatchOutcome:
+        """Single outcomes of one INSERT put together."""
+        if len(outcomes) == 1 and outcomes[0] == _ONE_ROW:
+            return cls(1)
+
+        def numbers(name: str) -> Integers | None:
+            found = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
+            return np.array(found, np.int64) if any(found) else None
+
+        return cls(
+            len(outcomes),
+            {row: o for row, o in enumerate(outcomes) if isinstance(o, SqlError)},
+            frozenset(
+                row for row, o in enumerate(outcomes) if isinstance(o, StatementOutcome) and o.warnings
+            ),
+            numbers("serial"),
+            numbers("serial8"),
+            numbers("bigserial"),
+        )
+
+
+class TableAppender:
+    """Inserts rows for one session."""
+
+    def __init__(
+        self,
+        values: SessionValues,
+        serials: SerialCounters,
+        transaction: SessionTransaction,
+        isolation: Isolation,
+    ) -> None:
+        self._values = values
+        self._serials = serials
+        self._transaction = transaction
+        self._isolation = isolation
+
+    def append(
+        self,
+        info: TableInfo,
+        columns: Mapping[str, ConvertedColumn],
+        n: int,
+        stop_at_error: bool,
+        *,
+        further: bool = False,
+        repeated: bool = True,
+    ) -> BatchOutcome:
+        """Insert `n` rows, inside `SessionTransaction.write`. `columns` are those that the INSERT names; with
+        `stop_at_error` nothing behind the first error is done or looked at. They are `further` rows where others of
+        their statement are in already; `repeated` as for `WriteRecorder.execute_over`."""
+        transaction, isolation, writer = self._transaction, self._isolation, self._transaction.recorder
+        careful = transaction.must_preserve_work or further
+        errors: dict[int, SqlError] = {}
+        cut: set[int] = set()
+        arrays: dict[str, Any] = {}
+        serials: dict[str, Integers] = {}
+        given_back: dict[str, tuple[int, int]] = {}
+        for column in info.columns:
+            converted = columns.get(column.name)
+            if converted is None:
+                converted = self._default_column(column, n)
+            _add_errors(errors, converted.errors)
+            if converted.truncated_rows and transaction.is_ansi:
+                _add_errors(
+                    errors, dict.fromkeys(converted.truncated_rows, SqlError(TOO_LONG, 0, 0, column.name))
+                )
+            else:
+                cut |= converted.truncated_rows
+            array = as_array(converted.array)
+            if column.type.code in SERIALS:
+                numbers, first, following = self._serials.assign(transaction.con, info, column, array)
+                given_back[column.name] = (first, following)
+                serials[column.name] = numbers
+                array = _serial_array(column, numbers, errors)
+            elif column.type.not_null and array.null_count:
+                missing = SqlError(-391, 0, 0, column.name)
+                _add_errors(errors, dict.fromkeys(_true_positions(array.is_null()), missing))
+            arrays[column.name] = array
+        isolation.lock_inserted_keys(info, arrays)
+        transaction.change_logger.require_current_logging(info)
+        table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
+        rules = _constraint_checks(info, arrays, transaction.deferred_constraints)
+        nulls = any(rule.nulls for rule in rules)
+        if nulls:  # DuckDB would not find the one that another session has committed since
+            isolation.require_fresh(info)
+        seen = careful or info.has_engine_checks
+        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not seen else {}
+        if seen or broken:  # the first rule that a row breaks is told
+            broken = _find_violations(writer, rules, table)
+        if broken:
+            isolation.require_fresh(info)
+            isolation.wait_for_freed_keys(info, table)
+        wrong = _rejected_rows(rules, arrays, n, errors, broken)
+        limit = _rows_to_insert(wrong, n, stop_at_error)
+        try:
+            _write(transaction, info, table, wrong, limit, repeated)
+        except duckdb.ConstraintException as e:
+            isolation.require_fresh(info)
+            if careful:
+                raise constraint_error(info, e) from e
+            # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
+            transaction.restart_statement()
+            broken = _find_violations(writer, rules, table)
+            isolation.wait_for_freed_keys(info, table)
+            if not broken:
+                raise constraint_error(info, e) from e
+            wrong = _rejected_rows(rules, arrays, n, errors, broken)
+            limit = _rows_to_insert(wrong, n, stop_at_error)
+            _write(transaction, info, table, wrong, limit, repeated)
+        if limit < n:
+            for name, (first, following) in given_back.items():
+                column = next(c for c in info.columns if c.name == name)
+                used = counter_after(first, serials[name][:limit], column)
+                self._serials.return_unused(info, name, following, used)
+        outcome = BatchOutcome(
+            limit,
+            {row: error for row, error in wrong.items() if row < limit},
+            frozenset(row for row in cut if row < limit) if cut else _NO_ROWS,
+        )
+        self._report_serials(info, outcome, serials)
+        if info.has_triggers:
+            outcome.inserted_table = table
+        return outcome
+
+    def _default_column(self, column: ColumnInfo, n: int) -> ConvertedColumn:
+        """A column that the INSERT does not name: its default, the next serial or NULL."""
+        kind = arrow_storage(column.type)
+        value = None if column.is_serial else self._values.default(column)
+        if value is not None:
+            return ConvertedColumn(pa.repeat(pa.scalar(value, kind), n))
+        result = ConvertedColumn(pa.nulls(n, kind))
+        if column.type.not_null and not column.is_serial:
+            result.errors = dict.fromkeys(range(n), SqlError(-292, 0, 0, column.name))
+        return result
+
+    def _report_serials(
+        self, info: TableInfo, outcome: BatchOutcome, serials: Mapping[str, Integers]
+    ) -> None:
+        """The serials of each row, and the session's last ones (DBINFO)."""
+        for column in info.columns:
+            numbers = serials.get(column.name)
+            if numbers is None:
+                continue
+            if column.type.code == TypeCode.SERIAL:
+                outcome.serial = numbers
+            elif column.type.code == TypeCode.SERIAL8:
+                outcome.serial8 = numbers
+            elif column.type.code in LONGS:
+                outcome.bigserial = numbers
+        last = outcome.last_inserted if serials else None
+        if last is not None:
+            done = outcome.outcome(last)
+            assert isinstance(done, StatementOutcome)
+            values = self._values
+            values.sqlerrd1 = done.serial or values.sqlerrd1
+            values.serial8 = done.serial8 or values.serial8
+            values.bigserial = done.bigserial or values.bigserial
+
+
+def as_array(array: Any) -> Any:
+    """One Arrow array of an array or a chunked one."""
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _add_errors(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> dict[int, SqlError]:
+    """Add errors of rows that have none yet."""
+    for row, error in more.items():
+        errors.setdefault(row, error)
+    return errors
+
+
+def _true_positions(mask: Any) -> list[int]:
+    """Row numbers that a boolean Arrow array marks."""
+    positions: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    return positions
+
+
+def _rows_to_insert(errors: Mapping[int, SqlError], n: int, stop_at_error: bool) -> int:
+    """Rows to look at: all, or up to and with the first error."""
+    return min(errors) + 1 if stop_at_error and errors else n
+
+
+# ---- columns -----------------------------------------------------------------------------------
+
+
+def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlError]) -> Any:
+    """Serial numbers in storage form; -1215 for those beyond a SERIAL's range."""
+    kind = arrow_storage(column.type)
+    if pa.types.is_int32(kind):
+        beyond = np.abs(numbers) > 2**31 - 1
+        if beyond.any():
+            _add_errors(errors, dict.fromkeys(np.flatnonzero(beyond).tolist(), SqlError(-1215)))
+            return pa.array(np.where(beyond, 0, numbers), kind)
+    return pa.array(numbers).cast(kind)
+
+
+# ---- keys and constraints ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _ConstraintCheck:
+    """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
+    `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set; blanks behind the
+    texts of the `padded` ones decide nothing."""
+
+    error: SqlError
+    query: str
+    columns: tuple[str, ...] = ()
+    nulls: bool = False
+    padded: frozenset[str] = frozenset()
+
+
+def _constraint_checks(
+    info: TableInfo, arrays: Mapping[str, Any], deferred: DeferredConstraints
+) -> list[_ConstraintCheck]:
+    """Keys, CHECKs and foreign keys that are not deferred, in the order in which a row is held against them; `arrays`
+    are the columns of the rows."""
+    rules: list[_ConstraintCheck] = []
+    for unique in info.keys:
+        nulls = any(arrays[name].null_count for name in nullable_columns(info, unique.columns))
+        match = same_key_condition(info, unique.columns, "t", "b", nulls=nulls)
+        query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck_name} t ON {match}"
+        padded = info.blank_padded.intersection(unique.columns)
+        rules.append(
+            _ConstraintCheck(duplicate_error(unique.kind, unique.name), query, unique.columns, nulls, padded)
+        )
+    for check in info.checks:
+        query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck_sql})"
+        rules.append(_ConstraintCheck(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
+    for foreign in info.foreign_keys:
+        if deferred.defer(info, foreign):
+            continue
+        match = parent_condition(info, foreign, "b", "t")
+        present = " AND ".join(f"b.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
+        parent = parent_name(info, foreign)
+        if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
+            names = ", ".join(map(quote_identifier, foreign.parent_columns))
+            parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
+            match += f" AND t._ifx_at <= b.{_ROW}"
+        query = f"SELECT b.{_ROW} FROM _ifx_rows b ANTI JOIN {parent} t ON {match} WHERE {present}"
+        rules.append(_ConstraintCheck(SqlError(-691, -111, 0, f"informix.{foreign.name}"), query))
+    return rules
+
+
+def _find_violations(
+    writer: WriteRecorder, rules: Sequence[_ConstraintCheck], table: Any, *, nulls: bool = False
+) -> dict[int, int]:
+    """The first rule that each wrong row breaks beside the table as it stands; with `nulls` only those of keys with a
+    NULL in them, of which DuckDB says nothing."""
+    broken: dict[int, int] = {}
+    for number, rule in enumerate(rules):
+        if nulls and not rule.nulls:
+            continue
+        for (row,) in writer.query_with_rows(rule.query, table):
+            broken.setdefault(row, number)
+    return broken
+
+
+def _rejected_rows(
+    rules: Sequence[_ConstraintCheck],
+    arrays: Mapping[str, Any],
+    n: int,
+    errors: Mapping[int, SqlError],
+    broken: Mapping[int, int],
+) -> dict[int, SqlError]:
+    """All rows that do not go in: those in `errors`, which were wrong before any rule, and those that break a
+    rule beside the table or beside an earlier row of the batch that goes in."""
+    found = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
+    return {**{row: rules[number].error for row, number in found.items()}, **errors}
+
+
+def _find_duplicates(
+    rules: Sequence[_ConstraintCheck],
+    arrays: Mapping[str, Any],
+    n: int,
+    errors: Mapping[int, SqlError],
+    broken: Mapping[int, int],
+) -> dict[int, int]:
+    """Rows with a key of an earlier row of the batch that goes in, and the first rule that they break."""
+    keys = [rule for rule in rules if rule.columns]  # the first rules
+    if n < 2 or not keys:
+        return {}
+    good = np.ones(n, np.bool_)
+    if errors:
+        good[np.fromiter(errors, np.int64, len(errors))] = False
+    coded: list[tuple[Integers, Mask]] = []
+    repeated = np.zeros(n, np.bool_)
+    for rule in keys:
+        values = [key_texts(arrays[name]) if name in rule.padded else arrays[name] for name in rule.columns]
+        codes, present = _key_codes(values, nulls=rule.nulls)
+        present &= good
+        counts = np.bincount(codes[present], minlength=1)
+        repeated |= present & (counts[np.where(present, codes, 0)] > 1)
+        coded.append((codes, present))
+    # Only rows that share a key with another are looked at in order: what becomes of one decides on the next.
+    violations: dict[int, int] = {}
+    accepted_codes: list[set[int]] = [set() for _ in keys]
+    none = len(rules)
+    for row in np.flatnonzero(repeated).tolist():
+        mine = [int(codes[row]) if present[row] else -1 for codes, present in coded]
+        first = next((number for number, code in enumerate(mine) if code in accepted_codes[number]), none)
+        first = min(first, broken.get(row, none))
+        if first < none:
+            violations[row] = first
+            continue
+        for code, known in zip(mine, accepted_codes, strict=True):
+            if code >= 0:
+                known.add(code)
+    return violations
+
+
+def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers, Mask]:
+    """A small number for each row, equal where the keys are equal; and which rows have no NULL in it, or all of them
+    where NULL is a value like others."""
+    codes: Integers | None = None
+    present: Mask | None = None
+    for column in columns:
+        part, valid = _column_codes(column)
+        if nulls:
+            part, valid = np.where(valid, part + 1, 0), np.ones(len(part), np.bool_)
+        if codes is None or present is None:
+            codes, present = part, valid
+        else:
+            pair = codes * (int(part.max(initial=0)) + 1) + part
+            codes, _ = _column_codes(pa.array(pair))
+            present = present & valid
+    assert codes is not None
+    assert present is not None
+    return codes, present
+
+
+def _column_codes(column: Any) -> tuple[Integers, Mask]:
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
+    encoded = column.dictionary_encode()
+    valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+    codes: Integers = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, valid
+
+
+def constraint_error(
+    info: TableInfo, error: duckdb.Error, changed: Collection[str] | None = None
+) -> SqlError:
+    """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE of the columns `changed`)."""
+    found = from_duckdb(error)
+    if found.sqlcode == -268:
+        message = str(error).replace('"', "")
+        keys = [key for key in info.keys if changed is None or not set(key.columns).isdisjoint(changed)]
+        for unique in keys:
+            parts = [key_part(info, name) for name in unique.columns]
+            if all(f"{part}: ".replace('"', "") in message for part in parts) or len(keys) == 1:
+                return duplicate_error(unique.kind, unique.name)
+    elif found.sqlcode == -530 and info.checks:
+        message = str(error)
+        for check in info.checks:
+            if len(info.checks) == 1 or check.duck_sql.replace('"', "") in message.replace('"', ""):
+                return SqlError(-530, 0, 0, f"informix.{check.name}")
+    return found
+
+
+# ---- writing ---------------------------------------------------------------------------------------
+
+
+def _write(
+    transaction: SessionTransaction,
+    info: TableInfo,
+    table: Any,
+    errors: Mapping[int, SqlError],
+    limit: int,
+    repeated: bool,
+) -> None:
+    writer = transaction.recorder
+    if errors:
+        good = np.ones(table.num_rows, np.bool_)
+        good[np.fromiter(errors, np.int64, len(errors))] = False
+        good[limit:] = False
+        table = table.filter(pa.array(good))
+    elif limit < table.num_rows:
+        table = table.slice(0, limit)
+    if not table.num_rows:
+        return
+    names = ", ".join(quote_identifier(c.name) for c in info.columns)
+    if table.num_rows == 1:
+        # one row is cheaper as bound values than as a registered table
+        values = [column[0].as_py() for column in table.columns[:-1]]
+        places = ", ".join("?" * len(values))
+        writer.execute(f"INSERT INTO {info.duck_name} ({names}) VALUES ({places})", values).fetchall()
+    else:
+        text = f"INSERT INTO {info.duck_name} ({names}) SELECT {names} FROM _ifx_rows"
+        writer.execute_per_row(text, table, repeated=repeated)
+    transaction.change_logger.log_inserted(info, table)

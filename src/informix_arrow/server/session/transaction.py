@@ -1,0 +1,575 @@
+"""A session's transaction: begin, commit, rollback, savepoints, atomic statements, and statements inside those.
+
+DuckDB aborts a transaction at any error, and keeps it on the snapshot that its first statement saw. Informix does
+neither. So a transaction is a journal of what it wrote (journal.py), and begins again from that wherever Informix
+would go on: after an error, and where another session has committed something that a statement must see.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+import duckdb
+
+from ..catalog.catalog import TableInfo
+from ..catalog.databases import Databases
+from ..errors import (
+    ISAM_INTERRUPTED,
+    ISAM_LOCK_TIMEOUT,
+    ISAM_LOCKED,
+    SqlError,
+    from_duckdb,
+    is_conflict,
+    is_durable,
+)
+from .current_database import CurrentDatabase
+from .deferred_constraints import DeferredConstraints
+from .duck_transaction import DuckTransaction
+from .journal import Journal, ReplayMismatch, Savepoint, WriteRecorder
+from .lock_owner import LockOwner
+from .locks import TableKey
+from .open_result import OpenResult
+from .row_changes import RowChangeLogger
+from .schema_version import SessionSchema
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MAX_REPLAY_ROWS = 100_000
+"""Rows that a transaction may have loaded when a query begins it again on a fresh snapshot; with more, its queries
+go on seeing other sessions' work as it was before."""
+
+_MAX_ATTEMPTS = 20
+"""Times that a statement is tried again when other sessions keep committing before it."""
+
+_INVALIDATED = "the database was invalidated because checkpointing failed, while the cursor was open"
+
+_RETRY_SECONDS = 0.02
+"""Seconds between tries when DuckDB sees a conflict that no lock explains."""
+
+
+class StaleSnapshot(Exception):
+    """Another session has committed since the statement's snapshot was taken: it must be run again."""
+
+
+_RETRYABLE = (StaleSnapshot, ReplayMismatch)
+"""What a statement is run again after, on a fresh snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class _StatementMark:
+    """Where a statement inside `write` began."""
+
+    writes: int
+    nested_end_count: int
+    temp_tables: dict[str, TableInfo]
+    change_mark: int
+
+
+class SessionTransaction:
+    """One session's, one after the other. Used by one thread at a time.
+
+    Attributes
+    ----------
+    writer
+        What writes go through, inside `write`.
+    active
+        Whether a transaction is open as the client sees it.
+    number
+        How many have begun so far: what belongs to one knows by this that it is over.
+    ended_inside
+        Transactions that ended inside a statement so far: such a statement cannot be begun again as a whole.
+    changes
+        What is told of the rows that a statement changes in tables that are logged in full.
+    deferred
+        Which foreign keys are looked at by `commit`.
+    """
+
+    def __init__(
+        self,
+        duck: DuckTransaction,
+        owner: LockOwner,
+        database: CurrentDatabase,
+        schema: SessionSchema,
+        changes: RowChangeLogger,
+    ) -> None:
+        self._duck = duck
+        self._lock_owner = owner
+        self._database = database
+        self._schema = schema
+        self.recorder = WriteRecorder(
+            lambda: duck.con, partial(_execute_by_key, duck, database.databases), duck.temporary
+        )
+        self.active = False
+        self.number = 0
+        self.nested_end_count = 0
+        self.change_logger = changes
+        self.deferred_constraints = DeferredConstraints()
+        self._journal = Journal()
+        self._temp_tables_at_begin: dict[str, TableInfo] = {}
+        self._writing = False  # `write` is on the stack
+        self._detached = False  # DuckDB's transaction, between two statements
+        self._nesting_depth = 0  # of `run_nested`
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB's connection, to read from: for one statement, as another may be running on it by then."""
+        return self._duck.con
+
+    @property
+    def must_preserve_work(self) -> bool:
+        """Whether more than the current statement would have to be done again if DuckDB aborted it: a transaction,
+        or a routine's earlier statements."""
+        return self.active or self._nesting_depth > 0
+
+    @property
+    def is_ansi(self) -> bool:
+        """Whether the open database is ANSI's, where a text that is too long for its column is refused and not cut."""
+        return self._database.name is not None and self._database.record.ansi
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing has begun that others may not see yet, or that may see less than others do."""
+        return not (self._duck.open or self._schema.uncommitted)
+
+    # ---- begin and end --------------------------------------------------------------------------
+    def begin(self) -> None:
+        """BEGIN WORK: -535 in a transaction, -256 in a database without logging."""
+        if not self._database.record.logged:
+            raise SqlError(-256)
+        if self.active:
+            raise SqlError(-535)
+        self.active = True
+        self.number += 1
+        self._journal = Journal()
+        self._temp_tables_at_begin = dict(self._schema.temp_tables)
+        self._schema.uncommitted = False
+
+    def begin_implicitly(self) -> None:
+        """Every statement of an ANSI database is part of a transaction (SQLI section 12)."""
+        if self._database.name is not None and not self.active and self._database.record.ansi:
+            self.begin()
+
+    def buffer_open_rows(self, *, ending: bool) -> None:
+        """See `EngineSession.buffer_open_rows`."""
+        self._duck.buffer_open_rows(ending=ending)
+
+    def commit(self) -> None:
+        """COMMIT WORK: -255 without a transaction, -256 in a database without logging. In an ANSI database there
+        may be nothing to commit yet. -691 for a deferred foreign key that does not hold: all is rolled back."""
+        if self._is_commit_noop():
+            return
+        self._duck.finish_open_rows()  # first: where there is no room for rows, nothing has ended
+        self.resume()
+        if self.deferred_constraints.pending_checks:
+            try:
+                self.write(self.deferred_constraints.check)
+            except SqlError:
+                self.rollback()
+                raise
+        if self._duck.open:
+            try:
+                self._commit()
+            except duckdb.Error as e:
+                self._transaction_lost()
+                raise from_duckdb(e) from e
+            except SqlError:
+                self._transaction_lost()
+                raise
+        else:
+            self.change_logger.commit_empty()
+        self._schema.publish()
+        self._finish(committed=True)
+
+    def _commit(self) -> None:
+        """COMMIT in DuckDB. What it fails at after that has taken effect is not the client's business, but that of the
+        next who works."""
+        try:
+            self.change_logger.commit(self._duck.con, self._duck.commit)
+        except duckdb.Error as e:
+            self._database.databases.note_invalidated(e)
+            if not is_durable(e):
+                raise
+
+    def rollback(self) -> None:
+        """ROLLBACK WORK: errors as those of `commit`."""
+        if self._is_commit_noop():
+            return
+        self._detached = False
+        self._duck.finish_open_rows()
+        self._duck.rollback()
+        self.change_logger.rollback()
+        if self._schema.uncommitted:
+            self._schema.temp_tables = self._temp_tables_at_begin
+            self._schema.invalidate()
+        self._schema.uncommitted = False
+        self._finish(committed=False)
+
+    def _is_commit_noop(self) -> bool:
+        if self.active:
+            return False
+        if self._database.name is not None:
+            if self._database.record.ansi:
+                return True
+            if not self._database.record.logged:
+                raise SqlError(-256)
+        raise SqlError(-255)
+
+    def _transaction_lost(self) -> None:
+        """Nothing of the transaction is left."""
+        self._duck.rollback()
+        self.change_logger.rollback()
+        self._schema.temp_tables = self._temp_tables_at_begin
+        self._schema.invalidate()
+        self._finish(committed=False)
+
+    def _finish(self, *, committed: bool) -> None:
+        self._detached = False
+        self.active = False
+        self.deferred_constraints.clear()
+        self._journal = Journal()
+        self.recorder.clear()
+        self._lock_owner.release(committed=committed)
+
+    # ---- savepoints -------------------------------------------------------------------------------
+    def savepoint(self, name: str, unique: bool = False) -> None:
+        """SAVEPOINT: -255 outside a transaction; a name may be used again unless it is unique (-16399
+        then)."""
+        if not self.active:
+            raise SqlError(-255)
+        points = self._journal.savepoints
+        for point in points:
+            if point.name == name and (point.unique or unique):
+                raise SqlError(-16399, 0, 0, name)
+        tables = dict(self._schema.temp_tables)
+        points.append(
+            Savepoint(name, len(self._journal.writes), unique, tables, self.change_logger.log_position())
+        )
+
+    def _find_savepoint(self, name: str) -> int:
+        if not self.active:
+            raise SqlError(-255)
+        points = self._journal.savepoints
+        for index in range(len(points) - 1, -1, -1):
+            if not name or points[index].name == name:
+                return index
+        raise SqlError(-16398, 0, 0, name)
+
+    def release_savepoint(self, name: str) -> None:
+        """RELEASE SAVEPOINT: it and those set after it are forgotten, the work stays."""
+        del self._journal.savepoints[self._find_savepoint(name) :]
+
+    def rollback_to_savepoint(self, name: str = "") -> None:
+        """Undo what came after the savepoint; the savepoint stays, and so do the locks."""
+        index = self._find_savepoint(name)
+        self._duck.buffer_open_rows()  # first: where there is no room for rows, nothing is undone
+        self.resume()
+        point = self._journal.savepoints[index]
+        del self._journal.savepoints[index + 1 :]
+        if point.position < len(self._journal.writes):
+            del self._journal.writes[point.position :]
+            self.change_logger.rollback_to(point.log_position)
+            self._restart_and_replay()
+        if self._schema.uncommitted:
+            self._schema.temp_tables = dict(point.temp_tables)
+            self._schema.invalidate()
+
+    # ---- mending ------------------------------------------------------------------------------------
+    def _restart_and_replay(self) -> None:
+        """A new DuckDB transaction with everything that the journal holds; the transaction is lost if that
+        fails."""
+        self._duck.rollback()
+        if not self._journal.writes:
+            return
+        try:
+            self._replay()
+        except (duckdb.Error, ReplayMismatch) as e:
+            self._transaction_lost()
+            raise SqlError(
+                -458, ISAM_LOCKED, 0, "", f"the transaction could not be kept after an error: {e}"
+            ) from e
+
+    def _replay(self) -> None:
+        for attempt in itertools.count(1):
+            self._duck.begin()
+            try:
+                with self._duck.uninterruptible():
+                    self._journal.replay(self.recorder)
+                return
+            except ReplayMismatch:
+                self._duck.rollback()
+                if attempt == _MAX_ATTEMPTS:
+                    raise
+
+    def recover_from_error(self, error: duckdb.Error) -> SqlError:
+        """The SqlError for a DuckDB error outside `write`; mends the transaction that DuckDB has aborted."""
+        self._database.databases.note_invalidated(error)
+        if self._duck.open and not self.recorder.statement_writes:
+            self._restart_and_replay()
+        return from_duckdb(error)
+
+    def detach(self) -> None:
+        """End DuckDB's transaction, as its database has gone, between two statements. From another thread, while the
+        session is at nothing."""
+        self._detached = self._duck.open or self._detached
+        self._duck.detach(from_duckdb(duckdb.IOException(_INVALIDATED)))
+
+    def resume(self) -> None:
+        """Begin again what was let go; -458 where that cannot be, and the transaction is lost."""
+        if self._detached:
+            self._detached = False
+            self._restart_and_replay()
+
+    def restart_statement(self) -> None:
+        """Begin again after DuckDB has aborted a statement's own transaction (never inside an explicit
+        one)."""
+        self._duck.rollback()
+        self.recorder.statement_writes = []
+        self.change_logger.discard()
+        self._duck.begin()
+
+    # ---- other sessions -----------------------------------------------------------------------------
+    def refresh_snapshot(self, tables: Iterable[TableKey]) -> None:
+        """See what others have committed before this query. Stale inside `write`, which begins again."""
+        if self._duck.is_stale(tables):
+            if self._writing:
+                raise StaleSnapshot
+            if self._journal.rows <= _MAX_REPLAY_ROWS:
+                self._restart_and_replay()
+
+    def refresh_schema(self) -> None:
+        """See what others have committed to the schema, before a statement is planned."""
+        if self._duck.open and self._duck.has_stale_schema and not self._writing:
+            self._restart_and_replay()
+
+    def require_fresh(self, tables: Iterable[TableKey]) -> None:
+        """Stale when another session has changed one of the tables; inside `write`."""
+        if self._duck.is_stale(tables):
+            raise StaleSnapshot
+
+    # ---- running ------------------------------------------------------------------------------------
+    def read(self, body: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Call something that only reads."""
+        try:
+            return body(*arguments, **named)
+        except duckdb.Error as e:
+            raise self.recover_from_error(e) from e
+        except MemoryError as e:  # Arrow's, over what DuckDB has made
+            raise self.recover_from_error(duckdb.OutOfMemoryException(str(e))) from e
+
+    def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenResult:
+        """Begin a query whose rows are made while they are read, as they are in this transaction now, whatever comes
+        after."""
+        return self.read(self._duck.stream, query, parameters, batch_rows, self.recover_from_error)
+
+    def fetch_rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
+        """Run a query that will come again and has few rows; these."""
+        return self.read(self._duck.fetch_rows, sql, values)
+
+    def fetch_first(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
+        """Run a query that will come again; at most so many of its rows."""
+        return self.read(self._duck.fetch_first, sql, values, most)
+
+    def write(self, body: Callable[[], T], *, single: bool = False) -> T:
+        """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.
+
+        Where another session has committed after the statement's snapshot it is run again on a fresh one; so it is
+        at a conflict that only DuckDB sees (of schema changes), while the lock mode allows. Inside another `write`
+        it is a part of that.
+
+        With `single` the body takes its locks first, and runs one statement of DuckDB then, at most: outside a
+        transaction that is atomic by itself, and sees what was committed when it had the locks.
+        """
+        if self._writing:
+            return body()
+        self._duck.free_connection()  # before anything is written: a query that fails now costs what is not in the journal
+        owner = self._lock_owner
+        committed = False
+        try:
+            for attempt in itertools.count(1):
+                try:
+                    result = self._write_once(body, single)
+                    committed = True
+                    return result
+                except _RETRYABLE:
+                    if owner.interrupted.is_set():
+                        raise SqlError(-213, ISAM_INTERRUPTED) from None
+                    if attempt > _MAX_ATTEMPTS:
+                        raise _too_many_conflicts() from None
+                except SqlError as e:
+                    if not is_conflict(e) or owner.interrupted.is_set():
+                        raise
+                    if owner.lock_timeout >= 0 and attempt * _RETRY_SECONDS > max(
+                        owner.lock_timeout, 3 * _RETRY_SECONDS
+                    ):
+                        isam = ISAM_LOCK_TIMEOUT if owner.lock_timeout else e.isamcode
+                        raise SqlError(e.sqlcode, isam, 0, e.near, e.detail) from e
+                    if owner.interrupted.wait(_RETRY_SECONDS):
+                        raise SqlError(-213, ISAM_INTERRUPTED) from e
+            raise AssertionError("unreachable")
+        finally:
+            if not self.active:
+                owner.release(committed=committed, keep=owner.held_tables)
+
+    def _write_once(self, body: Callable[[], T], single: bool) -> T:
+        schema = self._schema
+        tables, changed = dict(schema.temp_tables), schema.uncommitted
+        self.recorder.statement_writes = []
+        self._writing = True
+        if not self.active:
+            schema.uncommitted = changed = False
+        try:
+            if not self._duck.open and (self.active or not single):
+                self._duck.begin()
+            result = body()
+            if self.active:
+                self.change_logger.flush()
+                self._journal.writes += self.recorder.statement_writes
+            elif self._duck.open:
+                self._commit()
+                schema.publish()
+            return result
+        except Exception as e:
+            untouched = (
+                isinstance(e, SqlError)
+                and not self.recorder.statement_writes
+                and not isinstance(e.__cause__, duckdb.Error)
+            )
+            schema.temp_tables = tables
+            if schema.uncommitted != changed:
+                schema.uncommitted = changed
+                schema.invalidate()
+            if not self.active:
+                self._duck.rollback()
+                self.change_logger.rollback()
+            elif not untouched:
+                self.recorder.statement_writes = []
+                if isinstance(e, _RETRYABLE) or (isinstance(e, SqlError) and is_conflict(e)):
+                    self.change_logger.discard()  # it will be run again
+                else:
+                    self.change_logger.statement_failed()
+                self._restart_and_replay()
+            if isinstance(e, duckdb.Error):
+                self._database.databases.note_invalidated(e)
+                raise from_duckdb(e) from e
+            raise
+        finally:
+            self._writing = False
+            self.recorder.statement_writes = []
+            if not self.active:
+                self.recorder.clear()
+
+    # ---- a routine's statements, inside `write` -------------------------------------------------------
+    def run_nested(self, body: Callable[[], T]) -> T:
+        """Run one statement of a routine: when it fails nothing of it stays, and what the routine did before does.
+
+        It is run again where another session has committed after the snapshot that it was to see.
+        """
+        assert self._writing
+        self._nesting_depth += 1
+        try:
+            return self._run_nested(body)
+        finally:
+            self._nesting_depth -= 1
+
+    def _run_nested(self, body: Callable[[], T]) -> T:
+        mark = _StatementMark(
+            len(self.recorder.statement_writes),
+            self.nested_end_count,
+            dict(self._schema.temp_tables),
+            self.change_logger.pending_count,
+        )
+        for attempt in range(_MAX_ATTEMPTS):
+            try:
+                return body()
+            except _RETRYABLE:
+                if self._lock_owner.interrupted.is_set():
+                    raise SqlError(-213, ISAM_INTERRUPTED) from None
+                if attempt + 1 == _MAX_ATTEMPTS:
+                    raise _too_many_conflicts() from None
+                self.change_logger.discard(self._count_before(mark, mark.change_mark))
+                self._rewind(mark)
+            except SqlError as problem:
+                if self._must_rewind(mark, problem):
+                    self.change_logger.undo(self._count_before(mark, mark.change_mark))
+                    self._rewind(mark)
+                raise
+            except duckdb.Error as problem:
+                self.change_logger.undo(self._count_before(mark, mark.change_mark))
+                self._rewind(mark)
+                raise from_duckdb(problem) from problem
+        raise AssertionError("unreachable")
+
+    def _count_before(self, mark: _StatementMark, count: int) -> int:
+        """How many of what is counted came before a mark: none when a transaction has ended since."""
+        return count if mark.nested_end_count == self.nested_end_count else 0
+
+    def _must_rewind(self, mark: _StatementMark, problem: SqlError) -> bool:
+        return len(self.recorder.statement_writes) > self._count_before(mark, mark.writes) or isinstance(
+            problem.__cause__, duckdb.Error
+        )
+
+    def _rewind(self, mark: _StatementMark) -> None:
+        """Back to a mark, on a fresh snapshot: a new DuckDB transaction with everything before it."""
+        kept = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
+        self._duck.rollback()
+        self._duck.begin()
+        with self._duck.uninterruptible():
+            self._journal.replay(self.recorder)
+            self.recorder.replay(kept)
+        self.recorder.statement_writes = kept
+        if self._schema.temp_tables != mark.temp_tables:
+            self._schema.temp_tables = dict(mark.temp_tables)
+        self._schema.invalidate()
+
+    def run_control(self, verb: str) -> None:
+        """BEGIN, COMMIT or ROLLBACK WORK inside a routine: what it did before is no longer a part of its statement."""
+        if verb == "begin" and not self.active:
+            self._commit_routine_work()
+        elif verb == "commit" and self.active:
+            self._journal.writes += self.recorder.statement_writes
+            self.recorder.statement_writes = []
+        elif verb == "rollback" and self.active:
+            self.recorder.statement_writes = []
+        try:
+            {"begin": self.begin, "commit": self.commit, "rollback": self.rollback}[verb]()
+            self.nested_end_count += 1
+            self.recorder.statement_writes = []
+        finally:
+            if not self._duck.open:
+                self._duck.begin()
+
+    def _commit_routine_work(self) -> None:
+        """Commit what a routine has done so far outside a transaction."""
+        if self._duck.open:
+            try:
+                self._commit()
+            except (duckdb.Error, SqlError):
+                self._duck.rollback()
+                self.change_logger.rollback()
+                raise
+        self.recorder.statement_writes = []
+        self._schema.publish()
+        self._lock_owner.release(committed=True)
+
+
+def _execute_by_key(
+    duck: DuckTransaction, databases: Databases, sql: str, values: object
+) -> list[tuple[Any, ...]]:
+    """Run a write by key; how many rows it changed. Of one that took effect before DuckDB failed at something else
+    (errors.is_durable) the answer is lost: it was the key's row."""
+    try:
+        return duck.fetch_rows(sql, values)
+    except duckdb.Error as e:
+        databases.note_invalidated(e)
+        if not is_durable(e):
+            raise
+        return [(1,)]
+
+
+def _too_many_conflicts() -> SqlError:
+    return SqlError(-244, ISAM_LOCKED, 0, "", "other sessions keep changing its tables")

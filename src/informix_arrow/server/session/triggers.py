@@ -1,0 +1,205 @@
+"""Statements that fire triggers: BEFORE actions, each row with its actions, AFTER actions, all of it one statement.
+
+A row is written before its actions run, so that these find it there; what they give its columns (INTO, trigger
+routines) is written into it afterwards. What the actions are is not known here (routines/trigger_actions.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from ..catalog.catalog import TableInfo, first_row, key_part, key_text
+from ..catalog.trigger_tables import TriggerInfo
+from ..errors import SqlError
+from ..plan.row_identity import identity_names
+from ..types.conversions import arrow_storage
+from ..types.quoting import quote_identifier
+from .duck_executor import DuckExecutor
+from .duplicate_keys import check_duplicate_keys
+from .foreign_keys import ForeignKeyEnforcer
+from .isolation import Isolation
+from .routine_protocols import TriggerActions
+from .session_values import SessionValues
+from .table_appender import constraint_error
+from .transaction import SessionTransaction
+
+T = TypeVar("T")
+
+MAX_DEPTH = 61
+"""Statements whose triggers fire each other."""
+
+_FAILED, _SAME_TABLE, _TOO_DEEP = -745, -747, -748
+
+
+@dataclass(eq=False, slots=True)
+class TriggerFiring:
+    """A statement that fires triggers: what it changes (`event` is I, U or D), and which those are.
+
+    Attributes
+    ----------
+    disturbed
+        Whether an action has changed the statement's own table.
+    """
+
+    info: TableInfo
+    event: str
+    columns: frozenset[str] = frozenset()
+    triggers: tuple[TriggerInfo, ...] = ()
+    changed_own_table: bool = field(default=False)
+
+    @property
+    def each_row(self) -> bool:
+        """Whether there is something to do for each row."""
+        return any(trigger.each_row for trigger in self.triggers)
+
+
+class TriggerExecutor:
+    """The triggers of one session's statements."""
+
+    def __init__(
+        self,
+        runner: DuckExecutor,
+        values: SessionValues,
+        transaction: SessionTransaction,
+        isolation: Isolation,
+        references: ForeignKeyEnforcer,
+        actions: TriggerActions,
+    ) -> None:
+        self._executor = runner
+        self._values = values
+        self._transaction = transaction
+        self._isolation = isolation
+        self._foreign_key_enforcer = references
+        self._actions = actions
+        self._active_firings: list[TriggerFiring] = []  # the innermost is the last
+
+    def find_firing(self, info: TableInfo, event: str, columns: Sequence[str] = ()) -> TriggerFiring | None:
+        """The triggers that a statement fires, None where there are none. -747 for a statement that an action may not
+        run: it would change what a statement around it is changing."""
+        if not self._active_firings and not info.triggers:
+            return None
+        changed = frozenset(columns)
+        for other in self._active_firings:
+            if (other.info.database, other.info.tabid) != (info.database, info.tabid):
+                continue
+            if event == "U" and other.event == "U" and changed.isdisjoint(other.columns):
+                other.changed_own_table = True
+                continue
+            raise SqlError(_SAME_TABLE, 0, 0, info.name)
+        fired = info.fired_by(event, changed)
+        return TriggerFiring(info, event, changed, fired) if fired else None
+
+    def run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
+        """Run what changes rows with the actions before and after it, as one statement; inside `SessionTransaction.write`."""
+        return self._transaction.run_nested(lambda: self._run_with_triggers(firings, body))
+
+    def _run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
+        if len(self._active_firings) >= MAX_DEPTH:
+            raise SqlError(_TOO_DEEP, 0, 0, firings[0].info.name)
+        depth = len(self._active_firings)
+        self._active_firings += firings
+        try:
+            for firing in firings:
+                firing.changed_own_table = False
+                self._run_actions(firing, "before", {}, {})
+            result = body()
+            for firing in firings:
+                self._run_actions(firing, "after", {}, {})
+            return result
+        finally:
+            del self._active_firings[depth:]
+
+    def run_row_actions(
+        self, firing: TriggerFiring, old: Mapping[str, object], new: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Run the actions for one row, with its values in storage form; the columns that they gave other values."""
+        return self._run_actions(firing, "each", old, new)
+
+    def _run_actions(
+        self, firing: TriggerFiring, section: str, old: Mapping[str, object], new: Mapping[str, object]
+    ) -> dict[str, object]:
+        new_values: dict[str, object] = {}
+        with self._preserved_values():
+            for trigger in firing.triggers:
+                if section != "each" or trigger.each_row:
+                    new_values |= self._actions.run_actions(
+                        firing.info, trigger, section, old, {**new, **new_values}
+                    )
+        return new_values
+
+    @contextmanager
+    def _preserved_values(self) -> Iterator[None]:
+        """What a statement tells of itself is not what its triggers' statements told."""
+        values, cut = self._values, self._executor.was_cut
+        kept = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
+        try:
+            yield
+        finally:
+            values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial = kept
+            self._executor.was_cut = cut
+
+    # ---- new values -----------------------------------------------------------------------------
+    def row_identity(self, info: TableInfo, row: Mapping[str, object]) -> dict[str, object]:
+        """What a row is found by that has just been inserted."""
+        names = identity_names(info)
+        if names != ("rowid",):
+            return {name: row[name] for name in names}
+        found = first_row(self._transaction.con, f"SELECT max(rowid) FROM {info.duck_name}")
+        assert found is not None
+        return {"rowid": found[0]}
+
+    def update_row(
+        self,
+        info: TableInfo,
+        place: Mapping[str, object],
+        row: Mapping[str, object],
+        given: Mapping[str, object],
+    ) -> None:
+        """Give columns of a row the values that actions have `new_values` them; it is found by `place`, and `run_row_actions` is what it
+        is otherwise."""
+        kinds = {c.name: arrow_storage(c.type) for c in info.columns}
+        whole = {**row, **given}
+        arrays = {name: pa.array([whole[name]], kinds[name]) for name in kinds if name in whole}
+        changed = set(given)
+        for column in info.columns:
+            if column.type.not_null and column.name in given and given[column.name] is None:
+                raise SqlError(-391, 0, 0, column.name)
+        if any(not changed.isdisjoint(unique.columns) for unique in info.keys):
+            self._isolation.lock_changed_keys(info, changed, arrays)
+        foreigns = [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
+        for foreign in foreigns:
+            self._isolation.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
+        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in given)
+        match = " AND ".join(
+            f"{key_part(info, name, 't')} = {key_text(f'$k{i}')}"
+            if name in info.blank_padded
+            else f"t.{name if name == 'rowid' else quote_identifier(name)} = $k{i}"
+            for i, name in enumerate(place)
+        )
+        rows = pa.table({name: arrays[name] for name in given})
+        try:
+            ((written,),) = self._transaction.recorder.execute_with_rows(
+                f"UPDATE {info.duck_name} AS t SET {sets} FROM _ifx_rows AS r WHERE {match}",
+                rows,
+                {f"k{i}": part for i, part in enumerate(place.values())},
+            )
+        except duckdb.ConstraintException as e:
+            self._isolation.require_fresh(info)
+            raise constraint_error(info, e) from e
+        check_duplicate_keys(self._transaction, self._isolation, info, changed)
+        if written != 1:
+            raise SqlError(_FAILED, 0, 0, "", f"{written} rows of {info.name} for one that a trigger changes")
+        if info.is_fully_logged:
+            before = pa.table({name: pa.array([row[name]], kinds[name]) for name in kinds})
+            self._transaction.change_logger.log_updated(
+                info, before, pa.table({name: arrays[name] for name in kinds})
+            )
+        self._foreign_key_enforcer.check_children(
+            info, self._foreign_key_enforcer.immediate_keys(info, foreigns)
+        )

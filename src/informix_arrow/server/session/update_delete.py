@@ -1,0 +1,497 @@
+"""UPDATE, DELETE and MERGE: the rows are locked, then changed by their identities, then written into the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from ..catalog.catalog import TableInfo, duplicate_key_query, first_row
+from ..errors import SqlError, not_supported
+from ..plan.plans import (
+    WARN_CUT,
+    CursorModify,
+    KeyedModify,
+    MergeChange,
+    MergePlan,
+    ModifyPlan,
+    RowsModify,
+    RowwiseModify,
+    SetModify,
+    ViewModify,
+)
+from ..plan.row_identity import bound_key_condition, identity_names, identity_sql, in_rows_condition
+from ..types.quoting import quote_identifier
+from .duck_executor import DuckExecutor, select_values
+from .duplicate_keys import check_duplicate_keys, check_duplicates_within, duplicate_error
+from .foreign_keys import ForeignKeyEnforcer
+from .insert import InsertExecutor
+from .isolation import Isolation
+from .journal import check_row_count
+from .locks import RowKey
+from .prepared_plan import StatementOutcome
+from .schema_version import SessionSchema
+from .session_values import SessionValues
+from .spool import BatchSpool
+from .table_appender import TOO_LONG, constraint_error
+from .transaction import SessionTransaction
+from .triggers import TriggerExecutor, TriggerFiring
+from .update_cursor import PositionedCursor
+
+_NO_CURSOR, _NO_CURRENT_ROW = -507, -266
+_CHANGED_TWICE = -410
+
+
+class Modifier:
+    """UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
+
+    def __init__(
+        self,
+        runner: DuckExecutor,
+        values: SessionValues,
+        transaction: SessionTransaction,
+        schema: SessionSchema,
+        isolation: Isolation,
+        inserts: InsertExecutor,
+        references: ForeignKeyEnforcer,
+        triggers: TriggerExecutor,
+        cursors: MutableMapping[str, PositionedCursor],
+    ) -> None:
+        self._runner = runner
+        self._values = values
+        self._transaction = transaction
+        self._schema = schema
+        self._isolation = isolation
+        self._inserts = inserts
+        self._references = references
+        self._triggers = triggers
+        self._cursors = cursors
+        self._cut = ""  # the column that a text was too long for
+
+    def run(self, plan: ModifyPlan, params: Sequence[object]) -> StatementOutcome:
+        """Run one of them as a statement of its own, or as a part of one, with the triggers that it fires. -244 for
+        rows that others have locked."""
+        self._runner.was_cut, self._cut = False, ""
+        self._runner.truncated_params.clear()
+        if isinstance(plan, MergePlan):
+            return self._merge(plan, self._runner.bind(plan.needs, params))
+        firing = self._firing(plan)
+        # The parameters of a RowwiseModify are bound for each row.
+        values = {} if isinstance(plan, RowwiseModify) else self._runner.bind(plan.needs, params)
+        if isinstance(plan, KeyedModify) and firing is None and not self._schema.uncommitted:
+            key = tuple(values[part] if isinstance(part, str) else part for part in plan.key)
+            if all(type(part) is int for part in key):
+                return self._transaction.write(lambda: self._by_key(plan, key, values), single=True)
+
+        def changed() -> StatementOutcome:
+            if isinstance(plan, ViewModify):
+                return StatementOutcome(rows=self._instead(plan, values, firing), warnings=plan.warnings)
+            rows = self._checked(plan, lambda: self._change(plan, params, values, firing))
+            return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
+
+        return self._statement(plan, [column.name for column in plan.columns], [firing], changed)
+
+    def _firing(self, plan: ModifyPlan) -> TriggerFiring | None:
+        """The triggers that an UPDATE or DELETE fires."""
+        names = [column.name for column in plan.columns]
+        return self._triggers.find_firing(plan.info, "U" if names else "D", names)
+
+    def _statement(
+        self,
+        plan: ModifyPlan,
+        changed: Sequence[str],
+        firings: Sequence[TriggerFiring | None],
+        body: Callable[[], StatementOutcome],
+    ) -> StatementOutcome:
+        """Run a statement that changes rows and sets the columns `changed`: `body`, with what triggers do before and
+        after it."""
+
+        def run() -> StatementOutcome:
+            try:
+                if plan.read:
+                    self._isolation.before_reading(plan.read)
+                return body()
+            except duckdb.ConstraintException as e:
+                self._isolation.require_fresh(plan.info)
+                raise constraint_error(plan.info, e, changed) from e
+
+        fired = [firing for firing in firings if firing is not None]
+        if fired:
+            return self._transaction.write(lambda: self._triggers.run_with_triggers(fired, run))
+        return self._transaction.write(run)
+
+    def _checked(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
+        """Make a `change` of rows, then check the foreign keys, and the keys that DuckDB does not check. Rows that
+        depend on those that were deleted go, too, where it `cascades`. Returns how many rows `change` has changed."""
+        changed = {column.name for column in plan.columns}
+        with self._runner.routine_results.result_scope():
+            rows = change()
+            if rows:
+                self._check_new_indexes(plan)
+                check_duplicate_keys(self._transaction, self._isolation, plan.info, changed)
+                if changed:
+                    locked = not isinstance(plan, RowwiseModify)
+                    self._references.after_update(plan.info, changed, parents_locked=locked)
+                else:
+                    self._references.after_delete(plan.info, cascades=cascades)
+        return rows
+
+    def _change(
+        self,
+        plan: ModifyPlan,
+        params: Sequence[object],
+        values: dict[str, object],
+        firing: TriggerFiring | None,
+    ) -> int:
+        """Run an UPDATE or DELETE of a table: the number of rows changed."""
+        if isinstance(plan, CursorModify):
+            return self._current_of(plan, values, firing)
+        if isinstance(plan, RowwiseModify):
+            return self._rowwise(plan, params)
+        assert isinstance(plan, SetModify)
+        return self._set(plan, values, firing)
+
+    def _merge(self, plan: MergePlan, values: dict[str, object]) -> StatementOutcome:
+        """Run a MERGE."""
+        changing = None if plan.change is None else self._firing(plan.change)
+        inserting = None if plan.insert is None else self._triggers.find_firing(plan.info, "I")
+
+        def merged() -> StatementOutcome:
+            rows, change = 0, plan.change
+            new = self._unmatched(plan, values)
+            try:
+                if change is not None:
+                    matched = partial(self._matched, change, values, changing)
+                    rows = self._checked(change, matched, cascades=False)
+                if plan.insert is None or new is None:
+                    return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
+                inserted = self._inserts.insert_spooled(plan.insert, new, inserting)
+                inserted.rows += rows
+                inserted.warnings |= self._warnings(plan, rows, inserted.rows)
+                return inserted
+            finally:
+                if new is not None:
+                    new.close()
+
+        names = [] if plan.change is None else [column.name for column in plan.change.columns]
+        return self._statement(plan, names, [changing, inserting], merged)
+
+    def _by_key(self, plan: KeyedModify, key: RowKey, values: dict[str, object]) -> StatementOutcome:
+        """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
+        undo = self._isolation.lock_key(plan.info, key)
+        self._transaction.change_logger.require_current_logging(plan.info)
+        try:
+            ((rows,),) = self._transaction.recorder.execute_cached(plan.sql, select_values(plan.sql, values))
+        except duckdb.ConstraintException as e:
+            raise constraint_error(plan.info, e) from e
+        if not rows:
+            self._transaction.recorder.discard_last()
+            if undo is not None:
+                undo()
+        return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
+
+    def _warnings(self, plan: ModifyPlan, changed: int, all_rows: int = 0) -> int:
+        """What is told of texts, where so many rows were changed, `all_rows` with those inserted; -1279 for one that
+        was cut in an ANSI database."""
+        warnings = plan.warnings | (WARN_CUT if self._runner.was_cut else 0)
+        met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.was_cut)
+        if met and self._transaction.is_ansi:
+            raise SqlError(TOO_LONG, 0, 0, self._cut_column(plan))
+        return warnings
+
+    def _cut_column(self, plan: ModifyPlan) -> str:
+        """The column that a text had no room in."""
+        for cut in plan.cuts:
+            if cut.literal or not cut.params.isdisjoint(self._runner.truncated_params):
+                return cut.column
+        return self._cut
+
+    def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> BatchSpool | None:
+        """The rows that a MERGE will insert, as its tables are before it changes any."""
+        if plan.insert is None or plan.insert.select is None:
+            return None
+        self._isolation.require_fresh_tables(plan.tables)
+        return self._inserts.read_source(plan.insert.select, values)
+
+    def _set(self, plan: SetModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
+        """Change the rows that fit a WHERE."""
+        self._make_calls(plan.probe, values)
+        keys, by_row = self._identities(plan, values, always=plan.reads_rows)
+        if keys is not None and not keys.num_rows:
+            return 0
+        self._note_cut(plan, values)
+        if keys is None:
+            return self._changed(plan.sql, values)
+        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+
+    def _matched(self, plan: MergeChange, values: dict[str, object], firing: TriggerFiring | None) -> int:
+        """Change the rows that match in a MERGE."""
+        keys, by_row = self._identities(plan, values, always=True)
+        assert keys is not None
+        if not keys.num_rows:
+            return 0
+        _refuse_repeated(keys)
+        self._note_cut(plan, values)
+        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+
+    def _identities(
+        self, plan: SetModify | MergeChange, values: dict[str, object], *, always: bool
+    ) -> tuple[pa.Table | None, bool]:
+        """Lock what a statement will change: the identities of its rows, and whether these were locked one by one.
+        Where they are not, the identities are only found out where they are wanted `always`."""
+        keys = self._isolation.lock_changed_rows(plan.info, plan.row_ids, values, plan.tables)
+        self._transaction.change_logger.require_current_logging(plan.info)
+        if keys is not None:
+            return keys, True
+        return (self._runner.query_table(plan.row_ids, values) if always else None), False
+
+    def _check_new_indexes(self, plan: ModifyPlan) -> None:
+        """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
+        transaction has made."""
+        changes_keys = plan.changes_keys if isinstance(plan, RowsModify) else True
+        if not self._schema.uncommitted or not changes_keys:
+            return
+        for key in plan.info.keys:
+            own_index = key.kind == "I" or not plan.info.blank_padded.isdisjoint(key.columns)
+            if own_index and first_row(self._transaction.con, duplicate_key_query(plan.info, key.columns)):
+                raise duplicate_error(key.kind, key.name)
+
+    def _current_of(self, plan: CursorModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
+        """WHERE CURRENT OF: -507 for a cursor that is not open on that table FOR UPDATE, -266 where it has no current
+        row."""
+        cursor = self._cursors.get(plan.cursor)
+        if cursor is None or cursor.info.duck_name != plan.info.duck_name:
+            raise SqlError(_NO_CURSOR, 0, 0, plan.cursor)
+        key = cursor.current
+        if key is None:
+            raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
+        self._isolation.lock_current_row(plan.info, key)
+        self._transaction.change_logger.require_current_logging(plan.info)
+        values.update((f"k{i}", part) for i, part in enumerate(key))
+        self._make_calls(plan.probe, values)
+        self._note_cut(plan, values)
+        if plan.values_query:
+            here = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
+            count = self._found(plan, here, values, firing, lock_new_keys=True)
+        else:
+            count = self._changed(plan.sql, values)
+        if not count:
+            raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
+        if not plan.columns:  # it was a DELETE
+            cursor.current = None
+        return count
+
+    def _make_calls(self, probe: str, values: Mapping[str, object]) -> None:
+        """Have the answers of the user routines that the statement will call."""
+        if probe:
+            self._runner.collect_routine_results(probe, dict(values))
+
+    def _note_cut(self, plan: RowsModify, values: Mapping[str, object]) -> None:
+        """Find out whether a text will be cut, and the column that it is for."""
+        if plan.cut_query:
+            found = first_row(
+                self._transaction.recorder, plan.cut_query, select_values(plan.cut_query, dict(values))
+            )
+            if found is not None:
+                self._runner.was_cut, self._cut = True, found[0]
+
+    def _changed(self, sql: str, values: dict[str, object]) -> int:
+        sql = self._runner.routine_results.bind_results(sql)
+        done = first_row(self._transaction.recorder, sql, select_values(sql, values)) if sql else None
+        return int(done[0]) if done else 0
+
+    def _changed_over(self, sql: str, rows: Any, values: dict[str, object]) -> int:
+        text = self._runner.routine_results.bind_results(sql)
+        return int(
+            self._transaction.recorder.execute_with_rows(text, rows, select_values(text, values))[0][0]
+        )
+
+    def _changed_each(self, sql: str, rows: Any) -> int:
+        """As `_changed_over`, of rows that are there, each named once."""
+        return self._transaction.recorder.execute_per_row(
+            self._runner.routine_results.bind_results(sql), rows
+        )
+
+    def _rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
+        """UPDATE with an object of its own for every row."""
+        self._isolation.lock_changed_table(plan.info, plan.tables)
+        self._transaction.change_logger.require_current_logging(plan.info)
+        self._values.statement_values = dict.fromkeys(
+            [*(f"file{i}" for i in range(len(plan.needs.files))), "row"]
+        )
+        rows = self._transaction.con.execute(
+            plan.row_ids, select_values(plan.row_ids, self._runner.bind(plan.needs, params))
+        ).fetchall()
+        for (row,) in rows:
+            self._runner.load_files(plan.needs, params)
+            self._values.statement_values["row"] = row
+            before = self._row_of(plan.info, row)
+            self._changed(plan.sql, self._runner.bind(plan.needs, params))
+            if before is not None:
+                after = self._row_of(plan.info, row)
+                if after is None or not after.num_rows:  # DuckDB has given it another row id
+                    raise not_supported(
+                        "files as new values of a key in a table whose rows are logged in full"
+                    )
+                self._transaction.change_logger.log_updated(plan.info, before, after)
+        return len(rows)
+
+    def _row_of(self, info: TableInfo, rowid: object) -> pa.Table | None:
+        """All columns of a row that is logged; None for a table whose rows are not."""
+        if not info.is_fully_logged:
+            return None
+        names = ", ".join(quote_identifier(column.name) for column in info.columns)
+        query = f"SELECT {names} FROM {info.duck_name} WHERE rowid = $rowid"
+        found: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
+        return found
+
+    def _found(
+        self,
+        plan: RowsModify,
+        keys: pa.Table,
+        values: dict[str, object],
+        firing: TriggerFiring | None,
+        *,
+        lock_new_keys: bool,
+    ) -> int:
+        """Change the rows whose identities are `keys`; an UPDATE locks their new keys if it is to `lock_new_keys`. What
+        an UPDATE makes of its rows may be found out first (`RowsModify.values_query`): a replay might see other rows
+        than it did, and their parents are locked."""
+        if firing is not None and firing.each_row:
+            return self._row_by_row(plan, keys, values, firing, lock_new_keys=lock_new_keys)
+        if plan.values_query:
+            rows = self._rows_with_values(plan, keys, values)
+            if keys.num_rows > 1 and not isinstance(plan, MergeChange):
+                # differs where DuckDB does not find all of several again
+                check_row_count(rows.num_rows, keys.num_rows)
+            if not plan.columns:
+                return self._delete(plan, rows)
+            return self._update(plan, rows, lock_new_keys=lock_new_keys)
+        if keys.num_rows == 1:
+            one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
+            return self._changed(plan.head + bound_key_condition(plan.info, plan.alias), {**values, **one})
+        return self._changed_over(plan.head + in_rows_condition(plan.info, plan.alias), keys, values)
+
+    def _rows_with_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
+        """The rows of `values_query` that have these identities."""
+        text = self._runner.routine_results.bind_results(
+            plan.values_query + in_rows_condition(plan.info, plan.alias)
+        )
+        rows: pa.Table = self._transaction.recorder.table_with_rows(text, keys, select_values(text, values))
+        return rows
+
+    def _delete(self, plan: RowsModify, rows: pa.Table) -> int:
+        """Delete rows that were found by `_rows_with_values`."""
+        count = self._changed_each(plan.head + in_rows_condition(plan.info, plan.alias), rows)
+        if plan.info.is_fully_logged:
+            self._transaction.change_logger.log_deleted(plan.info, _as_it_was(plan.info, rows))
+        return count
+
+    def _update(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
+        """Write new values, found by `_rows_with_values`, into their rows."""
+        made = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
+        if plan.changes_keys:
+            kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
+            if lock_new_keys:
+                self._isolation.lock_changed_keys(plan.info, set(made), {**kept, **made})
+            check_duplicates_within(plan.info, set(made), {**kept, **made})
+        for foreign in plan.info.foreign_keys:
+            if not made.keys().isdisjoint(foreign.columns):
+                parts = [made[name] if name in made else rows.column(f"_{name}") for name in foreign.columns]
+                self._isolation.lock_parents(plan.info, foreign, parts)
+        names = identity_sql(plan.info, plan.alias)
+        sets = ", ".join(f"{quote_identifier(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
+        match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
+        head = f"UPDATE {plan.info.duck_name} AS {quote_identifier(plan.alias)}"
+        count = self._changed_each(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
+        if plan.info.is_fully_logged:
+            before = _as_it_was(plan.info, rows)
+            after = pa.table(
+                [made.get(name, before.column(name)) for name in before.column_names], before.column_names
+            )
+            self._transaction.change_logger.log_updated(plan.info, before, after)
+        return count
+
+    def _instead(self, plan: ViewModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
+        """Give the rows of a view to its INSTEAD OF triggers."""
+        if firing is None:
+            return 0
+        self._isolation.require_fresh_tables(plan.tables)
+        rows = self._runner.query_table(plan.rows_query, values)
+        for row in _single_rows(rows):
+            self._triggers.run_row_actions(firing, *_old_and_new(plan, row))
+        return int(rows.num_rows)
+
+    def _row_by_row(
+        self,
+        plan: RowsModify,
+        keys: pa.Table,
+        values: dict[str, object],
+        firing: TriggerFiring,
+        *,
+        lock_new_keys: bool,
+    ) -> int:
+        """Change rows one after the other, each followed by the actions of triggers. Where keys are changed all rows
+        are written first: one may take the key that another gives up."""
+        rows = self._rows_with_values(plan, keys, values)
+        if plan.changes_keys:
+            self._update(plan, rows, lock_new_keys=lock_new_keys)
+        count = 0
+        for row in _single_rows(rows):
+            if firing.changed_own_table and not plan.changes_keys:
+                row = self._rows_with_values(plan, row, values)
+            old, new = _old_and_new(plan, row)
+            if not plan.columns:
+                count += self._delete(plan, row)
+            elif plan.changes_keys:
+                count += 1
+            else:
+                count += self._update(plan, row, lock_new_keys=False)
+            given = self._triggers.run_row_actions(firing, old, new)
+            if given:
+                place = _place(plan, row.column("k0")[0].as_py(), new)
+                self._triggers.update_row(plan.info, place, new, given)
+        return count
+
+
+def _single_rows(rows: pa.Table) -> Iterator[pa.Table]:
+    """Tables of one row each."""
+    return (rows.slice(number, 1) for number in range(rows.num_rows))
+
+
+def _old_and_new(plan: RowsModify | ViewModify, row: pa.Table) -> tuple[dict[str, object], dict[str, object]]:
+    """The one row of a table with all old values and the new ones, before and after the change; a row that is deleted
+    has no values after it."""
+    old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
+    new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
+    return old, {**old, **new} if plan.columns else {}
+
+
+def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
+    """All columns of rows that were found by `RowsModify.values_query`, before they were changed."""
+    names = [column.name for column in info.columns]
+    return pa.table([rows.column(f"_{name}") for name in names], names)
+
+
+def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
+    """What a row that was written is found by: DuckDB gives it another row id when one of its keys was changed."""
+    names = identity_names(plan.info)
+    if names != ("rowid",):
+        return {name: row[name] for name in names}
+    if not plan.changes_keys:
+        return {"rowid": rowid}
+    for unique in plan.info.keys:
+        if all(row[name] is not None for name in unique.columns):
+            return {name: row[name] for name in unique.columns}
+    raise not_supported(
+        "actions that give new values to a row without a primary key and with NULL in all of its keys"
+    )
+
+
+def _refuse_repeated(keys: pa.Table) -> None:
+    """-410 for a row of a MERGE that several rows of its source would change: `keys` has it once for each."""
+    if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
+        raise SqlError(_CHANGED_TWICE, detail="several rows of the source match one row of the target")

@@ -1,0 +1,191 @@
+"""A database into a directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from ..connection import Connection
+from ..core.disk_errors import name_file_in_errors
+from ..unl import write_unl
+from ..wire.errors import InterfaceError
+from .describe_database import DatabaseDescription, TableDescription, describe
+from .schema_file import SchemaFile, TableEntry, file_name
+
+Format = Literal["parquet", "unl"]
+Progress = Callable[[int, int], None]
+"""Called with rows and bytes, both of all tables so far."""
+
+FORMATS = ("parquet", "unl")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What :func:`export_database` did.
+
+    Attributes
+    ----------
+    database
+        The database's name.
+    directory
+        The directory that was made, ``<database>.exp``.
+    tables
+        Rows of each table, by its name as SQL has it: ``"owner".t``.
+    omitted
+        What the export does not hold, one text each.
+    """
+
+    database: str
+    directory: Path
+    tables: dict[str, int]
+    omitted: tuple[str, ...]
+
+
+def export_database(
+    connection: Connection,
+    directory: str | os.PathLike[str],
+    *,
+    format: Format = "parquet",
+    lock: bool = False,
+    progress: Progress | None = None,
+) -> ExportReport:
+    """Write a whole database into ``directory/<database>.exp``, in the layout of dbexport.
+
+    Parameters
+    ----------
+    connection
+        A connection to the database, with its privileges: SELECT on every table.
+    directory
+        Where the directory is made. It appears under its name when it is whole.
+    format
+        ``"unl"`` is what dbimport reads, dates as ``MDY4/``, text in UTF-8. ``"parquet"`` is the same but for the
+        tables' files.
+    lock
+        Lock all tables in share mode while they are read, so that they are of one moment: nobody can write then.
+        Without it each table is of the moment when it was read.
+    progress
+        Called with the rows and bytes so far.
+
+    Raises
+    ------
+    InterfaceError
+        The directory exists, or the connection has no database.
+    Error
+        What reading raises; nothing is left under the directory's name.
+    """
+    if format not in FORMATS:
+        raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
+    made = describe(connection)
+    target = Path(directory) / f"{made.database}.exp"
+    rows: dict[str, int] = {}
+    with _new_directory(target) as part:
+        entries = []
+        with _locked_tables(connection, made, lock):
+            done = [0, 0]
+            for table in made.tables:
+                file = part / file_name(table.name, table.tabid, f".{format}")
+                count = _table(connection, table, file, format)
+                done[0] += count
+                done[1] += file.stat().st_size
+                if progress is not None:
+                    progress(done[0], done[1])
+                rows[table.sql] = count
+                entries.append(
+                    TableEntry(
+                        table.sql,
+                        table.create,
+                        file.name,
+                        count,
+                        table.row_size,
+                        table.columns,
+                        table.index_size,
+                    )
+                )
+        schema = SchemaFile(
+            made.database, "|", tuple(made.before), tuple(entries), tuple(made.after), tuple(made.omitted)
+        )
+        (part / f"{made.database}.sql").write_text(schema.text(), encoding="utf-8")
+    return ExportReport(made.database, target, rows, tuple(made.omitted))
+
+
+@contextmanager
+def _new_directory(target: Path) -> Iterator[Path]:
+    """A directory that gets its name when all went well."""
+    if target.exists():
+        raise InterfaceError(f"{target} exists already: remove it, or choose another directory")
+    part = target.with_name(f"{target.name}.part")
+    part.mkdir(parents=True, exist_ok=True)
+    with _directory_lock(part):
+        try:
+            _empty(part)  # of an export that was killed
+            yield part
+        except BaseException:
+            _empty(part)
+            part.rmdir()
+            raise
+        part.rename(target)
+
+
+def _empty(directory: Path) -> None:
+    for file in directory.iterdir():
+        file.unlink()
+
+
+@contextmanager
+def _directory_lock(directory: Path) -> Iterator[None]:
+    """Keep others out of a directory for the block, wherever directories can be locked; elsewhere one that has
+    something in it is somebody else's. ``InterfaceError`` when it is."""
+    busy = f"{directory}: another export is writing to it"
+    if fcntl is None:
+        if any(directory.iterdir()):
+            raise InterfaceError(f"{busy}, or one was killed: then remove it")
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InterfaceError(busy) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _locked_tables(connection: Connection, made: DatabaseDescription, lock: bool) -> Iterator[None]:
+    if not lock:
+        yield
+        return
+    with connection.transaction(force_rollback=True):
+        for table in made.tables:
+            connection.execute(f"LOCK TABLE {table.sql} IN SHARE MODE")
+        yield
+
+
+def _table(connection: Connection, table: TableDescription, file: Path, format: Format) -> int:
+    with connection.query(f"SELECT * FROM {table.sql}", floating_decimals="string") as result:
+        if format == "unl":
+            return write_unl(result, file, delimiter="|", encoding="utf-8", dbdate="MDY4/", dbmoney=".")
+        return _write_parquet(result.schema, result.batches(), file)
+
+
+def _write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], file: Path) -> int:
+    rows = 0
+    with name_file_in_errors(file), pq.ParquetWriter(file, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows

@@ -1,0 +1,427 @@
+"""Reading .unl files: a stream of record batches, as large as it is asked for whatever the size of the file."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._unl import Reader
+from ..wire.errors import DataError, InterfaceError
+from ..wire.nested import parse_literal
+from ..wire.plan_ops import Kind
+from ..wire.types import TypeCode
+from .casts import UNFIT, Step, first_invalid, to_arrow
+from .columns import UnlColumn, columns_of
+from .dialect import Dialect
+from .large_objects import ObjectFiles, directory_of
+
+_CHUNK = 1 << 20  # bytes read at once
+_BOM = b"\xef\xbb\xbf"
+
+Source = str | os.PathLike[str] | BinaryIO
+
+
+def read_unl(
+    path: Source,
+    schema: pa.Schema | Mapping[str, str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    dbdate: str | None = None,
+    dbcentury: str | None = None,
+    dbmoney: str | None = None,
+    empty_text: bool = False,
+    join_lines: bool = False,
+    lob_directory: str | os.PathLike[str] | None = None,
+    batch_rows: int = 1 << 20,
+    batch_bytes: int = 16 << 20,
+) -> pa.RecordBatchReader:
+    """Read a .unl file, as UNLOAD and dbexport write it, as a stream of record batches.
+
+    Parameters
+    ----------
+    path
+        The file, or a binary file object (which is not closed).
+    schema
+        Its columns, in their order: a schema, such as ``connection.query("SELECT * FROM t").schema``, whose
+        ``informix.type`` metadata says the types, or else those that ``write_arrow(mode="create")`` would take; or a
+        dict of Informix types by name (``{"id": "SERIAL", "day": "DATE"}``).
+    delimiter
+        What stands behind each field; None: ``DBDELIMITER`` of the environment, else ``|``.
+    encoding
+        The file's code set: a Python codec or an Informix locale (``de_DE.8859-1``); None: ``CLIENT_LOCALE`` of the
+        environment, else UTF-8.
+    dbdate
+        How dates are written: ``"MDY4/"``, ``"DMY2."``, ``"Y4MD-"``; None: ``GL_DATE`` or ``DBDATE`` of the
+        environment, else ``"MDY4/"``.
+    dbcentury
+        What years of two digits mean: ``"R"`` the present century, ``"P"`` the past, ``"F"`` the future, ``"C"`` the
+        closest; None: ``DBCENTURY`` of the environment, else ``"R"``.
+    dbmoney
+        Decimal separator and currency: ``","``, ``"$."``, ``",DM"``; None: ``DBMONEY`` of the environment, else
+        ``"."``.
+    empty_text
+        Very old files say nothing for NULL and for the empty text alike: read it as the empty text in columns of
+        text. The default reads it as NULL.
+    join_lines
+        Join lines while a row has too few fields and a text is being read: I4GL wrote ends of lines in TEXT without a
+        backslash. Every row must end with a delimiter then.
+    lob_directory
+        Where the files ``blob..`` and ``clob..`` lie; None: beside the file. Nothing outside it is opened.
+    batch_rows, batch_bytes
+        A batch is full at so many rows or Arrow bytes (default 16 MiB). Memory is bounded by two batches and the
+        longest row.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        Its schema is ``schema``. The file is opened by the first batch that is read.
+
+    Raises
+    ------
+    DataError
+        While reading: a field that is not of its type, a row with too many or too few fields. The text names file,
+        line and column; ``row`` (from 0) and ``column`` are set. The rows before it have been given.
+    InterfaceError, ProgrammingError
+        An argument that cannot be; a type that is none.
+    OSError
+        The file cannot be opened or read.
+    """
+    dialect = Dialect.of(
+        delimiter=delimiter, encoding=encoding, dbdate=dbdate, dbcentury=dbcentury, dbmoney=dbmoney
+    )
+    schema, columns = columns_of(schema)
+    if batch_rows < 1 or batch_bytes < 1:
+        raise InterfaceError("batch_rows and batch_bytes must be positive")
+    if isinstance(path, str | os.PathLike):
+        os.stat(path)  # a file that is not there is told here, not by the first batch
+    directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
+    file = _UnlFile(
+        path,
+        dialect,
+        schema,
+        columns,
+        join_lines=join_lines,
+        empty_text=empty_text,
+        batch_rows=batch_rows,
+        batch_bytes=batch_bytes,
+        objects=ObjectFiles(directory),
+    )
+    return pa.RecordBatchReader.from_batches(schema, file.batches())
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """A row as it stands in the file."""
+
+    row: int  # from 0
+    line: int  # in which it begins, from 1
+    text: str  # with the end of its line
+
+
+def raw_rows(
+    path: Source,
+    schema: pa.Schema | Mapping[str, str],
+    rows: Iterable[int],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    join_lines: bool = False,
+) -> Iterator[RawRow]:
+    """Some rows of a .unl file as they stand there, such as those that a table refused.
+
+    ``rows`` are their numbers from 0, in ascending order; the other arguments are those of :func:`read_unl`.
+    ``DataError`` for a row with too many or too few fields before them, ``IndexError`` for one that is not there.
+    """
+    dialect = Dialect.of(delimiter=delimiter, encoding=encoding)
+    _, columns = columns_of(schema)
+    reader = _reader(display_name(path), dialect, columns, join_lines=join_lines)
+    wanted = iter(rows)
+    at, row = 0, 0
+    with (
+        _open_input(path) as file,
+        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as pieces,
+    ):
+        piece = next(pieces)
+        for target in wanted:
+            if target < row:
+                raise InterfaceError("rows must be in ascending order")
+            while True:
+                at, passed = reader.skip(piece.data, at, len(piece.data), piece.final, target - row)
+                row += passed
+                line = reader.line
+                end, found = (at, 0)
+                if row == target:
+                    end, found = reader.skip(piece.data, at, len(piece.data), piece.final, 1)
+                if found:
+                    break
+                if piece.final:
+                    raise IndexError(f"{display_name(path)} has {row} rows and none with the number {target}")
+                piece, at = pieces.send(at), 0
+            yield RawRow(row, line, bytes(piece.data[at:end]).decode())
+            at, row = end, row + 1
+
+
+class _TextChunk(NamedTuple):
+    data: bytes  # UTF-8
+    final: bool  # the file ends with it
+
+
+class _UnlFile:
+    """One reading of a file: what it is, and how its batches are finished."""
+
+    def __init__(
+        self,
+        path: Source,
+        dialect: Dialect,
+        schema: pa.Schema,
+        columns: tuple[UnlColumn, ...],
+        *,
+        join_lines: bool,
+        empty_text: bool,
+        batch_rows: int,
+        batch_bytes: int,
+        objects: ObjectFiles,
+    ) -> None:
+        self._path = path
+        self._dialect = dialect
+        self._schema = schema
+        self._columns = columns
+        self._join_lines = join_lines
+        self._empty_text = empty_text
+        self._batch_rows = batch_rows
+        self._batch_bytes = batch_bytes
+        self._objects = objects
+        self._codec_schema = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
+        self._steps = [_step(column, objects, dialect.encoding) for column in columns]
+        self._pointers = [k for k, column in enumerate(columns) if column.type.is_blob or column.type.is_clob]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All batches; the file is open while they are read."""
+        name = display_name(self._path)
+        reader = _reader(
+            name,
+            self._dialect,
+            self._columns,
+            join_lines=self._join_lines,
+            empty_text=self._empty_text,
+            batch_rows=self._batch_rows,
+            batch_bytes=self._batch_bytes,
+        )
+        row = 0
+        with _open_input(self._path) as file, closing(self._objects):
+            pieces = _text_chunks(file, self._dialect.encoding, reader, name)
+            with closing(pieces):
+                piece = next(pieces)
+                while True:
+                    at, full = 0, True
+                    while full:
+                        try:
+                            at, full = reader.feed(piece.data, at, len(piece.data), piece.final)
+                        except DataError:
+                            if reader.rows:
+                                yield from self._finish_batches(reader, row)
+                            raise
+                        if full:
+                            count = reader.rows
+                            yield from self._finish_batches(reader, row)
+                            row += count
+                    if piece.final:
+                        break
+                    piece = pieces.send(at)
+            if reader.rows:
+                yield from self._finish_batches(reader, row)
+
+    def _finish_batches(self, reader: Reader, first_row: int) -> Iterator[pa.RecordBatch]:
+        batch = pa.RecordBatch._import_from_c_capsule(self._codec_schema.__arrow_c_schema__(), reader.take())
+        for part in self._split_by_objects(batch, first_row):
+            arrays = [self._finish(k, part.column(k), first_row) for k in range(len(self._columns))]
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+            first_row += part.num_rows
+
+    def _split_by_objects(self, batch: pa.RecordBatch, first_row: int) -> Iterator[pa.RecordBatch]:
+        """The batch in parts whose large objects have ``batch_bytes`` together, or one row each."""
+        if not self._pointers:
+            yield batch
+            return
+        start, size = 0, 0
+        columns = [(k, batch.column(k).to_pylist()) for k in self._pointers]
+        for row in range(batch.num_rows):
+            for k, texts in columns:
+                if texts[row]:
+                    try:
+                        size += self._objects.size(texts[row])
+                    except DataError as error:
+                        raise self._value_error(k, first_row + row, str(error)) from None
+            if size >= self._batch_bytes:
+                yield batch.slice(start, row + 1 - start)
+                start, size = row + 1, 0
+        if start < batch.num_rows:
+            yield batch.slice(start)
+
+    def _finish(self, k: int, array: pa.Array, first_row: int) -> pa.Array:
+        step = self._steps[k]
+        if step is None:
+            return array
+        try:
+            return step(array)
+        except UNFIT as error:
+            row, reason = first_invalid(array, step, error)
+            raise self._value_error(k, first_row + row, reason) from None
+
+    def _value_error(self, k: int, row: int, reason: str) -> DataError:
+        """What is wrong with a value that the codec took for good: the line is looked for only now."""
+        column = self._columns[k]
+        where = f"row {row}"
+        if isinstance(self._path, str | os.PathLike):
+            found = raw_rows(
+                self._path,
+                self._schema,
+                [row],
+                delimiter=self._dialect.delimiter,
+                encoding=self._dialect.encoding,
+                join_lines=self._join_lines,
+            )
+            where = f"line {next(found).line}"
+        error = DataError(
+            f"{display_name(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
+        )
+        error.row, error.column = row, column.name
+        return error
+
+
+def _reader(
+    name: str,
+    dialect: Dialect,
+    columns: tuple[UnlColumn, ...],
+    *,
+    join_lines: bool,
+    empty_text: bool = False,
+    batch_rows: int = 1,
+    batch_bytes: int = 1,
+) -> Reader:
+    return Reader(
+        name,
+        [column.op.as_tuple() for column in columns],
+        [column.name for column in columns],
+        [column.type.sql for column in columns],
+        dialect.as_tuple(),
+        batch_rows=batch_rows,
+        batch_bytes=batch_bytes,
+        join_lines=join_lines,
+        empty_text=empty_text,
+    )
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------------
+
+
+def display_name(path: object) -> str:
+    """What a file is called in errors."""
+    if isinstance(path, str | os.PathLike):
+        return os.fsdecode(path)
+    name = getattr(path, "name", None)
+    return name if isinstance(name, str) else "the file"
+
+
+@contextmanager
+def _open_input(path: Source) -> Iterator[BinaryIO]:
+    if isinstance(path, str | os.PathLike):
+        with open(path, "rb", buffering=0) as file:
+            yield file
+    elif isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
+        raise InterfaceError(f"a {type(path).__name__} is no path and no binary file object")
+    else:
+        yield path
+
+
+def _text_chunks(
+    file: BinaryIO, encoding: str, reader: Reader, name: str
+) -> Generator[_TextChunk, int, None]:
+    """The file in pieces of UTF-8; who takes one sends how much of it was used. What was not comes again in front
+    of the next, which is as long again, so that a row of any length arrives in the end."""
+    decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("strict")
+    rest = b""
+    begun = False
+    while True:
+        chunk = file.read(max(_CHUNK, len(rest)))
+        final = not chunk
+        if decoder is not None:
+            try:
+                chunk = decoder.decode(chunk or b"", final).encode()
+            except UnicodeDecodeError as error:
+                raise _undecodable(error, rest, reader, name, encoding) from None
+        elif not begun and chunk.startswith(_BOM):
+            chunk = chunk[len(_BOM) :]
+        begun = True
+        data = rest + chunk if rest else chunk or b""
+        if final or data:
+            used = yield _TextChunk(data, final)
+            rest = data[used:]
+
+
+def _undecodable(
+    error: UnicodeDecodeError, rest: bytes, reader: Reader, name: str, encoding: str
+) -> DataError:
+    """In which line a byte is no text, as the rows before it say."""
+    before = bytes(error.object[: error.start]).count(b"\n")
+    line = reader.line + rest.count(b"\n") + before
+    return DataError(
+        f"{name}, line {line}: the byte {error.object[error.start]:02x} is no text in {encoding}: name the file's code "
+        "set with encoding="
+    )
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def _step(column: UnlColumn, objects: ObjectFiles, encoding: str) -> Step | None:
+    """From the codec's array to the user's; None for nothing to do."""
+    ct, final = column.type, column.final
+    if ct.is_blob or ct.is_clob:
+        return lambda array: _contents(array, objects, encoding if ct.is_clob else None, final)
+    if ct.is_complex and pa.types.is_nested(final) and not pa.types.is_dictionary(final):
+        return lambda array: pa.array(
+            [None if text is None else parse_literal(text, ct) for text in array.to_pylist()], final
+        )
+    if column.op.kind == Kind.DECIMAL_STRING:
+        if pa.types.is_floating(final):
+            return lambda array: _floats(array, final)
+        if ct.code in (TypeCode.DECIMAL, TypeCode.MONEY):
+            return lambda array: to_arrow(_plain_digits(array), final)
+    if column.codec_type == final:
+        return None
+    return lambda array: to_arrow(array, final)
+
+
+def _contents(array: pa.Array, objects: ObjectFiles, encoding: str | None, final: pa.DataType) -> pa.Array:
+    found = [None if text is None else objects.content(text) for text in array.to_pylist()]
+    if encoding is None:
+        return to_arrow(pa.array(found, pa.large_binary()), final)
+    texts = [None if content is None else content.decode(encoding) for content in found]
+    return to_arrow(pa.array(texts, pa.large_utf8()), final)
+
+
+def _floats(array: pa.Array, final: pa.DataType) -> pa.Array:
+    made = array.cast(final)
+    lost = pc.is_inf(made)
+    if pc.any(lost).as_py():
+        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of {final}")
+    return made
+
+
+def _plain_digits(array: pa.Array) -> pa.Array:
+    """Numbers of a floating DECIMAL without exponents."""
+    if not pc.any(pc.match_substring(array, "e")).as_py():
+        return array
+    return pa.array([None if text is None else f"{Decimal(text):f}" for text in array.to_pylist()], pa.utf8())

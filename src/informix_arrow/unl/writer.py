@@ -1,0 +1,259 @@
+"""Writing .unl files from anything that hands out Arrow data."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._unl import Writer
+from ..core.disk_errors import name_file_in_errors
+from ..ingest.batch_sources import open_source
+from ..wire.datetimes import format_datetime, parse_datetime
+from ..wire.errors import DataError, InterfaceError, ProgrammingError
+from ..wire.nested import format_literal
+from ..wire.plan_ops import Kind
+from ..wire.types import TypeCode
+from .casts import UNFIT, Step, first_invalid, to_arrow
+from .columns import UnlColumn, columns_of
+from .dialect import Dialect
+from .large_objects import ObjectWriter, directory_of
+
+_SLICE_BYTES = 4 << 20  # Arrow bytes written at once
+_NUMBER = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
+
+
+def write_unl(
+    batches: Any,
+    path: str | os.PathLike[str] | BinaryIO,
+    types: Mapping[str, str] | None = None,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    dbdate: str | None = None,
+    dbcentury: str | None = None,
+    dbmoney: str | None = None,
+    lob_directory: str | os.PathLike[str] | None = None,
+) -> int:
+    """Write a .unl file, as LOAD and dbimport read it.
+
+    Parameters
+    ----------
+    batches
+        Anything with ``__arrow_c_stream__`` (a Result, Table, RecordBatchReader, data frame) or an iterable of record
+        batches. It is read once, batch by batch.
+    path
+        The file, which has its name only when it is whole: it is ``<path>.part`` before. Or a binary file object.
+    types
+        Informix types by column name, where the fields' ``informix.type`` does not say them or says others. Without
+        either they are those that ``write_arrow(mode="create")`` would make.
+    delimiter, encoding, dbdate, dbcentury, dbmoney
+        As of :func:`read_unl`. Years of two digits are refused where they would be read as another century.
+    lob_directory
+        Where the contents of BLOB and CLOB columns go, into files ``blob..`` and ``clob..``; None: beside the file.
+
+    Returns
+    -------
+    int
+        Rows written.
+
+    Raises
+    ------
+    DataError
+        A value that cannot be said in the file or is none of its type; ``row`` (from 0) and ``column`` are set. No
+        file is left under its name.
+    InterfaceError, ProgrammingError, NotSupportedError
+        An argument that cannot be; a type that is none; a type that has no form in a .unl file.
+    OSError
+        The file cannot be written.
+    """
+    dialect = Dialect.of(
+        delimiter=delimiter, encoding=encoding, dbdate=dbdate, dbcentury=dbcentury, dbmoney=dbmoney
+    )
+    source = open_source(batches)
+    for field in source.schema:
+        if pa.types.is_timestamp(field.type) and field.type.tz is not None:
+            raise ProgrammingError(
+                f"column {field.name!r} is a timestamp with the zone {field.type.tz}, which a .unl file has no room "
+                "for: convert it to the zone that you store in and drop the zone",
+                column=field.name,
+            )
+    _, columns = columns_of(source.schema, types)
+    directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
+    with ExitStack() as stack:
+        ways = [
+            _column_conversion(column, number, path, directory, dialect, stack)
+            for number, column in enumerate(columns)
+        ]
+        file = stack.enter_context(_target(path))
+        writer = Writer(
+            [column.op.as_tuple() for column in columns],
+            [column.name for column in columns],
+            [column.type.sql for column in columns],
+            dialect.as_tuple(),
+        )
+        plain = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
+        rows = 0
+        for batch in source.batches:
+            for piece in _slices(batch):
+                arrays = [way.convert(piece.column(k), rows) for k, way in enumerate(ways)]
+                made = pa.RecordBatch.from_arrays(arrays, schema=plain)
+                schema_capsule, array_capsule = made.__arrow_c_array__()
+                lines: bytes | bytearray = writer.write(schema_capsule, array_capsule, rows)
+                if dialect.encoding != "utf-8":
+                    lines = _encode_lines(lines, made, dialect.encoding, rows)
+                file.write(lines)
+                rows += piece.num_rows
+    return rows
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Slices of a batch that are no larger than is good for the cache and for memory."""
+    if batch.num_rows == 0:
+        return
+    rows = max(1, batch.num_rows * _SLICE_BYTES // max(batch.nbytes, 1))
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+@contextmanager
+def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """The file to be written, which gets its name when all went well."""
+    if not isinstance(path, str | os.PathLike):
+        yield path
+        return
+    part = f"{os.fsdecode(path)}.part"
+    try:
+        with name_file_in_errors(path), open(part, "wb") as file:
+            yield file
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+    os.replace(part, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnConversion:
+    """How one column gets the Arrow type that the codec writes."""
+
+    column: UnlColumn
+    step: Step | None
+
+    def convert(self, array: pa.Array, first_row: int) -> pa.Array:
+        """Convert all values, or say which cannot be."""
+        if self.step is None:
+            return array
+        try:
+            return self.step(array)
+        except UNFIT as error:
+            row, reason = first_invalid(array, self.step, error)
+        name, row = self.column.name, first_row + row
+        raise DataError(f"column {name!r}, row {row}: {reason}", row=row, column=name)
+
+
+def _column_conversion(
+    column: UnlColumn,
+    number: int,
+    path: object,
+    directory: Path | None,
+    dialect: Dialect,
+    stack: ExitStack,
+) -> _ColumnConversion:
+    ct, given, plain = column.type, column.final, column.codec_type
+    if ct.is_blob or ct.is_clob:
+        if directory is None:
+            raise InterfaceError(
+                f"column {column.name!r} is a {ct.sql}, whose contents go into files beside the .unl: name their "
+                "directory with lob_directory="
+            )
+        source = Path(os.fspath(path)).name if isinstance(path, str | os.PathLike) else uuid.uuid4().hex
+        objects = ObjectWriter(directory, "blob" if ct.is_blob else "clob", source, number)
+        stack.push(lambda kind, *_: objects.finish() if kind is None else objects.abandon())
+        encoding = dialect.encoding if ct.is_clob else None
+        return _ColumnConversion(column, lambda array: _pointers(array, objects, encoding))
+    if ct.is_complex and pa.types.is_nested(given) and not pa.types.is_dictionary(given):
+        return _ColumnConversion(
+            column,
+            lambda array: pa.array(
+                [None if value is None else format_literal(value, ct) for value in array.to_pylist()], plain
+            ),
+        )
+    if column.op.kind == Kind.DECIMAL_STRING:
+        return _ColumnConversion(column, lambda array: _numbers(array, ct.code))
+    qualifier = ct.qualifier
+    if column.op.kind == Kind.DATETIME_TEXT and qualifier is not None:
+        return _ColumnConversion(
+            column,
+            lambda array: pa.array(
+                [
+                    None if text is None else format_datetime(parse_datetime(text, qualifier), qualifier)
+                    for text in array.cast(pa.utf8()).to_pylist()
+                ],
+                pa.utf8(),
+            ),
+        )
+    return _ColumnConversion(column, None if given == plain else lambda array: to_arrow(array, plain))
+
+
+def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> pa.Array:
+    contents = to_arrow(array, pa.large_binary() if encoding is None else pa.large_utf8())
+    fields: list[str | None] = []
+    for value in contents:
+        content = value.as_py()
+        if content is not None:
+            content = content if encoding is None else content.encode(encoding)
+        fields.append(None if content is None else objects.put(content))
+    return pa.array(fields, pa.large_utf8())
+
+
+def _numbers(array: pa.Array, code: int) -> pa.Array:
+    """Floats, and decimals of no fixed scale, as text: the shortest that gives the number back."""
+    if (
+        pa.types.is_string(array.type)
+        or pa.types.is_large_string(array.type)
+        or array.type == pa.string_view()
+    ):
+        text = array.cast(pa.utf8())
+        odd = pc.invert(pc.match_substring_regex(text, _NUMBER))
+        if pc.any(odd).as_py():
+            raise pa.ArrowInvalid(f"{text.filter(odd)[0].as_py()!r} is no number")
+        return pc.utf8_trim_whitespace(text)
+    if pa.types.is_decimal(array.type):
+        return array.cast(pa.utf8())
+    wanted = pa.float32() if code == TypeCode.SMALLFLOAT else pa.float64()
+    if not (
+        pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)
+    ):
+        raise pa.ArrowInvalid(f"{array.type} is no number: cast it first")
+    if not pa.types.is_integer(array.type) or code != TypeCode.DECIMAL:
+        array = array.cast(wanted, safe=not pa.types.is_floating(array.type))
+        if pc.any(pc.invert(pc.is_finite(array))).as_py():
+            raise pa.ArrowInvalid("NaN and infinity cannot be said in a .unl file")
+    return array.cast(pa.utf8())
+
+
+def _encode_lines(lines: bytes | bytearray, batch: pa.RecordBatch, encoding: str, first_row: int) -> bytes:
+    """The lines in the file's code set; ``DataError`` names the first value with a character that it lacks."""
+    text = lines.decode()
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        character = text[error.start]
+    for row in range(batch.num_rows):
+        for column in batch.schema.names:
+            value = batch.column(batch.schema.get_field_index(column))[row].as_py()
+            if isinstance(value, str) and character in value:
+                raise DataError(
+                    f"column {column!r}, row {first_row + row}: {encoding} has no character U+{ord(character):04X}: "
+                    "choose another encoding=",
+                    row=first_row + row,
+                    column=column,
+                )
+    raise DataError(f"{encoding} has no character U+{ord(character):04X}: choose another encoding=")
