@@ -66,7 +66,7 @@ def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
     """``pyarrow.compute`` takes an eighth of what the first ``connect`` of a process does."""
     code = """if True:
         import sys, informix_arrow.aio
-        from informix_arrow.rows import compute
+        from informix_arrow.rows import arrow_compute as compute
         assert "pyarrow.compute" not in sys.modules
         import pyarrow as pa
         assert compute.add(pa.scalar(1), 2).as_py() == 3
