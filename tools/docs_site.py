@@ -18,11 +18,11 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parent.parent
 #: Where a file of the tree is on the site.
 ELSEWHERE = {
-    "src/informix_arrow/wire/README.md": "house/wire.md",
-    "src/informix_arrow/native/README.md": "house/native.md",
-    "src/informix_arrow/operations/README.md": "house/exchange.md",
-    "src/informix_arrow/core/README.md": "house/front.md",
-    "src/informix_arrow/server/README.md": "house/server.md",
+    "src/informix_arrow/wire/README.md": "internals/wire.md",
+    "src/informix_arrow/native/README.md": "internals/native.md",
+    "src/informix_arrow/operations/README.md": "internals/operations.md",
+    "src/informix_arrow/core/README.md": "internals/core.md",
+    "src/informix_arrow/server/README.md": "internals/server.md",
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
