@@ -342,7 +342,7 @@ def day_rows(count: int, bad: int | None) -> list[m.Message]:
 
 @pytest.mark.parametrize("batch_rows", [1, 7, 1 << 20])
 @pytest.mark.parametrize("bad", [0, 1, 6, 7, 8, 20, 29])
-@pytest.mark.parametrize("way", ["next", "decoded"])
+@pytest.mark.parametrize("way", ["next", "next_decoded"])
 def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_never(
     way: str, bad: int, batch_rows: int
 ) -> None:
@@ -356,7 +356,7 @@ def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_neve
 
     def read() -> None:
         while (batch := peer.run(take(session))) is not None:
-            assert isinstance(batch, DecodedRows if way == "decoded" else pa.RecordBatch)
+            assert isinstance(batch, DecodedRows if way == "next_decoded" else pa.RecordBatch)
             reader.add(batch)
             found.extend(reader.fetch(1))
             rest = reader.remaining_batch()

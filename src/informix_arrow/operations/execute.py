@@ -173,7 +173,8 @@ def _execute_prepared(
             bound = bind_row(session, values, targets)
         known = prepared.targets or ()
         if bound is None or (
-            values and (has_complex_columns(describe) or any(map(is_complex_target, known)))
+            values
+            and ((cursor is None and has_complex_columns(describe)) or any(map(is_complex_target, known)))
         ):
             targets = yield from _targets(session, prepared, len(values))
             bound = bind_in_exchange(session, values, targets)

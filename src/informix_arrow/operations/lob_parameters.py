@@ -83,8 +83,8 @@ def is_container(value: object) -> bool:
 
 
 def has_complex_columns(describe: Describe) -> bool:
-    """Whether a statement's own description shows columns whose parameters are special."""
-    return not describe.has_rows and any(is_complex_target(column.type) for column in describe.columns)
+    """True if a statement without rows describes columns whose parameters need more than a value in SQ_BIND."""
+    return any(is_complex_target(column.type) for column in describe.columns)
 
 
 def is_complex_target(target: ColumnType | None) -> bool:

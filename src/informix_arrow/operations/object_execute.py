@@ -138,7 +138,7 @@ def complex_targets(
     """
     values = first if isinstance(first, list | tuple) else ()
     silent = not describe.columns and (may_be_content(values) or None in values)
-    if not needs_targets(values) and not has_complex_columns(describe) and not silent:
+    if not needs_targets(values) and (describe.has_rows or not has_complex_columns(describe)) and not silent:
         return None
     targets = yield from ask_targets(session, describe.statement_id, count)
     if needs_targets(values) or any(is_complex_target(target) for target in targets):

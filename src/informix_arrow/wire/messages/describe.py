@@ -1,5 +1,6 @@
 """Descriptions of what a statement returns and takes: columns, generated keys, parameters (SQLI section 8)."""
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,11 @@ _TUPLE_SIZE_SHORT_MAX = 0x7FFF
 _MOST_NAME = 32767
 #: Bytes of the names of all columns together, where they overlap.
 _MOST_NAMES = 16 << 20
+
+# The numbers in front of a column's type, with name offsets of 4 and of 2 bytes: name offset, start, type word.
+_FIELD_HEAD = {True: struct.Struct(">iiH"), False: struct.Struct(">hiH")}
+# Behind a type's name: two shorts without a meaning for clients, source type, length.
+_EXTENDED_TAIL = struct.Struct(">4xii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,10 @@ class Describe(Message, tag=8, sent_by="server"):
         if table_size > count * _MOST_NAME:
             raise ProtocolError(f"SQ_DESCRIBE: a string table of {table_size} bytes for {count} columns")
 
+        head = _FIELD_HEAD[framing.four_byte_offset]
+
         def one_field() -> tuple[int, int, ColumnType]:
-            offset = _get_offset(reader, framing)
-            start, word = reader.int(), reader.ushort()
+            offset, start, word = reader.unpack(head)
             if framing.usver:
                 return offset, start, _get_extended(reader, word, framing)
             return offset, start, ColumnType.from_word(word, reader.ushort())
@@ -177,8 +184,7 @@ def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
     # They go into Arrow's metadata, so bytes that are no text are replaced.
     owner = _type_name(reader, "type owner", framing).rstrip(" ")
     name = _type_name(reader, "type name", framing)
-    reader.skip(4)
-    source_type, length = reader.int(), reader.int()
+    source_type, length = reader.unpack(_EXTENDED_TAIL)
     return ColumnType.from_word(word, length, extended_id, owner, name, source_type)
 
 
