@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "informix_arrow"
 
 # Each asyncio module and the blocking one made of it, as paths in the package.
 MODULES = {
-    "aio/capture.py": "cdc/capture.py",
+    "aio/change_capture.py": "cdc/capture.py",
     "aio/connection.py": "connection.py",
     "aio/cursor.py": "cursor.py",
     "aio/metadata.py": "metadata/api.py",

@@ -15,7 +15,7 @@ import pytest
 
 from informix_arrow import Connection
 from informix_arrow.cli.interrupts import Interrupts
-from informix_arrow.transfer import export_database
+from informix_arrow.transfer import database_export
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -91,8 +91,8 @@ def test_ctrl_c_while_a_command_is_imported_ends_as_later(cli: Cli, monkeypatch:
         ("copy", "after", "informix_arrow.replicate.parquet_tables.written", signal.SIGTERM),
         ("copy", "before", "informix_arrow.replicate.parquet_folder.write_whole", signal.SIGINT),
         ("copy", "before", "informix_arrow.replicate.parquet_folder._finished", signal.SIGTERM),
-        ("export", "after", "informix_arrow.transfer.export_database._table", signal.SIGINT),
-        ("export", "before", "informix_arrow.transfer.export_database.SchemaFile", signal.SIGTERM),
+        ("export", "after", "informix_arrow.transfer.database_export._table", signal.SIGINT),
+        ("export", "before", "informix_arrow.transfer.database_export.SchemaFile", signal.SIGTERM),
     ],
 )
 def test_a_signal_at_any_step_ends_the_command_in_a_line_and_the_next_run_makes_the_same(
@@ -169,7 +169,7 @@ def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
     part = tmp_path / f"{conn.database}.exp.part"
     part.mkdir()
     (part / "old.unl").write_text("1|\n")
-    with export_database._directory_lock(part):
+    with database_export._directory_lock(part):
         ran = cli("export", url, str(tmp_path), "--format", "unl")
     assert (ran.code, "another export is writing to it" in ran.err) == (2, True)
     assert (part / "old.unl").exists()

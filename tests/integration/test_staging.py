@@ -40,7 +40,7 @@ def part(*ids: int, text: str = "é") -> pa.Table:
     )
 
 
-def staged(conn: ifx.Connection, load: str, table: pa.Table) -> staged_load.Staged:
+def staged(conn: ifx.Connection, load: str, table: pa.Table) -> staged_load.StagedPart:
     return staged_load.load(conn, "orders", load, table.schema, table.to_batches())
 
 

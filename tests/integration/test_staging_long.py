@@ -47,7 +47,7 @@ def stages(conn: ifx.Connection) -> int:
     return conn.execute("SELECT COUNT(*) FROM systables WHERE tabname LIKE 'ifx_stage_%'").fetchall()[0][0]  # type: ignore[no-any-return]
 
 
-def loaded(conn: ifx.Connection, load: str, *ids: int) -> staged_load.Staged:
+def loaded(conn: ifx.Connection, load: str, *ids: int) -> staged_load.StagedPart:
     table = part(*ids)
     return staged_load.load(conn, "orders", load, table.schema, table.to_batches())
 

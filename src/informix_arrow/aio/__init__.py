@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from .capture import AsyncChanges, capture, capture_off
+from .change_capture import AsyncChanges, capture, capture_off
 from .connection import AsyncConnection, connect
 from .cursor import AsyncCursor
 from .partition_result import AsyncPartitionedResult, plan_partitions

@@ -6,7 +6,7 @@ each table: ``.unl``, as dbexport writes it, or ``.parquet``. See docs/transfer.
 
 from __future__ import annotations
 
-from .export_database import ExportReport, export_database
-from .import_database import ImportReport, import_database, open_or_create
+from .database_export import ExportReport, export_database
+from .database_import import ImportReport, import_database, open_or_create
 
 __all__ = ["ExportReport", "ImportReport", "export_database", "import_database", "open_or_create"]

@@ -16,7 +16,7 @@ from ..connection import Connection
 from ..unl import read_unl
 from ..wire.code_sets import codec_of_locale
 from ..wire.errors import DataError, Error, InterfaceError, OperationalError
-from .export_database import Progress
+from .database_export import Progress
 from .schema_file import SchemaFile, TableEntry, parse, plain_name
 
 _NO_DATABASE = -329

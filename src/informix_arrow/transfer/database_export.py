@@ -21,7 +21,7 @@ from ..connection import Connection
 from ..core.disk_errors import name_file_in_errors
 from ..unl import write_unl
 from ..wire.errors import InterfaceError
-from .describe_database import DatabaseDescription, TableDescription, describe
+from .database_description import DatabaseDescription, TableDescription, describe
 from .schema_file import SchemaFile, TableEntry, file_name
 
 Format = Literal["parquet", "unl"]
