@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow
-from informix_arrow.transfer import database_export, database_import
+from informix_arrow.transfer import export_database, import_database
 from informix_arrow.unl import read_unl
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_a_copy_of_a_database_has_the_same_rows_and_is_made_of_the_same(
 
 
 def test_an_export_has_the_files_and_comments_of_dbexport(full: Connection, tmp_path: Path) -> None:
-    report = database_export(full, tmp_path, format="unl")
+    report = export_database(full, tmp_path, format="unl")
     assert report.tables == {
         '"informix".cust': 2,
         '"informix".ord': 1,
@@ -202,7 +202,7 @@ def test_a_file_with_fewer_rows_than_the_export_says_is_refused(conn: Connection
     made = dbexport(tmp_path)
     (made / "custo00100.unl").write_bytes(b"101|Pauli|12/24/2020|x|\n")
     with pytest.raises(informix_arrow.DataError, match=r"custo00100\.unl has 1 rows, stores\.exp says 3"):
-        database_import(made, conn)
+        import_database(made, conn)
 
 
 def test_a_wrong_value_is_named_with_its_table_file_and_line(cli: Cli, url: str, tmp_path: Path) -> None:

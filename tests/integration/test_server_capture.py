@@ -505,7 +505,7 @@ def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
             client.socket.send(b"B", socket.MSG_OOB)
             assert server._engine is not None
             for session in server._engine.sessions.all():
-                session.interrupted.wait(30 if session.capture._sessions else 0)
+                session.interrupted.wait(30 if session.capture_routines._sessions else 0)
         return take(self, size)
 
     with writer.transaction(), writer.cursor() as cursor:

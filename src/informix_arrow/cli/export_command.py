@@ -35,14 +35,14 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Export, and tell what could not be carried."""
-    from ..transfer import database_export
+    from ..transfer import export_database
 
     url, directory = connection_options.take_url(options.words, ("DIR",))
     with (
         connection_options.connect_from_options(url, options) as connection,
         progress.ProgressReporter(options.progress) as told,
     ):
-        report = database_export(
+        report = export_database(
             connection, directory, format=options.format, lock=options.lock, progress=told
         )
     for each in report.omitted:

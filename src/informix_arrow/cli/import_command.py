@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Import, and tell what the server refused."""
-    from ..transfer import database_import, open_or_create
+    from ..transfer import import_database, open_or_create
 
     directory, *rest = options.words
     url, *more = connection_options.take_url(rest, ())
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         open_or_create(connect, parameters.database) as made,
         progress.ProgressReporter(options.progress) as told,
     ):
-        report = database_import(
+        report = import_database(
             directory,
             made,
             encoding=options.encoding,
