@@ -512,7 +512,7 @@ def test_a_statement_that_becomes_too_long_for_duckdb_is_refused(
 ) -> None:
     few = sql.format(", made + 1 units day" * 3 if "{} from" in sql else "t = 1 and " * 3)
     db.session.prepare(few)
-    monkeypatch.setattr("informix_arrow.server.session.statement_planner._MOST_TEXT", 100)
+    monkeypatch.setattr("informix_arrow.server.session.statement_planner._MAX_TEXT", 100)
     assert db.fails(f"{few} ").sqlcode == -208
 
 

@@ -51,7 +51,7 @@ def bind(number: int) -> bytes:
 
 @dataclass
 class Numbers:
-    """A feed of the rows 0 .. count, ``at_once`` in a group."""
+    """A row source of the rows 0 .. count, ``at_once`` in a group."""
 
     count: int
     at_once: int = 10
@@ -59,30 +59,30 @@ class Numbers:
     refusals: list[tuple[int, int | None]] = field(default_factory=list)
     fails_at: int | None = None
     failure: Exception = field(default_factory=lambda: LookupError("the data ended in an error"))
-    foreign: Exception | None = None
+    source_error: Exception | None = None
 
     def wait(self) -> Exchange[None]:
         yield from ()
 
-    def take(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
+    def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
         if self.fails_at is not None and self.taken >= self.fails_at:
-            self.foreign = self.failure
+            self.source_error = self.failure
             raise self.failure
         rows = list(range(self.taken, min(self.taken + min(self.at_once, most), self.count)))
         self.taken += len(rows)
         return self._group(form, rows) if rows else None
 
-    def again(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
+    def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
         assert isinstance(group.origin, list)
         rows = group.origin[start:]
         for at in range(0, len(rows), 3):
             yield self._group(RowFraming.BIND, rows[at : at + 3])
 
-    def refused(self, group: RowGroup, index: int, error: Error) -> None:
+    def record_rejected(self, group: RowGroup, index: int, error: Error) -> None:
         assert isinstance(group.origin, list)
         self.refusals.append((group.origin[index], error.sqlcode))
 
-    def blame(self, group: RowGroup, index: int, error: Error) -> Error:
+    def locate_error(self, group: RowGroup, index: int, error: Error) -> Error:
         assert isinstance(group.origin, list)
         error.row = group.origin[index]
         return error
@@ -477,7 +477,7 @@ def test_rubbish_among_replies_breaks_the_session() -> None:
 class Before:
     """What is known of the table, and how often the server was asked whether it is still true."""
 
-    doubtful: bool = False
+    had_rejections: bool = False
     asked: int = 0
 
     def verify(self) -> Exchange[None]:

@@ -226,7 +226,7 @@ def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
         def counting(frame: FrameType, event: str, _: object) -> None:
             nonlocal count
             here = frame.f_code.co_filename
-            count += event == "call" and f"{os.sep}exchange{os.sep}" in here
+            count += event == "call" and f"{os.sep}operations{os.sep}" in here
 
         exchange = execute_statement(session, SQL, 1, (0,), OPTIONS)
         before = sys.getprofile()

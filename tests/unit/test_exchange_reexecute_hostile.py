@@ -151,7 +151,7 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
     )
     cursor: Any = peer.run(exchange)
     if not isinstance(cursor, ServerCursor):  # its rows were made at once
-        return list(cursor.made)
+        return list(cursor.python_rows)
     batches, found = Batches(cursor), []
     while (batch := peer.run(batches.next(session))) is not None:
         found += list(zip(*batch.to_pydict().values(), strict=True))

@@ -443,7 +443,7 @@ def test_a_database_whose_code_set_is_unknown_is_closed_again() -> None:
 
 
 def test_the_users_own_encoding_outlives_a_change_of_the_database() -> None:
-    _, peer, session = start(own_encoding=True)
+    _, peer, session = start(has_encoding_override=True)
     before = session.framing.encoding
     do(peer, session, "DATABASE other")
     assert (session.framing.encoding, session.locale, session.database) == (before, "1", "other")

@@ -28,6 +28,7 @@ from informix_arrow.operations.io_steps import (
 )
 from informix_arrow.transport import blocking, limits
 from informix_arrow.transport.blocking import BlockingTransport
+from informix_arrow.transport.sockets import resolve
 
 
 @pytest.fixture
@@ -378,11 +379,11 @@ def test_the_next_address_of_a_name_is_tried(
 def test_a_name_that_is_not_resolved_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
 
-    def resolve(*_: object) -> list[object]:
+    def never_ends(*_: object) -> list[object]:
         asked.wait(60)
         return []
 
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(socket, "getaddrinfo", never_ends)
 
     def knock() -> Exchange[None]:
         yield Connect("slow.example", 9088)
@@ -397,11 +398,11 @@ def test_a_name_that_is_not_resolved_in_time_is_given_up(monkeypatch: pytest.Mon
 def test_nobody_is_asked_for_the_address_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def resolve(host: object, *_: object) -> list[object]:
+    def refuse(host: object, *_: object) -> list[object]:
         asked.append(host)
         raise OSError("nobody knows it")
 
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
     (found,) = resolve("127.0.0.1", 9088, 60)
     assert found == (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, ("127.0.0.1", 9088))
     assert not asked

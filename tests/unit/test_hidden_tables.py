@@ -1,4 +1,4 @@
-"""Hidden tables have one room: no SQL over them outside of server/schema."""
+"""Hidden tables are used in one package: no SQL over them outside of server/catalog."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ def used_in(files: Iterator[Path]) -> list[str]:
     ]
 
 
-def test_sql_over_hidden_tables_is_the_business_of_schema() -> None:
-    """Restore: a function in schema (stored_names, stored_triggers, stored_objects, ..) that the other floor calls. Who
-    changes a hidden table then finds everybody who reads it in one folder."""
+def test_sql_over_hidden_tables_stands_in_catalog_only() -> None:
+    """Restore: a function in catalog (stored_names, stored_triggers, stored_objects, ..) that the other layer calls.
+
+    Then all readers of a hidden table are in one folder.
+    """
     everywhere = sorted(ROOT.rglob("*.py"))
-    schema = [file for file in everywhere if file.is_relative_to(ROOT / "schema")]
-    assert len(used_in(iter(schema))) > 50
-    assert used_in(file for file in everywhere if file not in schema) == []
+    catalog = [file for file in everywhere if file.is_relative_to(ROOT / "catalog")]
+    assert len(used_in(iter(catalog))) > 50
+    assert used_in(file for file in everywhere if file not in catalog) == []

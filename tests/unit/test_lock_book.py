@@ -26,8 +26,12 @@ PATIENCE = 60.0
 
 TABLES = (("stores_demo", "parts"), ("stores_demo", "größen"))
 KEYS = ((-1,), (0,), (2147483647,), ("kö",))
-NEEDED_ALONE = {"refer": {"exclusive"}, "write": {"share", "exclusive"}, "share": {"write", "exclusive"}}
-NEEDED_ALONE["exclusive"] = {"refer", "write", "share", "exclusive"}
+NEEDED_ALONE = {
+    "intent_share": {"exclusive"},
+    "intent_exclusive": {"share", "exclusive"},
+    "share": {"intent_exclusive", "exclusive"},
+}
+NEEDED_ALONE["exclusive"] = {"intent_share", "intent_exclusive", "share", "exclusive"}
 ROWS_APART = {"share": {"exclusive"}, "update": {"update", "exclusive"}}
 ROWS_APART["exclusive"] = {"share", "update", "exclusive"}
 STRENGTH = {"share": 1, "update": 2, "exclusive": 3}
@@ -138,7 +142,7 @@ class Model:
 
     def release(self, owner: str, committed: bool, keep: Collection[tuple[str, str]]) -> None:
         mine = {h for h in self.held if h.owner == owner}
-        wrote = {h.table for h in mine if h.kind == "table" and h.mode in ("write", "exclusive")}
+        wrote = {h.table for h in mine if h.kind == "table" and h.mode in ("intent_exclusive", "exclusive")}
         if committed and wrote:
             self.sequence += 1
             self.committed.update(dict.fromkeys(wrote, self.sequence))
@@ -228,7 +232,12 @@ class Book:
         kind = chance.choice(["table", "rows", "rows", "rows", "inserted", "read"])
         if kind == "table":
             return Request(
-                owner, table, kind, chance.choice(["refer", "refer", "write", "write", *NEEDED_ALONE])
+                owner,
+                table,
+                kind,
+                chance.choice(
+                    ["intent_share", "intent_share", "intent_exclusive", "intent_exclusive", *NEEDED_ALONE]
+                ),
             )
         keys = tuple(chance.sample(KEYS, chance.choice([0, 1, 1, 1, 2, 4])))
         if kind == "rows":

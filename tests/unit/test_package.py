@@ -93,7 +93,8 @@ def test_no_part_of_the_client_loads_pandas_when_it_is_imported() -> None:
     """Restore: make arrays when they are first needed. pyarrow imports pandas for the first that it makes of Python
     values, which takes nearly as long as the whole client."""
     pytest.importorskip("pandas")
-    code = "import sys, informix_arrow.aio, informix_arrow.cdc.capture; print(*{'pyarrow', 'pandas'} & set(sys.modules))"
+    modules = "sys, informix_arrow.aio, informix_arrow.cdc.capture"
+    code = f"import {modules}; print(*{{'pyarrow', 'pandas'}} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pyarrow"]
 

@@ -133,11 +133,11 @@ def test_pandas_is_not_needed() -> None:
         "        if name.partition('.')[0] == 'pandas': raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, NoPandas())\n"
         "import pyarrow as pa\n"
-        "from informix_arrow.rows.python_rows import Rows\n"
+        "from informix_arrow.rows.python_rows import RowBuffer\n"
         "for kind in (pa.date32(), pa.timestamp('us'), pa.time64('us'), pa.duration('us'), pa.decimal128(9, 2)):\n"
-        "    rows = Rows()\n"
+        "    rows = RowBuffer()\n"
         "    rows.add(pa.record_batch({'v': pa.array([None] * 99, kind)}))\n"
-        "    assert rows.take() == [(None,)] * 99\n"
+        "    assert rows.fetch() == [(None,)] * 99\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -16,20 +16,20 @@ import pytest
 import informix_arrow.server
 
 ROOT = Path(informix_arrow.server.__file__).parent
-FLOORS = ("schema", "engine", "routines")
+LAYERS = ("catalog", "session", "routines")
 
 SQL = re.compile(
     r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|DROP|ALTER|ATTACH|DETACH|FROM|WHERE|JOIN|CAST\(|SET|VALUES|USE|"
     r"DESCRIBE|ORDER BY|GROUP BY|LIMIT|RENAME|AND|CASE)\b"
 )
 
-QUOTING = frozenset({"quote", "text", "value_sql", "attached"})
+QUOTING = frozenset({"quote_identifier", "quote_string", "value_sql", "duck_database"})
 """Functions whose value is quoted, or a literal."""
 
 TYPES = frozenset({"storage_type", "duck_type", "int", "len"})
 """Functions whose value has no text of anybody's in it: names of DuckDB's types, numbers."""
 
-SQL_ATTRIBUTES = frozenset({"duck", "sql", "keyed", "touched"})
+SQL_ATTRIBUTES = frozenset({"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "select_overlapping"})
 """Attributes that are SQL: the quoted name of a table, a translated expression, texts of a plan."""
 
 MAKERS = frozenset(
@@ -38,19 +38,19 @@ MAKERS = frozenset(
         "key_part",
         "key_text",
         "parent_name",
-        "same_key",
-        "same_parent",
+        "same_key_condition",
+        "parent_condition",
         "table_word",
         "literal",
-        "key_of",
+        "key_column_names",
         "assign",
         "condition",
-        "_of",
+        "_hidden_schema",
         "_table",
         "_tables",
         "_triggers",
         "_commits",
-        "_orphans",
+        "_orphan_condition",
     }
 )
 """The server's own functions that make SQL. The f-strings in them are looked at as all others."""
@@ -58,23 +58,23 @@ MAKERS = frozenset(
 REASONS = {
     ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
     ("catalog/schema_routines.py", "chosen"): "numbers of the source",
-    ("catalog/system_catalog.py", "db"): "the callers' attached(database)",
+    ("catalog/system_catalog.py", "db"): "the callers' duck_database(database)",
     ("catalog/stored_objects.py", "places"): "numbers of objects",
     ("catalog/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
     ("catalog/capture_tables.py", "columns"): "names of the source",
-    ("catalog/system_views.py", "db"): "the callers' attached(database)",
+    ("catalog/system_views.py", "db"): "the callers' duck_database(database)",
     ("catalog/system_views.py", "tables"): "SQL of the source with a quoted name",
-    ("engine/ddl/dependents.py", "sql"): "the translated query",
-    ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
-    ("engine/ddl/duck_tables.py", "name"): "quoted when it was made",
-    ("engine/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",
-    ("engine/ddl/indexes.py", "place"): "what stands before the point in a quoted name",
-    ("engine/ddl/duck_tables.py", "', '.join(expressions)"): "translated expressions",
-    ("engine/ddl/sequences.py", "settings['increment']"): "a number: the grammar reads nothing else",
-    ("engine/ddl/sequences.py", "settings['low']"): "a number: the grammar reads nothing else",
-    ("engine/ddl/sequences.py", "settings['high']"): "a number: the grammar reads nothing else",
-    ("engine/ddl/sequences.py", "begin"): "a number: the grammar reads nothing else",
-    ("engine/ddl/views.py", "sql"): "the translated query",
+    ("session/ddl/dependents.py", "sql"): "the translated query",
+    ("session/ddl/duck_tables.py", "target"): "the callers' quoted name",
+    ("session/ddl/duck_tables.py", "name"): "quoted when it was made",
+    ("session/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",
+    ("session/ddl/indexes.py", "place"): "what stands before the point in a quoted name",
+    ("session/ddl/duck_tables.py", "', '.join(expressions)"): "translated expressions",
+    ("session/ddl/sequences.py", "settings['increment']"): "a number: the grammar reads nothing else",
+    ("session/ddl/sequences.py", "settings['low']"): "a number: the grammar reads nothing else",
+    ("session/ddl/sequences.py", "settings['high']"): "a number: the grammar reads nothing else",
+    ("session/ddl/sequences.py", "begin"): "a number: the grammar reads nothing else",
+    ("session/ddl/views.py", "sql"): "the translated query",
     ("session/duck_instance.py", "setting or name"): "names of settings in the source",
     ("session/duck_instance.py", "name"): "names of settings in the source",
     ("session/duck_instance.py", "value"): "quoted where the settings are listed",
@@ -87,8 +87,8 @@ REASONS = {
 }
 """What cannot be followed within its function, by file and expression: why it is safe."""
 
-PLANNING = ("types", "planning")
-"""Floors that make SQL of parsed statements."""
+PLANNING = ("types", "plan")
+"""Layers that make SQL of parsed statements."""
 
 RAW = frozenset(
     {
@@ -116,17 +116,20 @@ PASSED_ON = frozenset(
 """Functions whose value is as raw as what they are given."""
 
 RAW_REASONS = {
-    ("planning/nodes/forms.py", "function"): "one of three words of the source; the position only chooses it",
-    ("planning/nodes/windows.py", "name"): "one of the functions of this file: any other is -674",
-    ("planning/nodes/windows.py", "word"): "one of the functions of this file: any other is -674",
-    ("planning/nodes/windows.py", "side"): "PRECEDING or FOLLOWING: the grammar reads nothing else",
-    ("planning/nodes/windows.py", "text"): "UNBOUNDED or CURRENT ROW, or a translated expression",
     (
-        "planning/nodes/windows.py",
+        "plan/nodes/case_and_cast.py",
+        "function",
+    ): "one of three words of the source; the position only chooses it",
+    ("plan/nodes/windows.py", "name"): "one of the functions of this file: any other is -674",
+    ("plan/nodes/windows.py", "word"): "one of the functions of this file: any other is -674",
+    ("plan/nodes/windows.py", "side"): "PRECEDING or FOLLOWING: the grammar reads nothing else",
+    ("plan/nodes/windows.py", "text"): "UNBOUNDED or CURRENT ROW, or a translated expression",
+    (
+        "plan/nodes/windows.py",
         "str(spec.args['kind']).upper()",
     ): "ROWS or RANGE: the grammar reads nothing else",
     ("plan/modify_plan.py", "c.name"): "quoted with what stands before it",
-    ("planning/values/nested.py", "TypeCode(t.code).name"): "a word of the source",
+    ("plan/values/nested.py", "TypeCode(t.code).name"): "a word of the source",
     ("types/conversions.py", "Field(start).name"): "a word of the source",
 }
 """What is raw by its look, by file and expression: why it is safe."""
@@ -328,8 +331,8 @@ def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
 
 
 def everything() -> Iterator[tuple[str, int, str, bool]]:
-    for floor in FLOORS:
-        for file in sorted((ROOT / floor).rglob("*.py")):
+    for layer in LAYERS:
+        for file in sorted((ROOT / layer).rglob("*.py")):
             name = str(file.relative_to(ROOT))
             for line, expression, safe in interpolations(file.read_text(encoding="utf-8")):
                 yield name, line, expression, safe
@@ -355,18 +358,27 @@ def test_every_reason_is_needed() -> None:
     ("source", "safe"),
     [
         ("def f(con, name): con.execute(f'DROP TABLE {name}')", False),
-        ("def f(con, name): con.execute(f'DROP TABLE {quote(name)}')", True),
-        ("def f(con, name):\n    table = quote(name)\n    con.execute(f'DROP TABLE {table}')", True),
+        ("def f(con, name): con.execute(f'DROP TABLE {quote_identifier(name)}')", True),
+        (
+            "def f(con, name):\n    table = quote_identifier(name)\n    con.execute(f'DROP TABLE {table}')",
+            True,
+        ),
         ("def f(con, name):\n    table = name.lower()\n    con.execute(f'DROP TABLE {table}')", False),
         (
             "def f(con, names): con.execute(f'SELECT {', '.join(names)} FROM t')".replace("', '", '", "'),
             False,
         ),
-        ("def f(con, names): con.execute(f'SELECT {\", \".join(map(quote, names))} FROM t')", True),
-        ("def f(con, names): con.execute(f'SELECT {\", \".join(quote(n) for n in names)} FROM t')", True),
+        (
+            "def f(con, names): con.execute(f'SELECT {\", \".join(map(quote_identifier, names))} FROM t')",
+            True,
+        ),
+        (
+            "def f(con, names): con.execute(f'SELECT {\", \".join(quote_identifier(n) for n in names)} FROM t')",
+            True,
+        ),
         ("def f(con, names): con.execute(f'SELECT {\", \".join(n for n in names)} FROM t')", False),
         ("def f(con, number: int): con.execute(f'SELECT {number} FROM t')", True),
-        ("def f(con, info): con.execute(f'SELECT 1 FROM {info.duck}')", True),
+        ("def f(con, info): con.execute(f'SELECT 1 FROM {info.duck_name}')", True),
         ("def f(con, info): con.execute(f'SELECT 1 FROM {info.name}')", False),
         (
             "def f(con, t):\n    where = ''\n    where += t.text\n    con.execute(f'SELECT 1 FROM t WHERE {where}')",
@@ -385,8 +397,8 @@ def test_the_scan_tells_what_is_quoted_from_what_is_not(source: str, safe: bool)
 def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() -> None:
     found = {
         (str(file.relative_to(ROOT)), what): line
-        for floor in PLANNING
-        for file in sorted((ROOT / floor).rglob("*.py"))
+        for layer in PLANNING
+        for file in sorted((ROOT / layer).rglob("*.py"))
         for line, what in raw_interpolations(file.read_text(encoding="utf-8"))
     }
     odd = [(file, line, what) for (file, what), line in found.items() if (file, what) not in RAW_REASONS]
@@ -398,13 +410,13 @@ def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() 
     ("source", "raw"),
     [
         ("def f(node): return f'x({node.name})'", True),
-        ("def f(node): return f'x({quote(node.name)})'", False),
+        ("def f(node): return f'x({quote_identifier(node.name)})'", False),
         ("def f(node):\n    word = node.this.lower()\n    return f'x({word})'", True),
-        ("def f(node):\n    word = quote(node.this.lower())\n    return f'x({word})'", False),
+        ("def f(node):\n    word = quote_identifier(node.this.lower())\n    return f'x({word})'", False),
         ("def f(node): return f'x({node.args[\"kind\"]})'", True),
         ("def f(node): return f'x({str(node.args.get(\"kind\")).upper()})'", True),
         ("def f(node): return f'x({\", \".join(c.name for c in node.columns)})'", True),
-        ("def f(node): return f'x({\", \".join(quote(c.name) for c in node.columns)})'", False),
+        ("def f(node): return f'x({\", \".join(quote_identifier(c.name) for c in node.columns)})'", False),
         ('def f(node): return f\'x({"a" if node.name else "b"})\'', False),
         ("def f(node): return f'x({node.name if node.name else \"b\"})'", True),
         ("def f(node):\n    def g(): return f'{word}'\n    word = node.alias\n    return g", True),
