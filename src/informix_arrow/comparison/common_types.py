@@ -45,31 +45,31 @@ class CommonColumns:
         """
         places = {name.lower(): place for place, name in enumerate(batch.schema.names)}
         arrays = []
-        for name, wanted, digits in zip(self.names, self.types, self.digits, strict=True):
+        for name, target, digits in zip(self.names, self.types, self.digits, strict=True):
             array = batch.column(places[name])
             try:
                 array = (
                     _decode_dictionary(array)
-                    if array.type == wanted
-                    else _decode_dictionary(array).cast(wanted)
+                    if array.type == target
+                    else _decode_dictionary(array).cast(target)
                 )
             except pa.ArrowInvalid as error:
                 raise DataError(
-                    f"column {name!r} cannot be compared as {wanted}: {error}", column=name
+                    f"column {name!r} cannot be compared as {target}: {error}", column=name
                 ) from None
-            arrays.append(_shortest(array) if digits and pa.types.is_large_string(wanted) else array)
+            arrays.append(_shortest(array) if digits and pa.types.is_large_string(target) else array)
         return pa.RecordBatch.from_arrays(arrays, names=list(self.names))
 
 
-def column_indexes(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Return the indexes of the ``wanted`` columns. Raises ``DataError`` for one that is missing."""
+def column_indexes(names: Sequence[str], selected: Sequence[str]) -> list[int]:
+    """Return the indexes of the ``selected`` columns. Raises ``DataError`` for one that is missing."""
     lower = [name.lower() for name in names]
-    for each in wanted:
+    for each in selected:
         if each.lower() not in lower:
             raise DataError(
                 f"both sides must have the key's column {each!r}: they share {', '.join(names) or 'none'}"
             )
-    return [lower.index(each.lower()) for each in wanted]
+    return [lower.index(each.lower()) for each in selected]
 
 
 def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:

@@ -336,11 +336,11 @@ class _Comparison:
                     self._add(Difference("changed", self._display_row(rows_a[0]), changed))
                 continue
             counts = Counter(map(repr, rows_a)), Counter(map(repr, rows_b))
-            for kind, mine, other, candidates in (
+            for kind, these, others, candidates in (
                 ("only in A", counts[0], counts[1], rows_a),
                 ("only in B", counts[1], counts[0], rows_b),
             ):
-                unmatched = mine - other
+                unmatched = these - others
                 for row in candidates:
                     if unmatched[repr(row)] > 0:
                         unmatched[repr(row)] -= 1

@@ -164,9 +164,9 @@ def _content_converter(column: Column, name: str, source: pa.DataType, encoding:
         else:
             steps.append(lambda array: _in_code_set(array, encoding))
     elif not (_is_bytes(plain) or pa.types.is_fixed_size_binary(plain) or pa.types.is_null(plain)):
-        wanted = "text or bytes" if column.type.is_clob else "bytes"
+        accepted = "text or bytes" if column.type.is_clob else "bytes"
         raise ProgrammingError(
-            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {wanted}",
+            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {accepted}",
             column=column.name,
         )
     steps.append(lambda array: array.cast(pa.large_binary()))
@@ -301,21 +301,21 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> 
     return _from_text(kind, ct, source, inexact)
 
 
-def _to_integer(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+def _to_integer(target: pa.DataType, source: pa.DataType) -> Step | None:
     if pa.types.is_boolean(source):
-        return lambda array: array.cast(wanted)
+        return lambda array: array.cast(target)
     return (lambda array: array.cast(pa.float32())) if pa.types.is_float16(source) else None
 
 
-def _to_float(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+def _to_float(target: pa.DataType, source: pa.DataType) -> Step | None:
     if pa.types.is_decimal(source):
-        return lambda array: _nearest(array.cast(pa.utf8()).cast(pa.float64()), wanted)
+        return lambda array: _nearest(array.cast(pa.utf8()).cast(pa.float64()), target)
     if _is_text(source):
-        return lambda array: _nearest(_finite(array.cast(pa.utf8())), wanted)
+        return lambda array: _nearest(_finite(array.cast(pa.utf8())), target)
     if pa.types.is_floating(source):
-        return lambda array: _nearest(array, wanted)
+        return lambda array: _nearest(array, target)
     if pa.types.is_integer(source) or pa.types.is_boolean(source):
-        return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(wanted)
+        return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(target)
     return None
 
 
@@ -361,12 +361,12 @@ def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType, inexact: Inexact
     if kind == Kind.INTERVAL_MDN and ct.qualifier is not None:
         qualifier = ct.qualifier
         return lambda array: _intervals(array, qualifier, inexact)
-    wanted = {
+    target = {
         Kind.DATE: pa.date32(),
         Kind.DATETIME_DATE32: pa.date32(),
         Kind.DATETIME_TIMESTAMP: pa.timestamp("us"),
     }.get(kind)
-    return None if wanted is None else lambda array: array.cast(pa.utf8()).cast(wanted)
+    return None if target is None else lambda array: array.cast(pa.utf8()).cast(target)
 
 
 def _booleans(array: pa.Array) -> pa.Array:

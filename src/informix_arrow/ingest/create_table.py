@@ -165,20 +165,23 @@ def new_columns(
     """Return name, type and NOT NULL of each column that :func:`create_table` creates."""
     if not schema.names:
         raise ProgrammingError("the data has no columns: no table can be made of it")
-    given = {name.lower(): text for name, text in (types or {}).items()}
+    declared = {name.lower(): text for name, text in (types or {}).items()}
     keys = {name.lower() for name in primary_key}
     present = {name.lower() for name in schema.names}
-    unknown = sorted((given.keys() | keys) - present - {(serial or "").lower()})
+    unknown = sorted((declared.keys() | keys) - present - {(serial or "").lower()})
     if unknown:
         raise ProgrammingError(
             f"types= and primary_key= name columns that the data lacks: {', '.join(unknown)}"
         )
     columns = []
     if serial is not None and serial.lower() not in present:
-        columns.append((serial, _check_type_text(serial, given.get(serial.lower(), "SERIAL"), False), True))
+        text = _check_type_text(serial, declared.get(serial.lower(), "SERIAL"), False)
+        columns.append((serial, text, True))
     for each in schema:
         name = each.name.lower()
-        text, not_null = _check_given_type(each.name, given[name]) if name in given else declared_type(each)
+        text, not_null = (
+            _check_given_type(each.name, declared[name]) if name in declared else declared_type(each)
+        )
         if serial is not None and name == serial.lower():
             text, not_null = _serial(each.name, text), True
         columns.append((each.name, text, not_null or name in keys))

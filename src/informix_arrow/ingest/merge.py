@@ -23,15 +23,15 @@ def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> lis
     ``mapped`` has pairs of a column of the data and a column of the table.
     """
     names = []
-    for wanted in key:
+    for key_name in key:
         for name, column in mapped:
-            if wanted.lower() in (name.lower(), column.name.lower()):
+            if key_name.lower() in (name.lower(), column.name.lower()):
                 if column.name in names:
                     raise ProgrammingError(f"the key names the column {column.name!r} twice")
                 names.append(column.name)
                 break
         else:
-            raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
+            raise ProgrammingError(f"the key column {key_name!r} is not among the columns that are written")
     return names
 
 

@@ -19,15 +19,15 @@ _KINDS = {"P": "primary key", "U": "unique constraint", "R": "foreign key", "C":
 _EVENTS = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "S": "SELECT"}
 
 
-def same_columns(columns: Sequence[Column], wanted: Sequence[tuple[str, str, pa.DataType | None]]) -> bool:
+def same_columns(columns: Sequence[Column], declared: Sequence[tuple[str, str, pa.DataType | None]]) -> bool:
     """Return whether a table has the given columns, in any order.
 
     A column matches if it has the declared type, or is read as the Arrow type that is given next to it.
     """
     types = {column.name.lower(): column.type for column in columns}
-    if len(types) != len(columns) or {name.lower() for name, _, _ in wanted} != types.keys():
+    if len(types) != len(columns) or {name.lower() for name, _, _ in declared} != types.keys():
         return False
-    return all(_same_type(types[name.lower()], text, arrow) for name, text, arrow in wanted)
+    return all(_same_type(types[name.lower()], text, arrow) for name, text, arrow in declared)
 
 
 def _same_type(ct: ColumnType, text: str, arrow: pa.DataType | None) -> bool:

@@ -103,11 +103,11 @@ def key_columns(
     owner = match["owner"] or match["quoted"]
     owned = f" AND t.owner = '{owner}'" if owner else ""
     name, constraint = (each.replace("'", "''") for each in (bare_name(table), _last_name(near)))
-    wanted = f"c.constrname = '{constraint}'" + (" OR c.constrtype = 'P'" if primary else "")
+    condition = f"c.constrname = '{constraint}'" + (" OR c.constrtype = 'P'" if primary else "")
     parts = ", ".join(f"i.part{number}" for number in range(1, 17))
     sql = (
         f"SELECT {parts} FROM {catalog}systables t, {catalog}sysconstraints c, {catalog}sysindexes i "
-        f"WHERE t.tabname = '{name}'{owned} AND c.tabid = t.tabid AND ({wanted}) "
+        f"WHERE t.tabname = '{name}'{owned} AND c.tabid = t.tabid AND ({condition}) "
         "AND i.tabid = t.tabid AND i.idxname = c.idxname"
     )
     try:

@@ -343,7 +343,7 @@ class TableWrite:
         If the type was derived from the data's Arrow type, that is the third item. Otherwise it is None.
         """
         request = self._request
-        given = {name.lower() for name in request.types} | {(request.serial or "").lower()}
+        declared_names = {name.lower() for name in request.types} | {(request.serial or "").lower()}
         columns = create_table.new_columns(
             schema, types=request.types, primary_key=request.primary_key, serial=request.serial
         )
@@ -354,7 +354,7 @@ class TableWrite:
                 text,
                 None
                 if name not in fields
-                or name.lower() in given
+                or name.lower() in declared_names
                 or b"informix.type" in (fields[name].metadata or {})
                 else fields[name].type,
             )
@@ -631,15 +631,15 @@ def _without_zone(field_: pa.Field) -> pa.Field:
     return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
 
 
-def _choose_method(wanted: str, converters: Sequence[Converter], known: str = "") -> str:
+def _choose_method(requested: str, converters: Sequence[Converter], last_method: str = "") -> str:
     """Return the load method. An insert cursor does not take large objects, collections, rows or opaque types.
 
-    ``known`` is the method of the last load into the table.
+    ``last_method`` is the method of the last load into the table.
     """
     odd = next((each for each in converters if not _can_be_put(each)), None)
     if odd is None:
-        return "pipeline" if wanted == "auto" and known == "pipeline" else wanted
-    if wanted == "put":
+        return "pipeline" if requested == "auto" and last_method == "pipeline" else requested
+    if requested == "put":
         raise NotSupportedError(
             f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "
             "leave method= at 'auto'",

@@ -90,9 +90,9 @@ def parse(text: str, name: str) -> SchemaFile:
         else:
             after.append(statement.text)
     if files:
-        left = ", ".join(files)
+        missing = ", ".join(files)
         raise DataError(
-            f"{name}: there is no CREATE TABLE for {left}, whose rows are in {next(iter(files.values()))[0]}"
+            f"{name}: there is no CREATE TABLE for {missing}, whose rows are in {next(iter(files.values()))[0]}"
         )
     return SchemaFile(database["name"], database["delimiter"], tuple(before), tuple(tables), tuple(after))
 
@@ -114,9 +114,9 @@ def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
 
 
 def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], source: str) -> TableEntry:
-    wanted = plain_name(name)
+    owner_and_table = plain_name(name)
     for key in files:
-        if plain_name(key) == wanted:
+        if plain_name(key) == owner_and_table:
             file, rows = files.pop(key)
             return TableEntry(name, statement.text, file, rows)
     raise DataError(

@@ -33,19 +33,19 @@ def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, s
     return start, str(error).partition("\n")[0]
 
 
-def to_arrow(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def to_arrow(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Cast values to another type exactly. Raises ``ArrowInvalid`` for one that it cannot hold."""
-    if array.type == wanted:
+    if array.type == target:
         return array
-    if pa.types.is_dictionary(wanted):
-        return to_arrow(array, wanted.value_type).dictionary_encode().cast(wanted)
+    if pa.types.is_dictionary(target):
+        return to_arrow(array, target.value_type).dictionary_encode().cast(target)
     if pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
         plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
-        return to_arrow(plain.cast(array.type.value_type), wanted)
-    if pa.types.is_decimal(wanted) and not pa.types.is_decimal(array.type):
+        return to_arrow(plain.cast(array.type.value_type), target)
+    if pa.types.is_decimal(target) and not pa.types.is_decimal(array.type):
         # Through text, which keeps all digits: a cast of floats rounds, and one of integers refuses values that fit.
-        return array.cast(pa.utf8()).cast(wanted)
-    result = array.cast(wanted)
+        return array.cast(pa.utf8()).cast(target)
+    result = array.cast(target)
     if pa.types.is_temporal(array.type) and not result.cast(array.type).equals(array):
-        raise pa.ArrowInvalid(f"a {array.type} has parts that {wanted} has not")
+        raise pa.ArrowInvalid(f"a {array.type} has parts that {target} has not")
     return result

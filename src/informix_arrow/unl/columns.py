@@ -60,11 +60,11 @@ def columns_of(
         )
     if not schema.names:
         raise InterfaceError("the schema has no columns")
-    given = {name.lower(): text for name, text in (types or {}).items()}
-    unknown = sorted(given.keys() - {name.lower() for name in schema.names})
+    types_by_name = {name.lower(): text for name, text in (types or {}).items()}
+    unknown = sorted(types_by_name.keys() - {name.lower() for name in schema.names})
     if unknown:
         raise InterfaceError(f"types= names columns that the data lacks: {', '.join(unknown)}")
-    return schema, tuple(_column(each, given.get(each.name.lower())) for each in schema)
+    return schema, tuple(_column(each, types_by_name.get(each.name.lower())) for each in schema)
 
 
 def _parse_type(name: str, text: str) -> ColumnType:
@@ -74,10 +74,10 @@ def _parse_type(name: str, text: str) -> ColumnType:
         raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
 
 
-def _column(field: pa.Field, given: str | None) -> UnlColumn:
+def _column(field: pa.Field, declared: str | None) -> UnlColumn:
     source = (field.metadata or {}).get(b"informix.source_type")
-    if given is not None:
-        ct = _parse_type(field.name, given)
+    if declared is not None:
+        ct = _parse_type(field.name, declared)
     elif source is not None:  # a DISTINCT type is written as its source
         ct = _parse_type(field.name, source.decode())
     else:

@@ -147,29 +147,28 @@ def raw_rows(
     dialect = Dialect.of(delimiter=delimiter, encoding=encoding)
     _, columns = columns_of(schema)
     reader = _reader(display_name(path), dialect, columns, join_lines=join_lines)
-    wanted = iter(rows)
     at, row = 0, 0
     with (
         _open_input(path) as file,
-        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as pieces,
+        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as chunks,
     ):
-        piece = next(pieces)
-        for target in wanted:
+        chunk = next(chunks)
+        for target in rows:
             if target < row:
                 raise InterfaceError("rows must be in ascending order")
             while True:
-                at, passed = reader.skip(piece.data, at, len(piece.data), piece.final, target - row)
+                at, passed = reader.skip(chunk.data, at, len(chunk.data), chunk.final, target - row)
                 row += passed
                 line = reader.line
-                end, found = (at, 0)
+                end, count = (at, 0)
                 if row == target:
-                    end, found = reader.skip(piece.data, at, len(piece.data), piece.final, 1)
-                if found:
+                    end, count = reader.skip(chunk.data, at, len(chunk.data), chunk.final, 1)
+                if count:
                     break
-                if piece.final:
+                if chunk.final:
                     raise IndexError(f"{display_name(path)} has {row} rows and none with the number {target}")
-                piece, at = pieces.send(at), 0
-            yield RawRow(row, line, bytes(piece.data[at:end]).decode())
+                chunk, at = chunks.send(at), 0
+            yield RawRow(row, line, bytes(chunk.data[at:end]).decode())
             at, row = end, row + 1
 
 
@@ -221,14 +220,14 @@ class _UnlFile:
         )
         row = 0
         with _open_input(self._path) as file, closing(self._objects):
-            pieces = _text_chunks(file, self._dialect.encoding, reader, name)
-            with closing(pieces):
-                piece = next(pieces)
+            chunks = _text_chunks(file, self._dialect.encoding, reader, name)
+            with closing(chunks):
+                chunk = next(chunks)
                 while True:
                     at, full = 0, True
                     while full:
                         try:
-                            at, full = reader.feed(piece.data, at, len(piece.data), piece.final)
+                            at, full = reader.feed(chunk.data, at, len(chunk.data), chunk.final)
                         except DataError:
                             if reader.rows:
                                 yield from self._finish_batches(reader, row)
@@ -237,9 +236,9 @@ class _UnlFile:
                             count = reader.rows
                             yield from self._finish_batches(reader, row)
                             row += count
-                    if piece.final:
+                    if chunk.final:
                         break
-                    piece = pieces.send(at)
+                    chunk = chunks.send(at)
             if reader.rows:
                 yield from self._finish_batches(reader, row)
 
@@ -288,7 +287,7 @@ class _UnlFile:
         column = self._columns[k]
         where = f"row {row}"
         if isinstance(self._path, str | os.PathLike):
-            found = raw_rows(
+            rows = raw_rows(
                 self._path,
                 self._schema,
                 [row],
@@ -296,7 +295,7 @@ class _UnlFile:
                 encoding=self._dialect.encoding,
                 join_lines=self._join_lines,
             )
-            where = f"line {next(found).line}"
+            where = f"line {next(rows).line}"
         error = DataError(
             f"{display_name(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
         )

@@ -167,7 +167,7 @@ def _column_conversion(
     dialect: Dialect,
     stack: ExitStack,
 ) -> _ColumnConversion:
-    ct, given, plain = column.type, column.final, column.codec_type
+    ct, source_type, plain = column.type, column.final, column.codec_type
     if ct.is_blob or ct.is_clob:
         if directory is None:
             raise InterfaceError(
@@ -179,7 +179,7 @@ def _column_conversion(
         stack.push(lambda kind, *_: objects.finish() if kind is None else objects.abandon())
         encoding = dialect.encoding if ct.is_clob else None
         return _ColumnConversion(column, lambda array: _pointers(array, objects, encoding))
-    if ct.is_complex and pa.types.is_nested(given) and not pa.types.is_dictionary(given):
+    if ct.is_complex and pa.types.is_nested(source_type) and not pa.types.is_dictionary(source_type):
         return _ColumnConversion(
             column,
             lambda array: pa.array(
@@ -200,7 +200,7 @@ def _column_conversion(
                 pa.utf8(),
             ),
         )
-    return _ColumnConversion(column, None if given == plain else lambda array: to_arrow(array, plain))
+    return _ColumnConversion(column, None if source_type == plain else lambda array: to_arrow(array, plain))
 
 
 def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> pa.Array:
@@ -228,13 +228,13 @@ def _numbers(array: pa.Array, code: int) -> pa.Array:
         return pc.utf8_trim_whitespace(text)
     if pa.types.is_decimal(array.type):
         return array.cast(pa.utf8())
-    wanted = pa.float32() if code == TypeCode.SMALLFLOAT else pa.float64()
+    target = pa.float32() if code == TypeCode.SMALLFLOAT else pa.float64()
     if not (
         pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)
     ):
         raise pa.ArrowInvalid(f"{array.type} is no number: cast it first")
     if not pa.types.is_integer(array.type) or code != TypeCode.DECIMAL:
-        array = array.cast(wanted, safe=not pa.types.is_floating(array.type))
+        array = array.cast(target, safe=not pa.types.is_floating(array.type))
         if pc.any(pc.invert(pc.is_finite(array))).as_py():
             raise pa.ArrowInvalid("NaN and infinity cannot be said in a .unl file")
     return array.cast(pa.utf8())

@@ -184,10 +184,10 @@ def _microseconds(value: Any, cut: bool, toward_zero: bool) -> int | None:
 
 def _exact_moment(value: Any, cut: bool) -> dt.datetime:
     """Convert a datetime64 that numpy cannot convert to a Python datetime."""
-    whole = _microseconds(value, cut, False)
+    microseconds = _microseconds(value, cut, False)
     try:
-        if whole is not None:
-            return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=whole)
+        if microseconds is not None:
+            return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=microseconds)
     except OverflowError:
         pass
     raise DataError(
@@ -205,10 +205,10 @@ def _exact_span(value: Any, cut: bool) -> object:
     if match is not None and match.group(2) in ("Y", "M"):
         months = int(value.astype("int64")) * int(match.group(1) or 1)
         return YearMonthInterval(months * 12 if match.group(2) == "Y" else months)
-    whole = _microseconds(value, cut, True)
+    microseconds = _microseconds(value, cut, True)
     try:
-        if whole is not None:
-            return dt.timedelta(microseconds=whole)
+        if microseconds is not None:
+            return dt.timedelta(microseconds=microseconds)
     except OverflowError:
         pass
     raise DataError(

@@ -332,11 +332,11 @@ def pack_fields(
     if not any(digits):
         return b"\x80" + bytes(width - 1)
     if normalise:
-        kept = bytes(digits).lstrip(b"\0")
-        exponent -= len(digits) - len(kept)
+        significant = bytes(digits).lstrip(b"\0")
+        exponent -= len(digits) - len(significant)
     else:
-        kept = bytes(digits)
-    data = join_number(negative, exponent, kept)
+        significant = bytes(digits)
+    data = join_number(negative, exponent, significant)
     return data + bytes(width - len(data))
 
 

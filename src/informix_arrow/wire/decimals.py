@@ -54,10 +54,14 @@ def join_number(negative: bool, exponent: int, digits: bytes) -> bytes:
 
 def _complement(digits: bytes) -> bytes:
     """Complement the digits of a negative number. Applied twice it gives the digits back."""
-    kept = digits.rstrip(b"\0")
-    if not kept:
+    significant = digits.rstrip(b"\0")
+    if not significant:
         return digits
-    return kept[:-1].translate(_NINES) + bytes((100 - kept[-1],)) + bytes(len(digits) - len(kept))
+    return (
+        significant[:-1].translate(_NINES)
+        + bytes((100 - significant[-1],))
+        + bytes(len(digits) - len(significant))
+    )
 
 
 def unpack_unscaled(data: bytes) -> tuple[int, int] | None:
@@ -69,11 +73,11 @@ def unpack_unscaled(data: bytes) -> tuple[int, int] | None:
         return None
     negative, exponent, pairs = split_number(data)
     text = "".join([_PAIR_TEXT[pair] for pair in pairs])
-    kept = text.rstrip("0")
-    if not kept:
+    significant = text.rstrip("0")
+    if not significant:
         return 0, 0
-    coefficient = int(kept)
-    return (-coefficient if negative else coefficient), 2 * exponent - len(kept)
+    coefficient = int(significant)
+    return (-coefficient if negative else coefficient), 2 * exponent - len(significant)
 
 
 def unpack_decimal(data: bytes) -> Decimal | None:
@@ -102,14 +106,14 @@ def fit_decimal(number: Decimal, precision: int, scale: int, what: str) -> Decim
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         raise DataError(f"{number} cannot be {what}")
-    kept = "".join(map(str, digits)).lstrip("0")
-    exponent += len(kept) - len(kept.rstrip("0"))
-    kept = kept.rstrip("0")
-    if not kept:
+    significant = "".join(map(str, digits)).lstrip("0")
+    exponent += len(significant) - len(significant.rstrip("0"))
+    significant = significant.rstrip("0")
+    if not significant:
         return make_decimal(0, -scale)
-    if exponent < -scale or len(kept) + exponent > precision - scale:
+    if exponent < -scale or len(significant) + exponent > precision - scale:
         raise DataError(f"{number} does not fit {what}")
-    coefficient = int(kept) * 10 ** (exponent + scale)
+    coefficient = int(significant) * 10 ** (exponent + scale)
     return make_decimal(-coefficient if sign else coefficient, -scale)
 
 
@@ -157,16 +161,16 @@ def pack_decimal(value: Decimal, width: int | None = None) -> bytes:
     if not isinstance(exponent, int):
         raise DataError(f"{value} cannot be a DECIMAL")
     text = "".join(map(str, digits)).lstrip("0")
-    kept = text.rstrip("0")
-    if not kept:
+    significant = text.rstrip("0")
+    if not significant:
         return b"\x80" + bytes((width or 2) - 1)
-    exponent += len(text) - len(kept)
+    exponent += len(text) - len(significant)
     if exponent & 1:
-        kept += "0"
+        significant += "0"
         exponent -= 1
-    if len(kept) & 1:
-        kept = "0" + kept
-    pairs = bytes([int(kept[at : at + 2]) for at in range(0, len(kept), 2)])
+    if len(significant) & 1:
+        significant = "0" + significant
+    pairs = bytes([int(significant[at : at + 2]) for at in range(0, len(significant), 2)])
     limit = MAX_DIGITS // 2 + 1 if width is None else width - 1
     if len(pairs) > limit:
         raise DataError(f"{value} has more digits than fit in {limit} base-100 digits")

@@ -147,10 +147,12 @@ def _row_members(value: object, ct: ColumnType, definition: Definition) -> list[
         missing = [name for name in names if name not in value]
         extra = [str(name) for name in value if name not in names]
         if missing or extra:
-            told = [
-                f"{text} {', '.join(found)}" for text, found in (("no", missing), ("unknown", extra)) if found
+            problems = [
+                f"{text} {', '.join(listed)}"
+                for text, listed in (("no", missing), ("unknown", extra))
+                if listed
             ]
-            raise DataError(f"{ct.sql}: {' and '.join(told)}")
+            raise DataError(f"{ct.sql}: {' and '.join(problems)}")
         items = [value[name] for name in names]
     elif isinstance(value, (list, tuple)):
         items = list(value)
@@ -199,9 +201,9 @@ class _Scanner:
         """Return a DataError with the 1-based position and the text there."""
         place = self.pos if at is None else at
         rest = self.text[place : place + 20]
-        found = f"before {rest!r}" if rest else "at the end"
+        where = f"before {rest!r}" if rest else "at the end"
         return DataError(
-            f"{what}, at position {place + 1} {found} of a literal of {len(self.text)} characters"
+            f"{what}, at position {place + 1} {where} of a literal of {len(self.text)} characters"
         )
 
     def skip_blanks(self) -> None:

@@ -59,10 +59,10 @@ class Reader:
         data: bytes | bytearray | memoryview,
         pos: _Int = 0,
         end: _Int | None = None,
-        kept: tuple[_Int, Any] | None = None,
+        partial: tuple[_Int, Any] | None = None,
     ) -> None:
         self.data = data
-        self.partial = kept
+        self.partial = partial
         self.pos = pos
         self.end = len(data) if end is None else end
 
@@ -123,19 +123,19 @@ class Reader:
 
         It may be called once in a message. The parts are kept in ``partial`` until the message is complete.
         """
-        taken, found = self.partial or (0, [])
+        consumed, parts = self.partial or (0, [])
         begin = self.pos
-        self.pos += taken
+        self.pos += consumed
         try:
-            while count is None or len(found) < count:
+            while count is None or len(parts) < count:
                 part = read()
                 if count is None and not part:
                     break
-                found.append(part)
-                taken = self.pos - begin
+                parts.append(part)
+                consumed = self.pos - begin
         finally:
-            self.partial = (taken, found)
-        return found
+            self.partial = (consumed, parts)
+        return parts
 
     def pad(self, size: _Int) -> None:
         """Skip the zero byte that follows an odd ``size``. Its value is not checked, because it has no meaning."""

@@ -51,7 +51,7 @@ def cut_at_commas(text: str) -> list[str]:
     return _split(text, text)
 
 
-def _split(inner: str, whole: str) -> list[str]:
+def _split(inner: str, text: str) -> list[str]:
     """Split at the commas outside parentheses and quoted names."""
     parts, depth, start, quoted = [], 0, 0, False
     for at, character in enumerate(inner):
@@ -69,5 +69,5 @@ def _split(inner: str, whole: str) -> list[str]:
             parts.append(inner[start:at])
             start = at + 1
     if depth or quoted:
-        raise ValueError(f"parentheses or quotes do not match: {whole!r}")
+        raise ValueError(f"parentheses or quotes do not match: {text!r}")
     return [*parts, inner[start:]]

@@ -654,13 +654,13 @@ def parse_definition(text: str) -> Definition:
     return Definition(kind, tuple(members))
 
 
-def _member(text: str, whole: str) -> Member:
+def _member(text: str, definition: str) -> Member:
     try:
         return _parse_type(text)
     except ValueError:
         name, not_null = without_not_null(text)
         if not is_name(name) or name.upper() in _BUILTIN_WORDS:
-            raise ValueError(f"not an Informix type: {text.strip()!r} in {whole!r}") from None
+            raise ValueError(f"not an Informix type: {text.strip()!r} in {definition!r}") from None
         return NamedType("".join(name.split()), not_null)
 
 

@@ -41,7 +41,7 @@ class Message:
     def __init_subclass__(
         cls, *, tag: int | None = None, sent_by: Literal["client", "server", "both", ""] = ""
     ) -> None:
-        """Register a message under its tag for those who send it.
+        """Register a message under its tag, for parsing what its sender sends.
 
         A message without ``sent_by`` is parsed only if its class is expected (:func:`parse_as`).
         """

@@ -54,8 +54,8 @@ class Describe(Message, tag=8, sent_by="server"):
 
     @property
     def has_rows(self) -> bool:
-        """True if the statement returns rows. The number of columns does not tell: an INSERT describes columns too
-        (SQLI 7.4)."""
+        """True if the statement returns rows. Their columns do not decide it, because an INSERT describes columns
+        too (SQLI 7.4)."""
         if self.statement_type == StatementType.EXECUTE_PROCEDURE:
             return bool(self.columns)
         return self.statement_type == StatementType.SELECT
@@ -192,14 +192,14 @@ def _type_name(reader: Reader, what: str, framing: Framing) -> str:
     return data.decode(framing.encoding, "replace")
 
 
-def _name_at(names: bytes, offset: int, left: int) -> bytes:
-    """Return a column's name of at most ``left`` bytes from the string table."""
+def _name_at(names: bytes, offset: int, remaining: int) -> bytes:
+    """Return a column's name of at most ``remaining`` bytes from the string table."""
     if not 0 <= offset <= len(names):
         raise ProtocolError(
             f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
         )
     end = names.find(b"\0", offset)
     end = end if end >= 0 else len(names)
-    if end - offset > left:
+    if end - offset > remaining:
         raise ProtocolError("SQ_DESCRIBE: the columns' names overlap and take too much together")
     return names[offset:end]
