@@ -118,7 +118,7 @@ class FileSide:
         self._name = name
 
     def tables(self) -> dict[str, TableSide]:
-        """See :class:`Side`."""
+        """Return the single table."""
         return {(self._name or self._path.stem).lower(): _file(self._path)}
 
 
@@ -129,7 +129,8 @@ class DirectorySide:
         self._path = Path(path)
 
     def tables(self) -> dict[str, TableSide]:
-        """See :class:`Side`."""
+        """Return the tables of the export in the directory, or of its files. Raises ``InterfaceError`` if there
+        are none."""
         scripts = sorted(self._path.glob("*.sql")) or sorted(self._path.glob("*.exp/*.sql"))
         if len(scripts) == 1:
             exported = parse(scripts[0].read_text(encoding="utf-8", errors="replace"), str(scripts[0]))

@@ -539,7 +539,7 @@ class Definition:
 
 
 def _parse_type(text: str) -> ColumnType:
-    """See :meth:`ColumnType.parse_sql`."""
+    """Implement :meth:`ColumnType.parse_sql`."""
     body, not_null = without_not_null(text)
     ct = _parse(body, text)
     return replace(ct, flags=ct.flags | FLAG_NOT_NULL) if not_null else ct
@@ -575,7 +575,7 @@ _BUILTIN_OPAQUE = frozenset({"json", "bson"})
 
 
 def _declared(ct: ColumnType) -> str:
-    """See :attr:`ColumnType.sql`."""
+    """Implement :attr:`ColumnType.sql`."""
     code = ct.code
     if ct.flags & FLAG_DISTINCT and ct.extended_name:
         return ct.extended_name

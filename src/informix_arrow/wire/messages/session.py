@@ -24,12 +24,13 @@ class EndOfTurn(Bare, tag=12, sent_by="both"):
 
 @dataclass(frozen=True, slots=True)
 class Commit(Bare, tag=19, sent_by="client"):
-    """SQ_CMMTWORK."""
+    """SQ_CMMTWORK: commit the transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rollback(Message, tag=20, sent_by="client"):
-    """SQ_RBWORK. Wire: ``short 0`` if bit 56 is in force: a server then waits for it (SQLI 12)."""
+    """SQ_RBWORK: roll back the transaction. Wire: ``short 0`` if bit 56 is in force: a server then waits for it
+    (SQLI 12)."""
 
     def encode(self, framing: Framing) -> bytes:
         return b"\0\x14\0\0" if framing.savepoints else b"\0\x14"
