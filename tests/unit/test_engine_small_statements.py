@@ -61,7 +61,7 @@ def test_whether_a_name_is_free_is_not_asked_of_duckdb_each_time(
     db.run("create table kept (a int, z int)")
     db.run("insert into kept values (1, 2)")
     loaded = counted(monkeypatch, session_tables, "load_table")
-    asked = counted(monkeypatch, stored_names, "is_listed")
+    asked = counted(monkeypatch, stored_names, "has_name")
     for number in range(6):
         db.run(f"create temp table t{number} (a int)")
         assert db.rows("select * from kept") == [(1, 2)]

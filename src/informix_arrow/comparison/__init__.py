@@ -1,6 +1,7 @@
-"""Are two tables, databases, exports or files the same? Checksums find where they differ, then rows are compared.
+"""Compare two tables, databases, exports or files.
 
-Each side is read once; only where checksums differ are rows read again. See docs/compare.md.
+Checksums of groups of rows show where the two sides differ. Only the rows of those groups are read again and
+compared one by one. See docs/compare.md.
 """
 
 from __future__ import annotations

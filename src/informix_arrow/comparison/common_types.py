@@ -1,4 +1,4 @@
-"""Columns of two sides, brought to one type each, so that equal values are equal bytes."""
+"""Cast the columns of both sides to common types, so that equal values have equal bytes."""
 
 from __future__ import annotations
 
@@ -16,61 +16,64 @@ _UNITS = ("s", "ms", "us", "ns")
 
 @dataclass(frozen=True, slots=True)
 class CommonColumns:
-    """The columns that both sides have, in the order of the first, and those that only one has."""
+    """The columns that both sides have, in the order of the first side, and those that only one side has."""
 
     names: tuple[str, ...]
     types: tuple[pa.DataType, ...]
-    digits: tuple[bool, ...]  # numbers as text
+    digits: tuple[bool, ...]  # whether the column may hold numbers in text form
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
 
     @classmethod
     def of(cls, a: pa.Schema, b: pa.Schema) -> CommonColumns:
-        """Columns are the same that have the same name, in upper or lower case."""
-        there = {each.name.lower(): each for each in b}
-        both = [(each, there[each.name.lower()]) for each in a if each.name.lower() in there]
+        """Match the columns of two schemas by name, ignoring case."""
+        fields_of_b = {each.name.lower(): each for each in b}
+        both = [(each, fields_of_b[each.name.lower()]) for each in a if each.name.lower() in fields_of_b]
         names = tuple(each.name.lower() for each, _ in both)
         return cls(
             names,
             tuple(one_type(x.type, y.type) for x, y in both),
             tuple(_is_floating(x) or _is_floating(y) for x, y in both),
-            tuple(each.name for each in a if each.name.lower() not in there),
+            tuple(each.name for each in a if each.name.lower() not in fields_of_b),
             tuple(each.name for each in b if each.name.lower() not in names),
         )
 
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch of either side in the common types. ``DataError`` for a value that does not fit them."""
+        """Cast a batch of either side to the common types.
+
+        Raises ``DataError`` for a value that does not fit them.
+        """
         places = {name.lower(): place for place, name in enumerate(batch.schema.names)}
         arrays = []
-        for name, wanted, digits in zip(self.names, self.types, self.digits, strict=True):
+        for name, target, digits in zip(self.names, self.types, self.digits, strict=True):
             array = batch.column(places[name])
             try:
                 array = (
                     _decode_dictionary(array)
-                    if array.type == wanted
-                    else _decode_dictionary(array).cast(wanted)
+                    if array.type == target
+                    else _decode_dictionary(array).cast(target)
                 )
             except pa.ArrowInvalid as error:
                 raise DataError(
-                    f"column {name!r} cannot be compared as {wanted}: {error}", column=name
+                    f"column {name!r} cannot be compared as {target}: {error}", column=name
                 ) from None
-            arrays.append(_shortest(array) if digits and pa.types.is_large_string(wanted) else array)
+            arrays.append(_shortest(array) if digits and pa.types.is_large_string(target) else array)
         return pa.RecordBatch.from_arrays(arrays, names=list(self.names))
 
 
-def column_indexes(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Where columns are; ``DataError`` for one that is not there."""
+def column_indexes(names: Sequence[str], selected: Sequence[str]) -> list[int]:
+    """Return the indexes of the ``selected`` columns. Raises ``DataError`` for one that is missing."""
     lower = [name.lower() for name in names]
-    for each in wanted:
+    for each in selected:
         if each.lower() not in lower:
             raise DataError(
                 f"both sides must have the key's column {each!r}: they share {', '.join(names) or 'none'}"
             )
-    return [lower.index(each.lower()) for each in wanted]
+    return [lower.index(each.lower()) for each in selected]
 
 
 def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
-    """A type that holds the values of both."""
+    """Return a type that holds the values of both types."""
     a, b = _canonical_layout(a), _canonical_layout(b)
     types = pa.types
     if a == b:
@@ -102,7 +105,7 @@ def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def _canonical_layout(t: pa.DataType) -> pa.DataType:
-    """One of the layouts that a type may have."""
+    """Return the layout that stands for all layouts of a type's values."""
     while pa.types.is_dictionary(t) or pa.types.is_run_end_encoded(t):
         t = t.value_type
     if pa.types.is_string(t) or t == pa.string_view():
@@ -119,7 +122,7 @@ def _decode_dictionary(array: pa.Array) -> pa.Array:
 
 
 def _is_floating(field: pa.Field) -> bool:
-    """A floating DECIMAL, whose digits are text: 1.50 and 1.5 are the same."""
+    """Return whether a field is a floating DECIMAL. Its digits are text, and 1.50 and 1.5 must be equal."""
     declared = (field.metadata or {}).get(b"informix.type")
     try:
         ct = ColumnType.parse_sql(declared.decode()) if declared else None
@@ -129,6 +132,6 @@ def _is_floating(field: pa.Field) -> bool:
 
 
 def _shortest(array: pa.Array) -> pa.Array:
-    """Numbers as text without zeros that say nothing."""
-    found = pc.replace_substring_regex(array, r"(\.[0-9]*?)0+$", r"\1")
-    return pc.replace_substring_regex(found, r"\.$", "")
+    """Remove trailing zeros after the decimal point from numbers in text form."""
+    trimmed = pc.replace_substring_regex(array, r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(trimmed, r"\.$", "")

@@ -1,11 +1,14 @@
-"""The comparison of two tables.
+"""Compare two tables.
 
-Both sides are read once, side by side. As long as the same rows come in the same order nothing else is done. Pieces
-that are not the same are put into buckets by their key, and each bucket has a number of rows and a checksum. Where
-those are the same, so are the rows, in whatever order. Rows of the other buckets are read again, in buckets of a part
-of their keys each while they are too many, and compared one by one in the end. Buckets are ranges of the key where
-that is one column of whole numbers and a database tells its bounds, so that reading again is a WHERE; hashes of the
-key elsewhere.
+Both sides are read once, in parallel. Where the same rows come in the same order, nothing else is done. Slices
+that differ are distributed over buckets by key, and each bucket counts its rows and sums their hashes. Buckets
+whose counts and checksums agree hold the same rows, in whatever order.
+
+The rows of the other buckets are read again. Buckets with too many rows are split into smaller ones, and the rows
+that remain are compared one by one.
+
+Buckets are ranges of the key if the key is one integer column and a database reports its bounds. Then reading
+again is a query with a WHERE clause. Otherwise buckets are hashes of the key.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from .row_hashes import mix, rows
 from .sources import Ranges, TableSide, text_columns
 
 BUCKETS = 1 << 14
-MOST_ROWS = 100_000  # of both sides, that are compared one by one at once
+MOST_ROWS = 100_000  # rows of both sides together that are held in memory and compared one by one
 _DEEPEST = 5
 
 Kind = Literal["changed", "only in A", "only in B"]
@@ -35,10 +38,10 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row that is not the same on both sides.
+    """A row that differs between the two sides.
 
-    ``key`` has the values of the key's columns, or of all where there is no key; ``columns`` those that are different,
-    with both values, of a row that both sides have.
+    ``key`` has the values of the key columns, or of all columns if there is no key. For a row that both sides
+    have, ``columns`` lists each column that differs with both values.
     """
 
     kind: Kind
@@ -48,10 +51,10 @@ class Difference:
 
 @dataclass(slots=True)
 class TableResult:
-    """What came of comparing a table.
+    """The result of comparing one table.
 
-    ``differences`` are in the order of their keys, ``complete`` says whether they are all. ``only_a`` and ``only_b``
-    are columns that one side alone has; the others were compared.
+    ``differences`` are sorted by key. ``complete`` is False if there may be more than those listed. ``only_a`` and
+    ``only_b`` are columns that only one side has. All other columns were compared.
     """
 
     rows_a: int = 0
@@ -64,7 +67,7 @@ class TableResult:
 
     @property
     def same(self) -> bool:
-        """Whether both sides have the same columns and rows."""
+        """True if both sides have the same columns and rows."""
         return not self.differences and self.complete and not self.only_a and not self.only_b
 
 
@@ -83,16 +86,16 @@ def compare_tables(
     a, b
         Tables of :class:`DatabaseSide`, :class:`FileSide` or :class:`DirectorySide`.
     key
-        Columns that identify a row; none: the primary key that either side knows, else whole rows.
+        Columns that identify a row. Default: the primary key that either side knows, else whole rows.
     limit
-        How many differences are looked for.
+        Maximum number of differences to find.
     progress
-        Called with the rows, and Arrow bytes, read so far.
+        Called with the number of rows and Arrow bytes read so far.
 
     Raises
     ------
     DataError
-        A side cannot be read, or the key has a column that one of them lacks.
+        A side cannot be read, or one of them lacks a key column.
     """
     schema_a = a.schema(None)
     schema_b = b.schema(schema_a)
@@ -104,10 +107,10 @@ def compare_tables(
     result = TableResult(key=tuple(chosen), only_a=common.only_a, only_b=common.only_b)
     if not common.names:
         return result
-    found = _Comparison(
+    comparison = _Comparison(
         (a, b), (schema_a, schema_b), common, column_indexes(common.names, chosen), limit, result, progress
     )
-    found.run()
+    comparison.run()
     return result
 
 
@@ -116,7 +119,10 @@ def compare_tables(
 
 @dataclass(frozen=True, slots=True)
 class _ByRange:
-    """Buckets of equal width over the values of a column; NULL and what is outside are in the first or last."""
+    """Buckets of equal width over the values of a column.
+
+    NULL is in the first bucket, and values out of range are in the first or last one.
+    """
 
     column: int
     low: int
@@ -137,7 +143,7 @@ class _ByRange:
 
 @dataclass(frozen=True, slots=True)
 class _ByHash:
-    """Buckets by a hash of the key, another one at each level."""
+    """Buckets by a hash of the key, which differs at each level."""
 
     level: int
 
@@ -152,22 +158,22 @@ _Bucketing = _ByRange | _ByHash
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """Some buckets of some buckets of the whole table."""
+    """The rows of the table that lie in chosen buckets at each level."""
 
     levels: tuple[tuple[_Bucketing, npt.NDArray[np.bool_]], ...] = ()
     ranges: Ranges | None = None
 
-    def within(self, batch: pa.RecordBatch, keys: Sequence[int]) -> pa.RecordBatch:
+    def filter(self, batch: pa.RecordBatch, keys: Sequence[int]) -> pa.RecordBatch:
         if not self.levels:
             return batch
-        wanted = np.ones(batch.num_rows, bool)
+        selected = np.ones(batch.num_rows, bool)
         for bucketing, allowed in self.levels:
-            wanted &= allowed[bucketing.index(batch, keys)]
-        return batch if wanted.all() else batch.filter(pa.array(wanted))
+            selected &= allowed[bucketing.index(batch, keys)]
+        return batch if selected.all() else batch.filter(pa.array(selected))
 
 
 class _Sums:
-    """Rows and checksums of one side's buckets."""
+    """The row count and checksum of each bucket of one side."""
 
     def __init__(self) -> None:
         self.rows = np.zeros(BUCKETS, np.int64)
@@ -218,7 +224,7 @@ class _Comparison:
         return _ByHash(0)
 
     def _search(self, region: _Region, bucketing: _Bucketing, depth: int) -> None:
-        """Find the differences of a region by the checksums of its buckets."""
+        """Find the differences within a region by the checksums of its buckets."""
         sums = _Sums(), _Sums()
         for part_a, part_b in self._side_by_side(region, count=depth == 0):
             sums[0].add(part_a, bucketing, self._keys)
@@ -243,14 +249,13 @@ class _Comparison:
             self._compare_rows(self._subregion(region, bucketing, group))
 
     def _subregion(self, region: _Region, bucketing: _Bucketing, buckets: Sequence[int]) -> _Region:
-        """A region of some of the buckets."""
+        """Return the part of a region that lies in some of its buckets."""
         allowed = np.zeros(BUCKETS, bool)
         allowed[list(buckets)] = True
         ranges = None
         if isinstance(bucketing, _ByRange) and buckets[0] > 0 and buckets[-1] < BUCKETS - 1:
-            spans: list[
-                tuple[int, int]
-            ] = []  # the first and last bucket hold what is outside and NULL besides
+            # Not for the first and last bucket: they also hold NULL and values out of range.
+            spans: list[tuple[int, int]] = []
             for bucket in buckets:
                 low, high = bucketing.span(bucket)
                 if spans and spans[-1][1] + 1 == low:
@@ -263,7 +268,7 @@ class _Comparison:
     def _inside(
         self, region: _Region, bucketing: _Bucketing, bucket: int, depth: int
     ) -> tuple[_Region, _Bucketing]:
-        """A bucket that is too large, and its own buckets."""
+        """Return the region of a bucket that is too large, and the smaller buckets to split it into."""
         inner = self._subregion(region, bucketing, [bucket])
         if isinstance(bucketing, _ByRange) and bucketing.width > 1:
             low, _ = bucketing.span(bucket)
@@ -273,7 +278,10 @@ class _Comparison:
     def _side_by_side(
         self, region: _Region, *, count: bool
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Pieces of both sides that are not the same: as many rows of each, until one side ends."""
+        """Yield the slices of both sides that differ.
+
+        The two slices of a pair have equally many rows. After the end of one side its slices are empty.
+        """
         streams = [self._rows(number, region, count) for number in (0, 1)]
         held = [next(stream, None) for stream in streams]
         while held[0] is not None and held[1] is not None:
@@ -293,7 +301,7 @@ class _Comparison:
                 batch = next(streams[number], None)
 
     def _rows(self, number: int, region: _Region, count: bool) -> Iterator[pa.RecordBatch]:
-        """The rows of a region of one side in the common types; no batch is empty."""
+        """Yield the rows of a region of one side in the common types, in batches that are not empty."""
         for batch in self._sides[number].batches(self._schemas[number], region.ranges):
             if count:
                 if number == 0:
@@ -304,18 +312,21 @@ class _Comparison:
             self._read[1] += batch.nbytes
             if self._progress is not None:
                 self._progress(*self._read)
-            made = region.within(self._common.batch(batch), self._keys)
-            if made.num_rows:
-                yield made
+            selected = region.filter(self._common.batch(batch), self._keys)
+            if selected.num_rows:
+                yield selected
 
     # ---- rows one by one -------------------------------------------------------------------------------------------
 
     def _compare_rows(self, region: _Region) -> None:
-        """Compare the rows of a region that has few: Python per value, by their keys."""
-        found = [self._by_key(number, region) for number in (0, 1)]
+        """Compare the rows of a small region one by one, by their keys.
+
+        This makes a Python object of each value.
+        """
+        by_key_a, by_key_b = (self._by_key(number, region) for number in (0, 1))
         names = self._common.names
-        for key in dict.fromkeys((*found[0], *found[1])):
-            rows_a, rows_b = found[0].get(key, []), found[1].get(key, [])
+        for key in dict.fromkeys((*by_key_a, *by_key_b)):
+            rows_a, rows_b = by_key_a.get(key, []), by_key_b.get(key, [])
             if rows_a == rows_b:
                 continue
             if self._keys and len(rows_a) == len(rows_b) == 1:
@@ -325,14 +336,14 @@ class _Comparison:
                     self._add(Difference("changed", self._display_row(rows_a[0]), changed))
                 continue
             counts = Counter(map(repr, rows_a)), Counter(map(repr, rows_b))
-            for kind, mine, other, there in (
+            for kind, these, others, candidates in (
                 ("only in A", counts[0], counts[1], rows_a),
                 ("only in B", counts[1], counts[0], rows_b),
             ):
-                left = mine - other
-                for row in there:
-                    if left[repr(row)] > 0:
-                        left[repr(row)] -= 1
+                unmatched = these - others
+                for row in candidates:
+                    if unmatched[repr(row)] > 0:
+                        unmatched[repr(row)] -= 1
                         self._add(Difference(kind, self._display_row(row)))  # type: ignore[arg-type]
 
     def _by_key(self, number: int, region: _Region) -> dict[str, list[tuple[Any, ...]]]:
@@ -355,11 +366,11 @@ class _Comparison:
 
 
 def _equal(a: object, b: object) -> bool:
-    return a == b or (a != a and b != b)  # NaN is itself
+    return a == b or (a != a and b != b)  # NaN counts as equal to NaN
 
 
 def _sortable(value: object) -> tuple[bool, str, Any]:
-    """NULL first, then values of a type by themselves."""
+    """Return a sort key that puts NULL first and compares values of the same type only."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value is not None, "", value
     return value is not None, type(value).__name__, value if isinstance(value, str) else repr(value)

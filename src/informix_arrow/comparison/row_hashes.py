@@ -1,7 +1,7 @@
-"""64-bit hashes of the rows of a batch: equal values have equal ones, whatever layout they lie in.
+"""64-bit hashes of the rows of a batch. Equal values have equal hashes in every Arrow layout.
 
-They are summed over many rows, so each is mixed well. The loops over rows are C (``native/row_hash.h``); values of
-types that it does not know, such as lists, are hashed one by one.
+Hashes are summed over many rows, so each is mixed well. The loops over rows are in C (``native/row_hash.h``).
+Values of types that it does not support, such as lists, are hashed one by one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def mix(h: Hashes) -> Hashes:
 
 
 def rows(batch: pa.RecordBatch, columns: Sequence[int]) -> Hashes:
-    """A hash for each row, of the values in some columns, which are told from one another by their order."""
+    """Return a hash of each row over some columns. The order of the columns matters."""
     hashes: Hashes = np.full(batch.num_rows, _START)
     if batch.num_rows:
         for column in columns:
@@ -75,7 +75,7 @@ def _is_text(t: pa.DataType) -> bool:
 
 
 def _hash_value(value: object) -> int | None:
-    """Of a value of another type; None is none."""
+    """Hash a value of a type that the C code does not support. NULL has no hash."""
     if value is None:
         return None
     return int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "little")

@@ -1,4 +1,4 @@
-"""What is compared: the tables of a database, of an export, or of a directory of files; a file."""
+"""The sides of a comparison: the tables of a database, an export or a directory of files, and single files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..unl import read_unl
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 
 SUFFIXES = (".parquet", ".unl")
-_MOST_RANGES = 50  # in one WHERE
+_MOST_RANGES = 50  # in one WHERE clause
 _PRIMARY_KEY = re.compile(
     r"alter\s+table\s+(\S+)\s+add\s+constraint\s+primary\s+key\s*\(([^)]*)\)", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ _PRIMARY_KEY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Values of a column that are asked for, both ends included."""
+    """Ranges of values of a column to read, both ends included."""
 
     column: str
     spans: tuple[tuple[int, int], ...]
@@ -36,23 +36,27 @@ class TableSide(Protocol):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Its primary key; () where there is none, or nobody knows."""
+        """The primary key. () if there is none or it is not known."""
 
     def schema(self, other: pa.Schema | None) -> pa.Schema | None:
-        """Its columns; those of the other side where it has none of its own, None where the other has none either."""
+        """Return the columns.
+
+        A table without types of its own returns ``other``, the columns of the other side, or None if those are not
+        known either.
+        """
 
     def bounds(self, column: str) -> tuple[int, int] | None:
-        """Least and greatest value of a column of whole numbers; None where that would take reading."""
+        """Return the smallest and largest value of an integer column. None if that would take reading the table."""
 
     def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
-        """Its rows; of those outside ``ranges`` as many as is convenient."""
+        """Yield the rows within ``ranges``. Rows outside of them may be included."""
 
 
 class Side(Protocol):
     """One side of a comparison."""
 
     def tables(self) -> dict[str, TableSide]:
-        """Its tables by name, in lower case."""
+        """Return the tables by lower-case name."""
 
 
 class DatabaseSide:
@@ -62,7 +66,7 @@ class DatabaseSide:
         self._connection = connection
 
     def tables(self) -> dict[str, TableSide]:
-        """See :class:`Side`. Tables of the same name that several owners have are told apart by their owner."""
+        """Return the tables by lower-case name. A name that several owners use is prefixed with the owner."""
         listed = [each for each in self._connection.tables().to_pylist() if each["table_type"] == "TABLE"]
         names = [each["table_name"].lower() for each in listed]
         sides: dict[str, TableSide] = {}
@@ -74,7 +78,7 @@ class DatabaseSide:
 
 
 class DatabaseTable:
-    """A table of a database; see :class:`TableSide`."""
+    """A table of a database. See :class:`TableSide`."""
 
     def __init__(self, connection: Connection, owner: str, name: str) -> None:
         self._connection = connection
@@ -86,13 +90,13 @@ class DatabaseTable:
         return tuple(self._connection.primary_key(self._name)["column_name"].to_pylist())
 
     def schema(self, other: pa.Schema | None) -> pa.Schema:
-        sql = f"SELECT * FROM {self._sql} WHERE 1 = 0"  # no rows, which would be sent ahead
+        sql = f"SELECT * FROM {self._sql} WHERE 1 = 0"  # a query with rows would make the server send some
         with self._connection.query(sql, floating_decimals="string") as result:
             return result.schema
 
     def bounds(self, column: str) -> tuple[int, int] | None:
-        found = self._connection.execute(f"SELECT MIN({column}), MAX({column}) FROM {self._sql}").fetchall()
-        least, most = found[0]
+        rows = self._connection.execute(f"SELECT MIN({column}), MAX({column}) FROM {self._sql}").fetchall()
+        least, most = rows[0]
         return None if least is None else (int(least), int(most))
 
     def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
@@ -107,14 +111,14 @@ class DatabaseTable:
 
 
 class FileSide:
-    """One file, whose table has the file's name unless another is given."""
+    """One file. Its table is called ``name``, or else like the file."""
 
     def __init__(self, path: str | Path, name: str | None = None) -> None:
         self._path = Path(path)
         self._name = name
 
     def tables(self) -> dict[str, TableSide]:
-        """See :class:`Side`."""
+        """Return the single table."""
         return {(self._name or self._path.stem).lower(): _file(self._path)}
 
 
@@ -125,7 +129,8 @@ class DirectorySide:
         self._path = Path(path)
 
     def tables(self) -> dict[str, TableSide]:
-        """See :class:`Side`."""
+        """Return the tables of the export in the directory, or of its files. Raises ``InterfaceError`` if there
+        are none."""
         scripts = sorted(self._path.glob("*.sql")) or sorted(self._path.glob("*.exp/*.sql"))
         if len(scripts) == 1:
             exported = parse(scripts[0].read_text(encoding="utf-8", errors="replace"), str(scripts[0]))
@@ -144,9 +149,9 @@ class DirectorySide:
 def _exported_tables(directory: Path, exported: SchemaFile) -> dict[str, TableSide]:
     keys = {}
     for statement in exported.after:
-        found = _PRIMARY_KEY.match(statement)
-        if found is not None:
-            keys[plain_name(found[1])] = tuple(name.strip() for name in found[2].split(","))
+        match = _PRIMARY_KEY.match(statement)
+        if match is not None:
+            keys[plain_name(match[1])] = tuple(name.strip() for name in match[2].split(","))
     names = [plain_name(table.name)[1] for table in exported.tables]
     sides: dict[str, TableSide] = {}
     for table, name in zip(exported.tables, names, strict=True):
@@ -169,7 +174,7 @@ def _file(path: Path, key: tuple[str, ...] = (), delimiter: str | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable:
-    """A Parquet file; see :class:`TableSide`."""
+    """A Parquet file. See :class:`TableSide`."""
 
     path: Path
     key: tuple[str, ...]
@@ -190,7 +195,7 @@ class ParquetTable:
 
 @dataclass(frozen=True, slots=True)
 class UnlTable:
-    """A ``.unl`` file, whose types the other side tells; see :class:`TableSide`."""
+    """A ``.unl`` file. Its types come from the other side. See :class:`TableSide`."""
 
     path: Path
     key: tuple[str, ...]
@@ -207,7 +212,8 @@ class UnlTable:
 
 
 def text_columns(tables: Sequence[TableSide]) -> pa.Schema:
-    """Columns of text for two ``.unl`` files of which nobody tells the types: as many as the first row has fields."""
+    """Return a schema for two ``.unl`` files whose types are not known: one text column per field of the first
+    row."""
     for table in tables:
         if isinstance(table, UnlTable):
             with table.path.open("rb") as file:
@@ -220,7 +226,7 @@ def text_columns(tables: Sequence[TableSide]) -> pa.Schema:
 
 
 def find(tables: dict[str, TableSide], name: str, side: str) -> TableSide:
-    """A table by name; ``ProgrammingError`` when there is none."""
+    """Return a table by name. Raises ``ProgrammingError`` if there is none."""
     if name not in tables:
         raise ProgrammingError(f"{side} has no table {name}: it has {', '.join(sorted(tables)) or 'none'}")
     return tables[name]

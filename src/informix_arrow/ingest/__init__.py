@@ -1,6 +1,10 @@
-"""Writing Arrow data: what is done before the first byte leaves, and what is told afterwards.
+"""Writing Arrow data to a table, from the arguments of ``write_arrow`` to its report.
 
-``target`` describes the table and maps columns, ``ddl`` makes tables, ``convert`` brings columns into a form
-that the encoder takes, ``feed`` makes groups of encoded rows, ``writer`` strings it all together as one
-exchange, ``report`` and ``progress`` tell what happened. The conversation itself is ``exchange.load``.
+* ``arguments`` checks the arguments, ``batch_sources`` opens the data.
+* ``target_table`` describes the table and maps columns, ``create_table`` creates tables.
+* ``convert`` casts columns to types that the encoder takes, ``row_feed`` makes groups of encoded rows.
+* ``write`` runs a load, ``merge`` is the last step of an upsert.
+* ``report`` and ``progress`` report the outcome.
+
+The messages of a load are in ``operations.bulk_insert``.
 """

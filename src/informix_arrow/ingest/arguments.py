@@ -1,4 +1,4 @@
-"""Arguments of ``write_arrow``: checked, and turned into a request."""
+"""Check the arguments of ``write_arrow`` and make a request of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TUNING_OPTIONS = ("group_bytes", "window_bytes", "window_rows", "piece_rows")
 
 
 class WriteKeywords(TypedDict, total=False):
-    """The options of :meth:`Connection.write_arrow`, for the functions that pass them on."""
+    """The options of :meth:`Connection.write_arrow`, for functions that pass them on."""
 
     mode: Mode
     columns: Sequence[str] | Mapping[str, str] | None
@@ -51,8 +51,10 @@ class WriteKeywords(TypedDict, total=False):
 def plan_write(
     table: str, data: Any, delimident: bool, options: Mapping[str, Any], inexact: Inexact = "error"
 ) -> tuple[WriteRequest, BatchSource, ProgressCallback | Bar | None]:
-    """Check the arguments; nothing is sent. ``InterfaceError`` for a wrong one. ``inexact`` holds where the options say
-    nothing of it."""
+    """Check the arguments and return the request, its data and the progress callback. Nothing is sent.
+
+    ``inexact`` is the default for the option of that name. Raises ``InterfaceError`` for a wrong argument.
+    """
     unknown = sorted(options.keys() - WriteKeywords.__annotations__.keys())
     if unknown:
         raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}")
@@ -71,13 +73,13 @@ def plan_write(
         raise InterfaceError("commit_every does not go with mode='upsert', which ends in a single MERGE")
     creating = mode in ("create", "replace", "create_append")
     primary_key = _names("primary_key", options.get("primary_key"))
-    for name, given in (
+    for name, value in (
         ("primary_key", primary_key),
         ("serial", options.get("serial")),
         ("types", options.get("types")),
         ("temporary", options.get("temporary")),
     ):
-        if given and not creating:
+        if value and not creating:
             raise InterfaceError(f"{name} goes with a mode that makes the table, not with mode={mode!r}")
     if options.get("cascade") and mode != "replace":
         raise InterfaceError(f"cascade goes with mode='replace', not with mode={mode!r}")
@@ -95,9 +97,9 @@ def plan_write(
         raise InterfaceError(
             f"types must be declared types by column name, such as {{'name': 'VARCHAR(40)'}}, got {types!r}"
         )
-    chosen = options.get("inexact")
-    knobs = {name: options[name] for name in _TUNING_OPTIONS if name in options}
-    for name, value in knobs.items():
+    inexact_given = options.get("inexact")
+    tuning = {name: options[name] for name in _TUNING_OPTIONS if name in options}
+    for name, value in tuning.items():
         _check_positive(name, value)
     source = open_source(data)
     request = WriteRequest(
@@ -115,10 +117,10 @@ def plan_write(
         temporary=bool(options.get("temporary", False)),
         delimident=delimident,
         cascade=bool(options.get("cascade", False)),
-        inexact=inexact if chosen is None else inexact_option(chosen),
+        inexact=inexact if inexact_given is None else inexact_option(inexact_given),
         time_zone=zone,
         object_bytes=options.get("window_bytes"),
-        **knobs,
+        **tuning,
     )
     progress = options.get("progress")
     if progress is None or progress is False:
@@ -136,23 +138,23 @@ def plan_write(
 def open_write(
     session: Session, table: str, data: Any, delimident: bool, options: Mapping[str, Any]
 ) -> Iterator[TableWrite]:
-    """Check the arguments and give the load of ``data`` into ``table``, to be run within the block."""
+    """Check the arguments and yield the load of ``data`` into ``table``, which the caller runs within the block."""
     began = time.monotonic()
     request, source, progress = plan_write(table, data, delimident, options, session.inexact)
-    seen = (0, 0)
+    last = (0, 0)
 
-    def told(rows: int, size: int, seconds: float) -> None:
-        nonlocal seen
-        seen = rows, size
+    def on_progress(rows: int, size: int, seconds: float) -> None:
+        nonlocal last
+        last = rows, size
         assert progress is not None
         progress(rows, size, seconds)
 
-    load = TableWrite(session, request, source.batches, told if progress is not None else None)
+    load = TableWrite(session, request, source.batches, on_progress if progress is not None else None)
     try:
         yield load
     finally:
         if isinstance(progress, Bar):
-            progress.finish(*seen, time.monotonic() - began)
+            progress.finish(*last, time.monotonic() - began)
 
 
 def _check_columns(value: object) -> None:

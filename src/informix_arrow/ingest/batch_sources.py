@@ -1,4 +1,4 @@
-"""What may be written: anything that hands out Arrow data, as one stream of record batches."""
+"""Open the data of a load: anything that exports Arrow data, as one stream of record batches."""
 
 from __future__ import annotations
 
@@ -13,57 +13,59 @@ import pyarrow as pa
 
 from ..wire.errors import InterfaceError
 
-MIN_READY_ROWS = 4096  # rows of small batches that are awaited together
+MIN_READY_ROWS = 4096  # wait for small batches until they have this many rows together
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSource:
-    """The data of one load: read once, batch by batch."""
+    """The data of one load. It is read once, batch by batch."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-    total: int | None  # rows, None when nobody knows beforehand
+    total: int | None  # number of rows, None if not known beforehand
 
 
 class SourceInterrupted(Exception):
-    """A task was cancelled while its data was awaited; the cause is the ``CancelledError``."""
+    """The task was cancelled while it waited for its data. The cause is the ``CancelledError``."""
 
 
 class AsyncBatchSource(Iterator[pa.RecordBatch]):
-    """Record batches of an async iterable. Iterating gives those that have arrived, and ends when there is none;
-    :meth:`wait_for_batches` waits for others. Made by :meth:`open`.
+    """Record batches of an async iterable, created by :meth:`open`.
+
+    Iterating gives the batches that have arrived and then stops. :meth:`wait_for_batches` waits for more.
     """
 
     def __init__(self, items: AsyncIterator[object]) -> None:
         self.schema: pa.Schema
         self._items = items
-        self._number = 0  # of the next batch
+        self._number = 0  # number of the next batch
         self._ready: deque[pa.RecordBatch] = deque()
         self._ended = False
         self._failure: Exception | None = None
 
     @classmethod
     async def open(cls, data: AsyncIterable[object], schema: pa.Schema | None = None) -> AsyncBatchSource:
-        """Wait for the first batch, unless the schema is known. ``InterfaceError`` when there is none."""
-        arriving = cls(aiter(data))
+        """Wait for the first batch, unless the schema is given. Raises ``InterfaceError`` if there is none."""
+        source = cls(aiter(data))
         if schema is None:
-            first = await anext(arriving._items, None)
+            first = await anext(source._items, None)
             if first is None:
                 raise _empty()
             batch = _to_batch(first)
             schema = batch.schema
-            arriving._ready.append(batch)
-            arriving._number = 1
-        arriving.schema = schema
-        return arriving
+            source._ready.append(batch)
+            source._number = 1
+        source.schema = schema
+        return source
 
     @property
     def is_starved(self) -> bool:
-        """Whether nothing is here and something may still come."""
+        """True if no batch is ready and more may come."""
         return not self._ready and not self._ended
 
     async def wait_for_batches(self) -> None:
-        """Wait until batches with ``ENOUGH`` rows are here, or all. What goes wrong is raised by the iteration."""
+        """Wait until batches with ``MIN_READY_ROWS`` rows are ready, or the last one. Errors are raised by the
+        iteration."""
         rows = 0
         try:
             while rows < MIN_READY_ROWS:
@@ -77,7 +79,7 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
             self._fail(SourceInterrupted())
             assert self._failure is not None
             self._failure.__cause__ = error
-        except Exception as error:  # noqa: BLE001 - raised by __next__
+        except Exception as error:  # noqa: BLE001 - __next__ raises it
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -92,26 +94,25 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
 
 
 class SharedBatchSource(Iterator[pa.RecordBatch]):
-    """What one of several loaders gets of the data: batches with rows in between that others get.
+    """The batches that one of several loaders gets. The others get the rows in between.
 
-    As of :class:`AsyncBatchSource` where :attr:`is_starved` may be true: then iterating ends when nothing is here, and :meth:`wait_for_batches`
-    waits.
+    While :attr:`is_starved` is true, iterating stops if no batch is ready, and :meth:`wait_for_batches` waits for
+    more, as in :class:`AsyncBatchSource`.
     """
 
     schema: pa.Schema
-    first_row: int  # number in the whole data of the first row of the last batch
+    first_row: int  # number of the last batch's first row, counted over the whole data
     is_starved: bool
 
     async def wait_for_batches(self) -> None:
-        """Wait for more, or the end. What goes wrong is raised by the iteration."""
+        """Wait for more batches, or the end. Errors are raised by the iteration."""
         raise NotImplementedError
 
 
 def open_source(data: Any) -> BatchSource:
     """Open ``data``: ``__arrow_c_stream__``, ``__arrow_c_array__``, or an iterable of record batches.
 
-    Raises ``InterfaceError`` for what is none of these, and for an iterable without any batch, which has no
-    schema.
+    Raises ``InterfaceError`` for anything else, and for an iterable without any batch, which has no schema.
     """
     if isinstance(data, AsyncBatchSource | SharedBatchSource):
         return BatchSource(data.schema, data, None)
@@ -130,8 +131,9 @@ def open_source(data: Any) -> BatchSource:
 
 
 def _with_index(data: Any) -> Any:
-    """A pandas frame whose index has a name and is a range, with that index as a column: pandas hands out any other
-    named index so, and leaves this one out.
+    """Return a pandas frame with its index as a column if the index is a named range.
+
+    pandas exports any other named index as a column by itself, but not this one.
     """
     index: Any = getattr(data, "index", None)
     if type(index).__name__ != "RangeIndex" or index.name is None or not hasattr(data, "reset_index"):
@@ -145,8 +147,10 @@ def _with_index(data: Any) -> Any:
 
 
 def _refuse_objects(data: Any) -> None:
-    """``InterfaceError`` for a Polars frame with Python objects: Polars hands out their addresses as bytes. And for one
-    that is not there yet."""
+    """Raise ``InterfaceError`` for a Polars frame with Python objects, or one that is lazy.
+
+    Polars exports the addresses of Python objects as bytes.
+    """
     if type(data).__module__.partition(".")[0] != "polars":
         return
     if type(data).__name__ == "LazyFrame":
@@ -178,10 +182,7 @@ def _open_data(data: Any) -> BatchSource:
 def _reader(data: Any) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(data)
-    except (
-        pa.ArrowException,
-        ValueError,
-    ) as error:  # a series: one column without a name; pandas: a name comes twice
+    except (pa.ArrowException, ValueError) as error:  # a Series, or a frame with a duplicate column name
         raise InterfaceError(f"{type(data).__name__} is no table: {error}") from None
 
 

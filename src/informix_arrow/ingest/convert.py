@@ -1,10 +1,10 @@
-"""Arrow columns into the types that the C encoder takes for a column of the table.
+"""Convert Arrow columns to the types that the C encoder takes for a column of the table.
 
-The encoder takes most of them as they are: integers, decimals and floats of any size, dates, timestamps, times,
-durations, text and bytes in every layout, dictionaries of text. What is left is cast here, column by column,
-without losing anything: a value that would change is refused by row, and so is what the encoder refuses later.
-Two conversions do change the last digits, by the nature of the column: into FLOAT and SMALLFLOAT goes the
-nearest number they have.
+The encoder takes most types as they are: integers, decimals and floats of any size, dates, timestamps, times,
+durations, text and bytes in every layout, dictionaries of text. Everything else is cast here, column by column. A
+value that would change is refused with its row, as the encoder does later.
+
+There is one exception: FLOAT and SMALLFLOAT columns get the nearest number that they can hold.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Step = Callable[[pa.Array], pa.Array]
 _ROUNDING_FLAGS = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
 _VIEWS = {pa.string_view(): pa.utf8(), pa.binary_view(): pa.binary()}
 
-_SMALL_ARRAY = 64  # values of which finding the equal ones gains nothing
+_SMALL_ARRAY = 64  # values; in fewer, looking for equal ones saves nothing
 
-#: What a conversion raises for a value that cannot be converted.
+#: The errors that a conversion raises for a value that cannot be converted.
 UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
 _INTEGERS = (Kind.INT16, Kind.INT32, Kind.INT64, Kind.INT8)
 _TEXTS = (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR)
@@ -50,23 +50,25 @@ _INTEGER_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """The way of one column: ``steps`` one after the other, then the encoder with ``op``."""
+    """The conversion of one column: ``steps`` one after the other, then the encoder with ``op``."""
 
-    column: Column  # of the table
+    column: Column  # of the table written to
     source: str  # name in the data
     op: PlanOp
     steps: tuple[Step, ...] = ()
     type: pa.DataType = field(default_factory=pa.null)  # of the data
-    content: bool = False  # made into the bytes of a BLOB or CLOB, which the encoder does not write
+    content: bool = False  # a BLOB or CLOB: sent as contents, not by the encoder
 
     def convert(self, array: pa.Array) -> pa.Array:
-        """Convert all values, or raise ``pa.ArrowException`` (a ValueError) saying which one cannot be."""
+        """Convert all values. Raises ``pa.ArrowException`` (a ValueError) that names a value that cannot be
+        converted."""
         for step in self.steps:
             array = step(array)
         return array
 
     def bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
-        """The rows that cannot be converted, in order, and why. Text that repeats itself is tried once."""
+        """Yield the rows that cannot be converted, in order, with the reason. Text that occurs repeatedly is tried
+        once."""
         if len(array) > _SMALL_ARRAY and (
             pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         ):
@@ -81,7 +83,7 @@ class Converter:
         yield from self._find_bad_rows(array)
 
     def _find_bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
-        """The values that cannot be converted, found by halving, so few are found fast."""
+        """Yield the values that cannot be converted. They are found by halving, which is fast if there are few."""
         pending = [(0, len(array))]
         while pending:
             start, count = pending.pop()
@@ -104,13 +106,13 @@ def converter(
     inexact: Inexact = "error",
     time_zone: str | None = None,
 ) -> Converter:
-    """The way of data of type ``source`` into ``column`` of a database with the code set ``encoding``.
+    """Return the conversion of ``source`` data into ``column`` of a database with the code set ``encoding``.
 
-    ``inexact`` says what becomes of digits that the column has no room for, ``time_zone`` into which zone's local time
-    timestamps with a zone are converted; without it they are refused.
+    ``inexact`` chooses what happens to digits that the column cannot hold. ``time_zone`` is the zone to whose
+    local time timestamps with a zone are converted. Without it they are refused.
 
-    Raises ``ProgrammingError`` for a type that does not fit the column, naming both and what to do, and
-    ``NotSupportedError`` for a column that no codec knows.
+    Raises ``ProgrammingError`` for a type that does not fit the column, with advice, and ``NotSupportedError`` for
+    a column type that the codecs do not support.
     """
     ct = column.type
     if ct.is_blob or ct.is_clob:
@@ -123,14 +125,16 @@ def converter(
     if _is_uuid(source) and ct.content_width:
         steps[:] = [_uuid_texts]
         plain = pa.utf8()
-    # A row that is put holds BOOLEAN as the byte that SQ_RET_TYPE asks for, a bound one 't' or 'f' whatever this says.
+    # In a row that is put, BOOLEAN is the byte that SQ_RET_TYPE asks for. In BIND form it is always 't' or 'f'.
     op = plan_op(ct, _options(ct, plain), bool_binary=True, column=column.name)
     if op.kind in (Kind.INTERVAL_MONTHS, Kind.INTERVAL_DURATION) and _is_text(plain):
         op = plan_op(ct, TypeOptions(intervals="month_day_nano"), column=column.name)
-    if op.kind == Kind.DECIMAL128 and _is_text(plain):  # the digits go as they are written
+    if op.kind == Kind.DECIMAL128 and _is_text(plain):  # the digits are sent as written
         op = PlanOp(Kind.DECIMAL_STRING, ct.max_width, ct.encoded_length & 0xFFFF, 0)
     if _is_text(plain) and op.kind in (*_TEXTS, Kind.LOB) and is_multibyte(encoding):
-        steps.append(lambda array: _in_code_set(array, encoding))  # the encoder knows no such code set
+        steps.append(
+            lambda array: _in_code_set(array, encoding)
+        )  # the encoder does not support multi-byte code sets
         plain = pa.binary()
         op = plan_op(ct, _options(ct, plain), column=column.name)
     elif _is_text(plain):
@@ -147,10 +151,12 @@ def converter(
 
 
 def _content_converter(column: Column, name: str, source: pa.DataType, encoding: str) -> Converter:
-    """The way of data into a BLOB or CLOB: the bytes of its contents, which the server asks for."""
+    """Return the conversion of data into a BLOB or CLOB: the bytes of the contents."""
     steps: list[Step] = []
     plain = _plain_layout(source, steps)
-    op = PlanOp(Kind.OPAQUE, column.type.max_width - 5, 0, 0)  # for the column's name only
+    op = PlanOp(
+        Kind.OPAQUE, column.type.max_width - 5, 0, 0
+    )  # only so that there is one; the encoder skips this column
     if _is_text(plain) and column.type.is_clob:
         steps.append(lambda array: array.cast(pa.large_utf8()))
         if codecs.lookup(encoding).name == "utf-8":
@@ -158,9 +164,9 @@ def _content_converter(column: Column, name: str, source: pa.DataType, encoding:
         else:
             steps.append(lambda array: _in_code_set(array, encoding))
     elif not (_is_bytes(plain) or pa.types.is_fixed_size_binary(plain) or pa.types.is_null(plain)):
-        wanted = "text or bytes" if column.type.is_clob else "bytes"
+        accepted = "text or bytes" if column.type.is_clob else "bytes"
         raise ProgrammingError(
-            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {wanted}",
+            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {accepted}",
             column=column.name,
         )
     steps.append(lambda array: array.cast(pa.large_binary()))
@@ -168,7 +174,10 @@ def _content_converter(column: Column, name: str, source: pa.DataType, encoding:
 
 
 def _plain_layout(source: pa.DataType, steps: list[Step]) -> pa.DataType:
-    """Take extension types, run lengths and dictionaries of anything but text apart; the type then."""
+    """Append steps that unpack extension types, run-end encoding and dictionaries of anything but text.
+
+    Returns the resulting type.
+    """
     while True:
         if isinstance(source, pa.BaseExtensionType):
             steps.append(lambda array: array.storage)
@@ -180,9 +189,7 @@ def _plain_layout(source: pa.DataType, steps: list[Step]) -> pa.DataType:
             value = source.value_type
             steps.append(lambda array, value=value: array.cast(value))  # type: ignore[misc]
             source = value
-        elif (
-            pa.types.is_dictionary(source) and source.value_type in _VIEWS
-        ):  # which pyarrow makes no arrays of
+        elif pa.types.is_dictionary(source) and source.value_type in _VIEWS:  # pyarrow cannot unify those
             wide = _VIEWS[source.value_type]
             steps.append(lambda array, wide=wide: _without_views(array, wide))  # type: ignore[misc]
             source = pa.dictionary(source.index_type, wide)
@@ -207,7 +214,7 @@ def _is_text_or_bytes(t: pa.DataType) -> bool:
 
 
 def _options(ct: ColumnType, source: pa.DataType) -> TypeOptions:
-    """The options under which the column's op is the one for this source."""
+    """Return the type options whose op takes this source."""
     decimals = ct.code in (TypeCode.DECIMAL, TypeCode.MONEY)
     return TypeOptions(
         decimals="float64" if decimals and pa.types.is_floating(source) else "decimal128",
@@ -218,7 +225,7 @@ def _options(ct: ColumnType, source: pa.DataType) -> TypeOptions:
 
 
 def _native(op: PlanOp, source: pa.DataType) -> bool:
-    """Whether the encoder takes this type for this op: it is asked."""
+    """Return whether the encoder takes this type for this op, by trying it with no rows."""
     try:
         empty = pa.record_batch([pa.array([], source)], ["c"])
         Encoder([op.as_tuple()], ["c"]).load(*empty.__arrow_c_array__())
@@ -228,7 +235,7 @@ def _native(op: PlanOp, source: pa.DataType) -> bool:
 
 
 def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
-    """Why there is no conversion, in the encoder's words where it has some."""
+    """Return the error text for a missing conversion, with the encoder's reason if it has one."""
     said = ""
     try:
         empty = pa.record_batch([pa.array([], source)], [name])
@@ -242,7 +249,7 @@ def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.Da
 
 
 def _next_serial(array: pa.Array) -> pa.Array:
-    """NULL in a serial column asks for the next number, which Informix writes as 0."""
+    """Replace NULL with 0, which asks for the next number of a serial column."""
     if not array.null_count:
         return array
     if _is_text(array.type):
@@ -255,7 +262,7 @@ def _without_views(array: pa.Array, wide: pa.DataType) -> pa.Array:
 
 
 def _local(array: pa.Array, time_zone: str) -> pa.Array:
-    """Moments as what clocks of a zone show."""
+    """Convert timestamps with a zone to the local time of another zone."""
     return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, time_zone)))
 
 
@@ -269,7 +276,7 @@ def _uuid_texts(array: pa.Array) -> pa.Array:
 
 
 def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> Step | None:
-    """The conversion into something native; None when there is none without a loss or a guess."""
+    """Return the conversion to a type that the encoder takes. None if it would lose something or need a guess."""
     kind = op.kind
     if ct.code in COMPLEX_CODES:
         return (lambda array: _literals(array, ct)) if pa.types.is_nested(source) else None
@@ -294,47 +301,47 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> 
     return _from_text(kind, ct, source, inexact)
 
 
-def _to_integer(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+def _to_integer(target: pa.DataType, source: pa.DataType) -> Step | None:
     if pa.types.is_boolean(source):
-        return lambda array: array.cast(wanted)
+        return lambda array: array.cast(target)
     return (lambda array: array.cast(pa.float32())) if pa.types.is_float16(source) else None
 
 
-def _to_float(wanted: pa.DataType, source: pa.DataType) -> Step | None:
+def _to_float(target: pa.DataType, source: pa.DataType) -> Step | None:
     if pa.types.is_decimal(source):
-        return lambda array: _nearest(array.cast(pa.utf8()).cast(pa.float64()), wanted)
+        return lambda array: _nearest(array.cast(pa.utf8()).cast(pa.float64()), target)
     if _is_text(source):
-        return lambda array: _nearest(_finite(array.cast(pa.utf8())), wanted)
+        return lambda array: _nearest(_finite(array.cast(pa.utf8())), target)
     if pa.types.is_floating(source):
-        return lambda array: _nearest(array, wanted)
+        return lambda array: _nearest(array, target)
     if pa.types.is_integer(source) or pa.types.is_boolean(source):
-        return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(wanted)
+        return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(target)
     return None
 
 
 def _finite(array: pa.Array) -> pa.Array:
-    """Text as doubles; ``ArrowInvalid`` for a number beyond their range, which a cast makes infinite."""
-    made = array.cast(pa.float64())
-    lost = pc.and_(pc.is_inf(made), pc.match_substring_regex(array, "[0-9]"))
+    """Cast text to doubles. Raises ``ArrowInvalid`` for a number out of range, which a cast would make infinite."""
+    doubles = array.cast(pa.float64())
+    lost = pc.and_(pc.is_inf(doubles), pc.match_substring_regex(array, "[0-9]"))
     if pc.any(lost).as_py():
         raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of FLOAT")
-    return made
+    return doubles
 
 
 def _check_utf8(array: pa.Array) -> pa.Array:
-    """Text as it is; ``ArrowInvalid`` where it is no UTF-8, which not every producer makes sure of."""
+    """Return the text unchanged. Raises ``ArrowInvalid`` if it is not UTF-8, which some producers do not check."""
     array.validate(full=True)
     return array
 
 
-def _nearest(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """The nearest numbers of a float type; ``ArrowInvalid`` for one that is beyond it."""
-    made = array.cast(wanted, safe=False)
-    if array.type == pa.float64() and wanted == pa.float32():
-        lost = pc.and_(pc.is_inf(made), pc.is_finite(array))
+def _nearest(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Cast to the nearest numbers of a float type. Raises ``ArrowInvalid`` for one out of range."""
+    rounded = array.cast(target, safe=False)
+    if array.type == pa.float64() and target == pa.float32():
+        lost = pc.and_(pc.is_inf(rounded), pc.is_finite(array))
         if pc.any(lost).as_py():
             raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of SMALLFLOAT")
-    return made
+    return rounded
 
 
 def _to_date(array: pa.Array) -> pa.Array:
@@ -354,16 +361,16 @@ def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType, inexact: Inexact
     if kind == Kind.INTERVAL_MDN and ct.qualifier is not None:
         qualifier = ct.qualifier
         return lambda array: _intervals(array, qualifier, inexact)
-    wanted = {
+    target = {
         Kind.DATE: pa.date32(),
         Kind.DATETIME_DATE32: pa.date32(),
         Kind.DATETIME_TIMESTAMP: pa.timestamp("us"),
     }.get(kind)
-    return None if wanted is None else lambda array: array.cast(pa.utf8()).cast(wanted)
+    return None if target is None else lambda array: array.cast(pa.utf8()).cast(target)
 
 
 def _booleans(array: pa.Array) -> pa.Array:
-    """t, f, true, false, 1 and 0 in any case as BOOLEAN; ``ArrowInvalid`` for any other text."""
+    """Convert t, f, true, false, 1 and 0 in any case to BOOLEAN. Raises ``ArrowInvalid`` for any other text."""
     text = pc.utf8_lower(array.cast(pa.utf8()))
     true = pc.is_in(text, pa.array(["t", "true", "1"]))
     odd = pc.invert(pc.or_(pc.or_(true, pc.is_in(text, pa.array(["f", "false", "0"]))), pc.is_null(text)))
@@ -375,7 +382,7 @@ def _booleans(array: pa.Array) -> pa.Array:
 
 
 def _times(array: pa.Array) -> pa.Array:
-    """ISO texts (``10:15:30.5``) as times of day, by way of a day, as there is no other."""
+    """Convert ISO texts (``10:15:30.5``) to times of day, through timestamps, because Arrow has no direct cast."""
     return (
         pc.binary_join_element_wise("1970-01-01", array.cast(pa.utf8()), "T")
         .cast(pa.timestamp("us"))
@@ -384,7 +391,7 @@ def _times(array: pa.Array) -> pa.Array:
 
 
 def _intervals(array: pa.Array, qualifier: Qualifier, inexact: Inexact) -> pa.Array:
-    """Informix's literals (``5-03``, ``-3 04:05:06``) as intervals. One Python object per value: they are parsed."""
+    """Convert Informix's literals (``5-03``, ``-3 04:05:06``) to intervals. Makes one Python object per value."""
     return pa.array(
         [
             None if text is None else to_month_day_nano(interval_of_text(text, qualifier, inexact))
@@ -395,10 +402,10 @@ def _intervals(array: pa.Array, qualifier: Qualifier, inexact: Inexact) -> pa.Ar
 
 
 def _in_code_set(array: pa.Array, encoding: str) -> pa.Array:
-    """Text as bytes of a multi-byte code set. One Python object per value."""
+    """Encode text in a multi-byte code set. Makes one Python object per value."""
     return pa.array([None if v is None else v.encode(encoding) for v in array.to_pylist()], pa.binary())
 
 
 def _literals(array: pa.Array, ct: ColumnType) -> pa.Array:
-    """Lists and structs in Informix's literal form. One Python object per value: there is no faster way."""
+    """Convert lists and structs to Informix's literals. Makes one Python object per value."""
     return pa.array([None if v is None else format_literal(v, ct) for v in array.to_pylist()], pa.utf8())

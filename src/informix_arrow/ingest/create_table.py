@@ -1,7 +1,7 @@
-"""CREATE TABLE from an Arrow schema.
+"""CREATE TABLE statements from Arrow schemas.
 
-A field that was read from Informix carries its declared type in ``informix.type`` and gets exactly that back.
-Others get the smallest type that holds all values of their Arrow type; ``types=`` overrules both.
+A field that was read from Informix has its declared type in ``informix.type`` and gets exactly that type. Other
+fields get the smallest type that holds all values of their Arrow type. ``types=`` overrides both.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _TIMESTAMPS = {
 }
 _DURATION = "INTERVAL DAY(9) TO FRACTION(5)"
 _SERIALS = {"INTEGER": "SERIAL", "BIGINT": "BIGSERIAL", "SMALLINT": "SERIAL", "INT8": "SERIAL8"}
-# A type's text may come from a file: nothing but words, numbers, commas and parentheses gets into a statement.
+# The text of a type may come from a file, so a statement gets only words, numbers, commas and parentheses.
 _HARMLESS = re.compile(r"[\w\s(),.]+")
 
 
 def declared_type(field: pa.Field) -> tuple[str, bool]:
-    """The Informix type of a field and whether it is NOT NULL.
+    """Return the Informix type of a field and whether it is NOT NULL.
 
-    ``ProgrammingError`` for an Arrow type that has none, with the advice to name one.
+    Raises ``ProgrammingError`` for an Arrow type that has none, with the advice to name one.
     """
     metadata = field.metadata or {}
     not_null = not field.nullable or metadata.get(b"informix.not_null") == b"true"
@@ -93,8 +93,10 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
 
 
 def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
-    """Whether a field was a floating DECIMAL(p) and is a float now: a DECIMAL made of it would promise digits that may
-    be lost."""
+    """Return whether a field was a floating DECIMAL(p) and is a float now.
+
+    A DECIMAL created from it would promise digits that may be lost.
+    """
     if not pa.types.is_floating(arrow):
         return False
     try:
@@ -105,7 +107,7 @@ def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
 
 
 def _check_type_text(name: str, text: str, distinct: bool) -> str:
-    """A type's text that may go into a statement."""
+    """Return the text of a type if it is safe to put into a statement. Raises ``ProgrammingError`` otherwise."""
     balanced = text.count("(") == text.count(")") and not re.search(r"^[^(]*\)", text)
     if not _HARMLESS.fullmatch(text) or not balanced:
         raise ProgrammingError(f"column {name!r}: {text!r} is not an Informix type", column=name)
@@ -127,19 +129,19 @@ def create_table(
     temporary: bool = False,
     delimident: bool = False,
 ) -> str:
-    """The CREATE TABLE statement for a schema.
+    """Return the CREATE TABLE statement for a schema.
 
     Parameters
     ----------
     types
-        Declared types by column name (of any case), which overrule the schema's.
+        Declared types by column name (in any case). They override those of the schema.
     primary_key
-        Its columns; they become NOT NULL.
+        Columns of the primary key. They become NOT NULL.
     serial
-        The column that numbers itself: SERIAL, or BIGSERIAL for 64-bit data. A name that the data lacks becomes
+        The column that numbers the rows: SERIAL, or BIGSERIAL for 64-bit data. A name that the data lacks becomes
         a SERIAL column in front of the others, which the server fills.
     temporary
-        Make a TEMP table, which ends with the session.
+        Create a TEMP table, which exists until the session ends.
     """
     columns = new_columns(schema, types=types, primary_key=primary_key, serial=serial)
     lines = [
@@ -147,8 +149,8 @@ def create_table(
         for name, text, not_null in columns
     ]
     if primary_key:
-        made = {name.lower(): name for name, _, _ in reversed(columns)}
-        keys = [made.get(name.lower(), name) for name in primary_key]
+        spelling = {name.lower(): name for name, _, _ in reversed(columns)}
+        keys = [spelling.get(name.lower(), name) for name in primary_key]
         lines.append(f"PRIMARY KEY ({', '.join(quote_new(name, delimident) for name in keys)})")
     return f"CREATE {'TEMP ' if temporary else ''}TABLE {table} ({', '.join(lines)})"
 
@@ -160,23 +162,26 @@ def new_columns(
     primary_key: Sequence[str] = (),
     serial: str | None = None,
 ) -> list[tuple[str, str, bool]]:
-    """Name, type and NOT NULL of the columns of :func:`create_table`."""
+    """Return name, type and NOT NULL of each column that :func:`create_table` creates."""
     if not schema.names:
         raise ProgrammingError("the data has no columns: no table can be made of it")
-    given = {name.lower(): text for name, text in (types or {}).items()}
+    declared = {name.lower(): text for name, text in (types or {}).items()}
     keys = {name.lower() for name in primary_key}
     present = {name.lower() for name in schema.names}
-    unknown = sorted((given.keys() | keys) - present - {(serial or "").lower()})
+    unknown = sorted((declared.keys() | keys) - present - {(serial or "").lower()})
     if unknown:
         raise ProgrammingError(
             f"types= and primary_key= name columns that the data lacks: {', '.join(unknown)}"
         )
     columns = []
     if serial is not None and serial.lower() not in present:
-        columns.append((serial, _check_type_text(serial, given.get(serial.lower(), "SERIAL"), False), True))
+        text = _check_type_text(serial, declared.get(serial.lower(), "SERIAL"), False)
+        columns.append((serial, text, True))
     for each in schema:
         name = each.name.lower()
-        text, not_null = _check_given_type(each.name, given[name]) if name in given else declared_type(each)
+        text, not_null = (
+            _check_given_type(each.name, declared[name]) if name in declared else declared_type(each)
+        )
         if serial is not None and name == serial.lower():
             text, not_null = _serial(each.name, text), True
         columns.append((each.name, text, not_null or name in keys))
@@ -194,20 +199,20 @@ def _serial(name: str, text: str) -> str:
     code = ColumnType.parse_sql(text).code
     if code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
         return text
-    made = _SERIALS.get(text.upper())
-    if made is None:
+    serial = _SERIALS.get(text.upper())
+    if serial is None:
         raise ProgrammingError(
             f"serial column {name!r} is a {text}: only whole numbers can number rows", column=name
         )
-    return made
+    return serial
 
 
 def staging_table(name: str, columns: Sequence[ColumnType], names: Sequence[str], key: Sequence[str]) -> str:
-    """The temporary table that an upsert loads: the target's columns, the key unique and NOT NULL."""
+    """Return the CREATE for an upsert's temporary table: the target's columns, the key unique and NOT NULL."""
     plain = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
     lines = []
     for text, ct in zip(names, columns, strict=True):
-        serial = ct.code in plain  # where NULL asks for a number
+        serial = ct.code in plain  # NULL is allowed in those: it asks for the next number
         declared = plain[TypeCode(ct.code)] if serial else ct.sql
         not_null = text in key or (ct.not_null and not serial)
         lines.append(f"{text} {declared}{' NOT NULL' if not_null else ''}")
@@ -217,9 +222,9 @@ def staging_table(name: str, columns: Sequence[ColumnType], names: Sequence[str]
 def merge_statement(
     table: str, staging: str, names: Sequence[str], key: Sequence[str], serials: Sequence[str] = ()
 ) -> str:
-    """Bring the staged rows into the table: update those whose key is there, insert the others.
+    """Return the MERGE that updates the rows whose key exists in the table and inserts the others.
 
-    ``serials`` are columns that number themselves: rows that are there keep theirs, and 0 asks for a new one.
+    ``serials`` are serial columns. Existing rows keep their numbers, and 0 asks for a new one.
     """
     on = " AND ".join(f"t.{name} = s.{name}" for name in key)
     serials = [name for name in serials if name not in key]

@@ -1,4 +1,4 @@
-"""The next step for errors that loads meet more often than other statements."""
+"""Hints for errors that loads meet more often than other statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONG = (
 
 
 def hint_for(error: Error) -> str:
-    """What to do about an error that ended a load; "" where its own text says it all."""
+    """Return what to do about an error that ended a load. "" if there is no hint."""
     if error.sqlcode == -458:
         return _LONG
     if error.isamcode in _LOCKS and (error.sqlcode in _LOCKED or error.isamcode == -134):

@@ -1,4 +1,4 @@
-"""The last step of an upsert: rows that are staged go into the table by one MERGE."""
+"""The last step of an upsert: one MERGE of the staged rows into the table."""
 
 from __future__ import annotations
 
@@ -18,49 +18,54 @@ from .report import add_text
 
 
 def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> list[str]:
-    """The key's columns in the table; ``mapped`` are columns of the data and of the table."""
+    """Return the names of the key's columns in the table.
+
+    ``mapped`` has pairs of a column of the data and a column of the table.
+    """
     names = []
-    for wanted in key:
+    for key_name in key:
         for name, column in mapped:
-            if wanted.lower() in (name.lower(), column.name.lower()):
+            if key_name.lower() in (name.lower(), column.name.lower()):
                 if column.name in names:
                     raise ProgrammingError(f"the key names the column {column.name!r} twice")
                 names.append(column.name)
                 break
         else:
-            raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
+            raise ProgrammingError(f"the key column {key_name!r} is not among the columns that are written")
     return names
 
 
 def merge(
     session: Session,
     table: str,
-    there: Sequence[Column],
+    table_columns: Sequence[Column],
     staging: str,
     columns: Sequence[Column],
     names: Sequence[str],
     key: Sequence[str],
     staged: int,
 ) -> Exchange[tuple[int, int]]:
-    """Bring the staged rows into the table: the rows that were touched, and how many of them were there.
+    """Merge the staged rows into the table. Return how many rows were changed, and how many of them existed
+    before.
 
-    ``there`` are the table's columns, ``columns`` those that are staged and ``names`` these as they are written.
-    ``staging`` is a table, or a query in parentheses.
+    ``table_columns`` are all columns of the table, ``columns`` those that are staged, and ``names`` their names as
+    SQL text. ``staging`` is a table, or a query in parentheses.
     """
     serials = [name for name, column in zip(names, columns, strict=True) if column.type.code in SERIALS]
     sql = create_table.merge_statement(table, staging, names, key, serials)
     same = " AND ".join(f"t.{name} = s.{name}" for name in key)
     count = f"SELECT COUNT(*) FROM {staging} s WHERE EXISTS (SELECT {key[0]} FROM {table} t WHERE {same})"
     try:
-        found = yield from query_rows(session, count)
+        existing = yield from query_rows(session, count)
         rows = yield from execute(session, sql)
     except Error as error:
         if session.usable_after(error):
-            told = yield from target_table.conflict(
-                session, table, there, staging, names, key, error.near or ""
+            conflict = yield from target_table.conflict(
+                session, table, table_columns, staging, names, key, error.near or ""
             )
             add_text(
-                error, f"The MERGE of {staged:,} rows failed, and names no row of the data. {told}".rstrip()
+                error,
+                f"The MERGE of {staged:,} rows failed, and names no row of the data. {conflict}".rstrip(),
             )
         raise
     updates = len(names) > len(key) + len(set(serials) - set(key))
@@ -68,11 +73,11 @@ def merge(
         raise InternalError(
             f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
         )
-    return rows, min(int(str(found[0][0])), rows) if updates else 0
+    return rows, min(int(str(existing[0][0])), rows) if updates else 0
 
 
 def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], number: str) -> Exchange[None]:
-    """``IntegrityError`` when staged rows have the same key: the first row of the data whose key came before.
+    """Raise ``IntegrityError`` if staged rows have the same key, with the first row whose key occurred before.
 
     ``number`` is the column with the rows' numbers in the data.
     """
@@ -81,18 +86,18 @@ def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], nu
         f"SELECT {listed}, MIN({number}) AS first_row FROM {staging} a GROUP BY {listed} HAVING COUNT(*) > 1"
     )
     same = " AND ".join(f"s.{name} = d.{name}" for name in key)
-    found = yield from query_rows(
+    duplicates = yield from query_rows(
         session,
         f"SELECT MIN(s.{number}) FROM {staging} s, ({groups}) d WHERE {same} AND s.{number} > d.first_row",
     )
-    if not found or found[0][0] is None:
+    if not duplicates or duplicates[0][0] is None:
         return
-    row = int(str(found[0][0]))
+    row = int(str(duplicates[0][0]))
     (values,) = yield from query_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
-    told = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
+    key_values = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
     raise IntegrityError(
-        f"row {row} ({told}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: duplicate "
-        "value in a unique index)\nLeave one of them out.",
+        f"row {row} ({key_values}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: "
+        "duplicate value in a unique index)\nLeave one of them out.",
         sqlcode=-268,
         isamcode=-100,
         row=row,
@@ -100,7 +105,7 @@ def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], nu
 
 
 def execute(session: Session, sql: str) -> Exchange[int]:
-    """Run a statement; the rows it touched."""
+    """Run a statement and return the number of rows that it changed."""
     describe = yield from prepare(session, sql, 0)
     try:
         reply = yield from request(session, (m.Id(describe.statement_id), m.Execute()))

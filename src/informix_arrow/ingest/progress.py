@@ -1,4 +1,4 @@
-"""Telling how far a load is."""
+"""Progress of a load: the callback's type and a progress bar."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable
 from typing import TextIO, TypeAlias
 
-#: Called with rows answered so far, bytes of rows sent, and seconds since the call.
+#: Called with the rows that the server has confirmed, the bytes of rows sent, and the seconds since the call.
 ProgressCallback: TypeAlias = Callable[[int, int, float], object]
 _WIDTH = 30
-_EVERY = 0.1  # seconds between two drawings
+_EVERY = 0.1  # minimum seconds between two updates
 
 
 class Bar:
-    """One line on a terminal, drawn anew at most ten times a second.
+    """A progress bar on one line of the terminal, updated at most ten times a second.
 
-    ``total`` is the number of rows to come, None when nobody knows: then only the count grows.
+    ``total`` is the expected number of rows. If it is None, only the count is shown.
     """
 
     def __init__(self, total: int | None, stream: TextIO | None = None) -> None:
@@ -26,14 +26,14 @@ class Bar:
         self._length = 0
 
     def __call__(self, rows: int, size: int, seconds: float) -> None:
-        """Draw, if the last drawing is old enough."""
+        """Update the line, unless it was updated just before."""
         now = time.monotonic()
         if now - self._drawn >= _EVERY:
             self._drawn = now
             self._draw(self._text(rows, size, seconds))
 
     def finish(self, rows: int, size: int, seconds: float) -> None:
-        """Draw the last state and end the line."""
+        """Draw the final state and end the line."""
         self._draw(self._text(rows, size, seconds))
         self._stream.write("\n")
         self._stream.flush()

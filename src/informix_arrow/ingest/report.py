@@ -1,4 +1,4 @@
-"""What a load tells: its report, the rows that were refused, and a row's name in an error."""
+"""The report of a load, the rows that were refused, and how errors describe a row."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow as pa
 from ..rows import arrow_compute as pc
 from ..wire.errors import Error
 
-#: The first columns of the table of refused rows. A column of the data of such a name, with any number of ``data_`` in
-#: front of it, gets one more ``data_`` in front: so no two columns ever share a name.
+#: The first columns of the table of rejected rows. A column of the data with one of these names, with or without
+#: ``data_`` in front (even repeatedly), gets one more ``data_``. So no two columns share a name.
 REJECT_FIELDS = (
     pa.field("row", pa.int64(), nullable=False),
     pa.field("column", pa.utf8()),
@@ -20,52 +20,52 @@ REJECT_FIELDS = (
     pa.field("isam", pa.int32()),
     pa.field("message", pa.utf8(), nullable=False),
 )
-_SHOWN_CHARACTERS, _SHOWN_IN_ALL = 60, 200  # of a value, and of a row without a known key
+_SHOWN_CHARACTERS, _SHOWN_IN_ALL = 60, 200  # characters of a value, and of a row without a known key
 
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """What :meth:`Connection.write_arrow` did.
+    """The outcome of :meth:`Connection.write_arrow`.
 
     Attributes
     ----------
     table
         The table that was written to.
     mode
-        The mode asked for.
+        The requested mode.
     rows
-        Rows in the table because of this load; for an upsert, rows inserted or updated by the MERGE.
+        Rows that this load wrote. For an upsert, rows inserted or updated by the MERGE.
     inserted, updated
-        How many of ``rows`` are new, and how many were there and have new values; only an upsert updates any.
+        How many of ``rows`` are new, and how many existed and have new values. Only an upsert updates rows.
     rejected
-        The refused rows, in order: ``row`` (0-based number in the data), ``column`` of the table (null when the
-        server did not tell), ``sqlcode`` and ``isam`` of the server (null when the row was refused here, before it
-        was sent), ``message``, and the row's own columns, those named like one of these with ``data_`` in front.
-        Empty with ``on_error="abort"``.
+        The rejected rows, in order: ``row`` (0-based number in the data), ``column`` of the table (null if the
+        server did not report it), ``sqlcode`` and ``isam`` of the server (null if the driver refused the row before
+        sending it), ``message``, and the columns of the row itself. Those named like one of these get ``data_`` in
+        front. Empty with ``on_error="abort"``.
     batches
         Groups of rows sent.
     seconds
-        From the call to the end, COMMIT included.
+        Elapsed time, COMMIT included.
     bytes
         Bytes of rows sent.
     method
-        ``"put"`` (insert cursor), ``"pipeline"`` (one execution per row, sent ahead) or ``"rows"`` (one at a time:
-        BLOB and CLOB where they cannot be sent ahead).
+        ``"put"`` (insert cursor), ``"pipeline"`` (one execution per row, sent without waiting for replies) or
+        ``"rows"`` (one at a time: BLOB and CLOB that cannot be pipelined).
     commits
         Transactions committed: 0 inside the user's own transaction and in an unlogged database.
     transaction
-        ``"own"``: the load began and committed it. ``"savepoint"``: it runs in the transaction that was open,
+        ``"own"``: the load began and committed it. ``"savepoint"``: it ran in the transaction that was open,
         which stays open. ``"none"``: the database is unlogged, every row is final at once.
     created
-        Whether the table was made by this call.
+        Whether this call created the table.
     serial
-        The last SERIAL, SERIAL8 or BIGSERIAL value that the server told; None when there was none.
+        The last SERIAL, SERIAL8 or BIGSERIAL value that the server reported. None if there was none.
     dropped
-        What went with the table that ``mode="replace"`` dropped and is not in the new one: its keys, indexes, defaults,
-        grants, triggers, views and synonyms, and other tables' foreign keys, each as a text such as
-        ``"index ix_day (day)"``. Empty when the table had the same columns, as it was emptied then and keeps them all.
+        What was dropped with the table that ``mode="replace"`` dropped, and is not in the new one: its keys, indexes,
+        defaults, grants, triggers, views and synonyms, and other tables' foreign keys, each as a text such as
+        ``"index ix_day (day)"``. Empty if the table had the same columns: then it was emptied and keeps them all.
     connections
-        How many connections loaded rows.
+        Number of connections that loaded rows.
     """
 
     table: str
@@ -97,14 +97,14 @@ class WriteReport:
 
 
 class RejectedRows:
-    """Collects refused rows. Their values are copied out, so that no batch is kept for the sake of one row."""
+    """Collects rejected rows. It copies their values, so that one row does not keep a whole batch in memory."""
 
     def __init__(self, schema: pa.Schema) -> None:
         names = [_data_name(name) for name in schema.names]
         own = [each.with_name(name).with_nullable(True) for each, name in zip(schema, names, strict=True)]
         self.schema = pa.schema([*REJECT_FIELDS, *own])
         self._pending_rows: list[tuple[int, str | None, int | None, int | None, str]] = []
-        self._pending_indexes: list[int] = []  # in self._source, for the last of self._told
+        self._pending_indexes: list[int] = []  # in self._source, one for each of self._pending_rows
         self._source: pa.RecordBatch | None = None
         self._tables: list[pa.Table] = []
 
@@ -112,7 +112,7 @@ class RejectedRows:
         return len(self._pending_rows) + sum([int(table.num_rows) for table in self._tables])
 
     def add(self, source: pa.RecordBatch, place: int, row: int, error: Error) -> None:
-        """Note row ``row`` of the load, which is row ``place`` of ``source``."""
+        """Add row ``row`` of the load, which is row ``place`` of ``source``."""
         if source is not self._source:
             self._flush()
             self._source = source
@@ -120,26 +120,26 @@ class RejectedRows:
         self._pending_indexes.append(place)
 
     def table(self) -> pa.Table:
-        """All of them, in the order of the data."""
+        """Return all rejected rows, in the order of the data."""
         self._flush()
         if not self._tables:
             return self.schema.empty_table()
-        whole = pa.concat_tables(self._tables)
-        order = pc.sort_indices(whole.column("row"))
+        table = pa.concat_tables(self._tables)
+        order = pc.sort_indices(table.column("row"))
         if order.equals(pa.array(range(len(order)), pa.uint64())):
-            return whole
+            return table
         try:
-            return whole.take(order)
-        except pa.ArrowNotImplementedError:  # views and run lengths, in some versions
-            return pa.concat_tables([whole.slice(place, 1) for place in order.to_pylist()])
+            return table.take(order)
+        except pa.ArrowNotImplementedError:  # views and run-end encoding, in some versions of pyarrow
+            return pa.concat_tables([table.slice(place, 1) for place in order.to_pylist()])
 
     def _flush(self) -> None:
         if self._source is None or not self._pending_rows:
             return
         columns = zip(*self._pending_rows, strict=True)
-        told = [pa.array(column, each.type) for column, each in zip(columns, REJECT_FIELDS, strict=True)]
+        reasons = [pa.array(column, each.type) for column, each in zip(columns, REJECT_FIELDS, strict=True)]
         values = [take_values(column, self._pending_indexes) for column in self._source.columns]
-        self._tables.append(pa.Table.from_arrays([*told, *values], schema=self.schema))
+        self._tables.append(pa.Table.from_arrays([*reasons, *values], schema=self.schema))
         self._pending_rows, self._pending_indexes = [], []
 
 
@@ -151,19 +151,19 @@ def _data_name(name: str) -> str:
 
 
 def take_values(column: pa.Array, places: Sequence[int]) -> pa.Array:
-    """Copies of some of a column's values, whatever its type."""
+    """Return copies of some values of a column of any type."""
     try:
         return column.take(pa.array(places, pa.int64()))
-    except pa.ArrowNotImplementedError:  # views and run lengths, in some versions
+    except pa.ArrowNotImplementedError:  # views and run-end encoding, in some versions of pyarrow
         pieces = [column.slice(place, 1) for place in places]
         return pa.concat_arrays(pieces) if pieces else column.slice(0, 0)
 
 
 def show_value(column: pa.Array, place: int, most: int) -> str:
-    """A value for an error's text, shortened to ``most`` characters. There is always something to show."""
+    """Return a value for an error's text, shortened to ``most`` characters. It never raises."""
     try:
         text = repr(column[place].as_py())
-    except Exception:  # noqa: BLE001 - days and nanoseconds that Python lacks, bytes that are no text
+    except Exception:  # noqa: BLE001 - dates and nanoseconds that Python cannot hold, invalid UTF-8
         one = column.slice(place, 1)
         text_like = pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
         try:
@@ -176,8 +176,9 @@ def show_value(column: pa.Array, place: int, most: int) -> str:
 def describe_row(
     batch: pa.RecordBatch, place: int, key: Sequence[str], loaded: Sequence[str] | None = None
 ) -> str:
-    """``id=7, name='x'``: the key columns of a row, or the first ones when there is no key, of those that are
-    ``loaded`` where they are not all.
+    """Return ``id=7, name='x'``: the values of a row's key columns, or of its first columns if there is no key.
+
+    Without a key, only the columns in ``loaded`` are shown if it is given.
     """
     names = [name for name in key if name in batch.schema.names]
     shown: list[str] = []
@@ -191,7 +192,7 @@ def describe_row(
 
 
 def add_text(error: BaseException, text: str) -> None:
-    """Add to an error of ours; to one of the user's as a note, where Python has those."""
+    """Append a line to an error of this package. Any other error gets it as a note, from Python 3.11 on."""
     if not text:
         return
     if isinstance(error, Error):

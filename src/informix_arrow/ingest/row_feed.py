@@ -1,4 +1,4 @@
-"""From the user's Arrow data to groups of encoded rows, and from a row of a group back to the data it was."""
+"""Convert the user's Arrow data to groups of encoded rows, and find the data of a row of a group."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from .batch_sources import AsyncBatchSource, SharedBatchSource
 from .convert import UNFIT, Converter
 from .report import RejectedRows, describe_row, show_value, take_values
 
-#: Rows that are converted and encoded at a time: what is made of them is all that a load holds besides the
-#: batch at hand.
+#: Number of rows that are converted and encoded at a time. Besides the current batch, a load holds only their
+#: converted copies in memory.
 CHUNK_ROWS = 65_536
 
 
 @dataclass(slots=True, eq=False)
 class ConvertedChunk:
-    """Some rows of the data, as they came and as the encoder takes them."""
+    """Some rows of the data: the original ones, and the ready ones that the encoder takes."""
 
     original: pa.RecordBatch
     ready: pa.RecordBatch
-    first_row: int  # number of the first original row in the whole load
+    first_row: int  # number of the first original row, counted over the whole load
     original_rows: Sequence[int] | None = (
-        None  # for each ready row its place in the original; None = all are there
+        None  # each ready row's index in the original; None: all rows are ready
     )
 
     def original_row(self, index: int) -> int:
-        """Where ready row ``index`` stands in the original."""
+        """Return the index in the original of ready row ``index``."""
         return index if self.original_rows is None else self.original_rows[index]
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedSpan:
-    """Ready rows ``start`` .. ``start + count`` of a piece."""
+    """Ready rows ``start`` .. ``start + count`` of a chunk."""
 
     chunk: ConvertedChunk
     start: int
@@ -51,24 +51,24 @@ class EncodedSpan:
 
 @dataclass(slots=True)
 class _EncoderState:
-    """What an encoder has been given, and how far it is."""
+    """An encoder, the rows that it was given, and its position in them."""
 
-    encoder: Encoder | None  # None: there is nothing to be encoded
-    columns: Sequence[int]  # of the ready rows, those that the encoder takes
+    encoder: Encoder | None  # None: no column is written by the encoder
+    columns: Sequence[int]  # those of the ready rows that the encoder writes
     chunk: ConvertedChunk | None = None
-    next_row: int = 0  # the encoder's next row, in ready rows of the piece
-    end_row: int = 0  # behind the last row that it was given
+    next_row: int = 0  # the encoder's next row, in ready rows of the chunk
+    end_row: int = 0  # one past the last row that it was given
 
-    def load(self, piece: ConvertedChunk, at: int, count: int) -> None:
+    def load(self, chunk: ConvertedChunk, start: int, count: int) -> None:
         if self.encoder is not None:
-            batch = piece.ready.select(self.columns).slice(at, count)
+            batch = chunk.ready.select(self.columns).slice(start, count)
             self.encoder.load(*batch.__arrow_c_array__(), first_row=0)
-        self.chunk, self.next_row, self.end_row = piece, at, at + count
+        self.chunk, self.next_row, self.end_row = chunk, start, start + count
 
 
 @dataclass(slots=True)
 class ArrowRowSource:
-    """The feed of a load (:class:`informix_arrow.operations.bulk_insert.Feed`).
+    """The row source of a load from Arrow data (see :class:`informix_arrow.operations.bulk_insert.RowSource`).
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class ArrowRowSource:
     encoding
         The connection's code set.
     head, tail
-        What stands around a row in BIND form.
+        Bytes before and after each row in BIND form.
     rejects
-        Where rows go that cannot be written; None makes the first of them an error.
+        Collects rows that cannot be written. None: the first such row raises an error.
     piece_rows
-        Rows converted at a time.
+        Number of rows converted at a time.
     """
 
     batches: Iterator[pa.RecordBatch]
@@ -94,29 +94,29 @@ class ArrowRowSource:
     rejects: RejectedRows | None = None
     piece_rows: int = CHUNK_ROWS
     failed_row: tuple[ConvertedChunk, int, Error] | None = None  # the row that ended the load
-    source_error: Exception | None = None  # what the data itself raised
-    _failed: Exception | None = None  # to be raised when the rows before it are on their way
-    _rows_pulled: int = 0  # rows of all batches pulled
+    source_error: Exception | None = None  # raised by the data itself
+    _failed: Exception | None = None  # raised by the next call, once the rows before it were sent
+    _rows_pulled: int = 0  # number of rows of all batches pulled
     _batch: pa.RecordBatch | None = None
-    _batch_first_row: int = 0  # number of its first row in the whole load
-    _offset: int = 0  # rows of the batch already made into pieces
+    _batch_first_row: int = 0  # number of the batch's first row, counted over the whole load
+    _offset: int = 0  # rows of the batch already made into chunks
     _chunk: ConvertedChunk | None = None
-    _next: int = 0  # ready rows of the piece already given to the encoder
+    _next: int = 0  # ready rows of the chunk already given to the encoder
     _main: _EncoderState = field(init=False)
 
     def __post_init__(self) -> None:
         self._main = self._new_encoder_state()
 
     def wait(self) -> Exchange[None]:
-        """Let the next batches arrive when the data is an async iterable."""
+        """Wait for more batches if the data is an async iterable and none is ready."""
         if isinstance(self.batches, AsyncBatchSource | SharedBatchSource) and self.batches.is_starved:
             yield Pause(self.batches.wait_for_batches)
 
     def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
-        """The next rows as one group, or None.
+        """Return the next rows as one group. None if there are no more.
 
-        Raises the ``DataError`` of a row that cannot be written, unless rejects are collected, and whatever
-        the data raises.
+        Raises the ``DataError`` of a row that cannot be written, unless rejects are collected, and any error of
+        the data.
         """
         chunks: list[bytes | bytearray] = []
         spans: list[EncodedSpan] = []
@@ -129,13 +129,13 @@ class ArrowRowSource:
                 except Exception as error:
                     if not count:
                         raise
-                    self._failed = error  # the rows before it first; the next call raises it
+                    self._failed = error  # return the rows before it first; the next call raises it
                     break
             try:
                 data, rows, part = self._encode(self._main, form, budget - size)
             except DataError as error:
                 if count and self.rejects is None:
-                    break  # the rows before it first; the next call begins with it
+                    break  # return the rows before it first; the next call meets it again
                 self._reject(error)
                 continue
             chunks.append(data)
@@ -145,9 +145,10 @@ class ArrowRowSource:
         return RowGroup(b"".join(chunks) if len(chunks) != 1 else chunks[0], count, spans) if count else None
 
     def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
-        """The rows of ``group`` from ``start`` on in BIND form; each was encoded before, so each can be.
+        """Yield the rows of ``group`` from ``start`` on in BIND form. All of them were encoded before, so encoding
+        succeeds.
 
-        Rows that the encoder has refused among them lie between parts: where there are many, parts are short.
+        Rows that the encoder refused lie between the spans of a group. With many of them, the spans are short.
         """
         loaded = self._new_encoder_state()
         chunks: list[bytes | bytearray] = []
@@ -173,7 +174,7 @@ class ArrowRowSource:
             yield RowGroup(b"".join(chunks), count, spans)
 
     def contents(self, group: RowGroup) -> list[memoryview | None]:
-        """The contents for the BLOB and CLOB columns of a group of one row, None for NULL."""
+        """Return the contents for the BLOB and CLOB columns of a group of one row, None for NULL."""
         (part,) = self._spans(group)
         values = [
             part.chunk.ready.column(number)[part.start]
@@ -183,25 +184,25 @@ class ArrowRowSource:
         return [memoryview(value.as_buffer()) if value.is_valid else None for value in values]
 
     def record_rejected(self, group: RowGroup, index: int, error: Error) -> None:
-        """Set a row aside that the server refused."""
+        """Collect a row that the server refused."""
         assert self.rejects is not None
-        piece, place = self._find(group, index)
-        self.rejects.add(piece.original, place, piece.first_row + place, error)
+        chunk, place = self._find(group, index)
+        self.rejects.add(chunk.original, place, chunk.first_row + place, error)
 
     def locate_error(self, group: RowGroup, index: int, error: Error) -> Error:
-        """Set the row of an error of the server's, and remember it for :meth:`describe_failed_row`."""
+        """Set the row of an error from the server, and remember it for :meth:`describe_failed_row`."""
         return self._locate(*self._find(group, index), error)
 
     def describe_failed_row(self, key: Sequence[str]) -> None:
-        """Put the number and the ``key`` columns of the row that ended the load in front of its error's text."""
+        """Prefix the error that ended the load with the row's number and its ``key`` columns."""
         if self.failed_row is not None:
-            piece, place, error = self.failed_row
-            row = describe_row(piece.original, place, key, [each.source for each in self.converters])
+            chunk, place, error = self.failed_row
+            row = describe_row(chunk.original, place, key, [each.source for each in self.converters])
             error.args = (f"row {error.row} ({row}): {error.args[0]}",)
 
     @property
     def rows_seen(self) -> int:
-        """Rows of all batches pulled so far."""
+        """Number of rows of all batches pulled so far."""
         return self._rows_pulled
 
     # ---- rows ----------------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ class ArrowRowSource:
         return data, rows, part
 
     def _load_encoder(self, most: int) -> bool:
-        """Give the encoder at most ``most`` rows more; False when there are none."""
+        """Give the encoder at most ``most`` more rows. Returns False if there are none."""
         while self._chunk is None or self._next >= self._chunk.ready.num_rows:
             self._chunk = self._pull_chunk()
             self._next = 0
@@ -244,7 +245,7 @@ class ArrowRowSource:
         return True
 
     def _pull_chunk(self) -> ConvertedChunk | None:
-        """The next piece of the data, converted."""
+        """Return the next chunk of the data, converted. None at the end."""
         if self._failed is not None:
             raise self._failed
         while self._batch is None or self._offset >= self._batch.num_rows:
@@ -265,7 +266,10 @@ class ArrowRowSource:
         return self._convert(original, first)
 
     def _convert(self, original: pa.RecordBatch, first: int) -> ConvertedChunk:
-        """Convert rows. Without rejects, those before the first bad one, whose error is raised after them."""
+        """Convert rows.
+
+        Without rejects, only the rows before the first bad one are returned. Its error is raised by the next call.
+        """
         names = original.schema.names
         arrays, bad = [], dict[int, tuple[Converter, str]]()
         for each in self.converters:
@@ -273,7 +277,7 @@ class ArrowRowSource:
             try:
                 arrays.append(each.convert(array))
             except UNFIT:
-                arrays.append(array)  # converted below, without the bad rows
+                arrays.append(array)  # converted again below, without the bad rows
                 for place, why in each.bad_rows(array):
                     bad.setdefault(place, (each, why))
                     if self.rejects is None:
@@ -285,64 +289,64 @@ class ArrowRowSource:
             each, why = bad[place]
             error = DataError(f"column {each.column.name!r}: {why}", row=place, column=each.column.name)
             if self.rejects is None:
-                told = self._conversion_error(ConvertedChunk(original, original, first), place, error)
+                failure = self._conversion_error(ConvertedChunk(original, original, first), place, error)
                 if not place:
-                    raise told
-                self._failed = told
+                    raise failure
+                self._failed = failure
                 return self._convert(original.slice(0, place), first)
             self.rejects.add(original, place, first + place, self._add_value(original, place, error))
-        kept = [place for place in range(original.num_rows) if place not in bad]
+        good = [place for place in range(original.num_rows) if place not in bad]
         ready = [
-            each.convert(take_values(original.column(names.index(each.source)), kept))
+            each.convert(take_values(original.column(names.index(each.source)), good))
             for each in self.converters
         ]
-        return ConvertedChunk(original, pa.RecordBatch.from_arrays(ready, columns), first, kept)
+        return ConvertedChunk(original, pa.RecordBatch.from_arrays(ready, columns), first, good)
 
     # ---- rows that cannot be written -----------------------------------------------------------------------
 
     def _reject(self, error: DataError) -> None:
-        """The encoder refused the row that it is at: set it aside and go on behind it, or raise."""
+        """Collect the row that the encoder just refused and continue after it. Raises its error without rejects."""
         main = self._main
         assert main.chunk is not None
-        piece, place = main.chunk, main.chunk.original_row(main.next_row)
-        told = DataError(_without_place(error), row=place, column=error.column)
+        chunk, place = main.chunk, main.chunk.original_row(main.next_row)
+        located = DataError(_without_place(error), row=place, column=error.column)
         if self.rejects is None:
-            raise self._conversion_error(piece, place, told)
+            raise self._conversion_error(chunk, place, located)
         self.rejects.add(
-            piece.original, place, piece.first_row + place, self._add_value(piece.original, place, told)
+            chunk.original, place, chunk.first_row + place, self._add_value(chunk.original, place, located)
         )
         if main.next_row + 1 < main.end_row:
-            main.load(piece, main.next_row + 1, main.end_row - main.next_row - 1)
+            main.load(chunk, main.next_row + 1, main.end_row - main.next_row - 1)
         else:
             main.next_row = main.end_row
 
     def _add_value(self, original: pa.RecordBatch, place: int, error: DataError) -> DataError:
-        """The error with the value that was refused."""
+        """Append the value that was refused to the error."""
         source = next((each.source for each in self.converters if each.column.name == error.column), None)
         if source is not None:
             value = show_value(original.column(original.schema.names.index(source)), place, 100)
             error.args = (f"{error.args[0]}; the value is {value}",)
         return error
 
-    def _conversion_error(self, piece: ConvertedChunk, place: int, error: DataError) -> Error:
-        """The error that ends a load which does not collect rejects."""
-        self._add_value(piece.original, place, error)
+    def _conversion_error(self, chunk: ConvertedChunk, place: int, error: DataError) -> Error:
+        """Return the error that ends a load that does not collect rejects."""
+        self._add_value(chunk.original, place, error)
         error.args = (
             f"{error.args[0]}\nChange the value or the column; on_error='collect' sets such rows aside and loads "
             "the others.",
         )
-        return self._locate(piece, place, error)
+        return self._locate(chunk, place, error)
 
-    def _locate(self, piece: ConvertedChunk, place: int, error: Error) -> Error:
-        error.row = piece.first_row + place
-        self.failed_row = piece, place, error
+    def _locate(self, chunk: ConvertedChunk, place: int, error: Error) -> Error:
+        error.row = chunk.first_row + place
+        self.failed_row = chunk, place, error
         return error
 
     def _spans(self, group: RowGroup) -> list[EncodedSpan]:
         return cast("list[EncodedSpan]", group.origin)
 
     def _find(self, group: RowGroup, index: int) -> tuple[ConvertedChunk, int]:
-        """The piece of a group's row, and its place in the original."""
+        """Return the chunk of a group's row, and the row's index in the original."""
         parts = self._spans(group)
         for part, end in zip(parts, accumulate(part.count for part in parts), strict=True):
             if index < end:
@@ -351,6 +355,6 @@ class ArrowRowSource:
 
 
 def _without_place(error: DataError) -> str:
-    """The encoder's text, its row number left out: it counts the rows of what it was given."""
+    """Return the encoder's text without its row number, which counts only the rows that the encoder was given."""
     text = str(error.args[0]) if error.args else ""
     return text.replace(f", row {error.row}:", ":", 1)

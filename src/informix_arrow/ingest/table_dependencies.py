@@ -1,4 +1,4 @@
-"""What belongs to a table besides its rows: what is lost when it is dropped."""
+"""The objects that depend on a table and are lost when it is dropped."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ _KINDS = {"P": "primary key", "U": "unique constraint", "R": "foreign key", "C":
 _EVENTS = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "S": "SELECT"}
 
 
-def same_columns(columns: Sequence[Column], wanted: Sequence[tuple[str, str, pa.DataType | None]]) -> bool:
-    """Whether a table has the columns that are wanted, in any order: of the declared type, or of one that is read as
-    the Arrow type given beside it."""
-    there = {column.name.lower(): column.type for column in columns}
-    if len(there) != len(columns) or {name.lower() for name, _, _ in wanted} != there.keys():
+def same_columns(columns: Sequence[Column], declared: Sequence[tuple[str, str, pa.DataType | None]]) -> bool:
+    """Return whether a table has the given columns, in any order.
+
+    A column matches if it has the declared type, or is read as the Arrow type that is given next to it.
+    """
+    types = {column.name.lower(): column.type for column in columns}
+    if len(types) != len(columns) or {name.lower() for name, _, _ in declared} != types.keys():
         return False
-    return all(_same_type(there[name.lower()], text, arrow) for name, text, arrow in wanted)
+    return all(_same_type(types[name.lower()], text, arrow) for name, text, arrow in declared)
 
 
 def _same_type(ct: ColumnType, text: str, arrow: pa.DataType | None) -> bool:
@@ -37,7 +39,7 @@ def _same_type(ct: ColumnType, text: str, arrow: pa.DataType | None) -> bool:
 
 
 def _canonical_type(arrow: pa.DataType) -> pa.DataType:
-    """One type for all layouts of text and all units of time."""
+    """Return one type for all layouts of text and all units of timestamps."""
     while pa.types.is_dictionary(arrow):
         arrow = arrow.value_type
     if pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow):
@@ -48,7 +50,7 @@ def _canonical_type(arrow: pa.DataType) -> pa.DataType:
 
 
 def referring_foreign_keys(session: Session, table: str) -> Exchange[list[str]]:
-    """Foreign keys of other tables that refer to a table: ``constraint of table``."""
+    """Return the foreign keys of other tables that refer to a table, as ``constraint of table``."""
     catalog, where = _catalog_location(table)
     rows = yield from _rows(
         session,
@@ -60,7 +62,7 @@ def referring_foreign_keys(session: Session, table: str) -> Exchange[list[str]]:
 
 
 def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> Exchange[list[str]]:
-    """Keys, indexes, defaults, grants and triggers of a table, each as a text; NOT NULL is a column's own."""
+    """Return keys, indexes, defaults, grants and triggers of a table as texts. NOT NULL is part of a column."""
     catalog, where = _catalog_location(table)
     dependencies: list[str] = []
     parts = ", ".join(f"i.part{number}" for number in range(1, 17))
@@ -69,7 +71,7 @@ def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> 
         f"SELECT c.constrtype, c.constrname, c.idxname FROM {catalog}systables t, {catalog}sysconstraints c "
         f"WHERE {where} AND c.tabid = t.tabid",
     )
-    own = {_text(index) for _, _, index in rows}  # their indexes need no mention
+    key_indexes = {_text(index) for _, _, index in rows}  # not listed: the constraints are
     dependencies += [
         f"{_KINDS[_text(kind)]} {_text(name)}" for kind, name, _ in rows if _text(kind) in _KINDS
     ]
@@ -80,7 +82,7 @@ def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> 
     )
     for name, *numbers in rows:
         names = [_column(columns, number) for number in numbers if isinstance(number, int) and number]
-        if _text(name) not in own:
+        if _text(name) not in key_indexes:
             dependencies.append(f"index {_text(name)} ({', '.join(names)})")
     rows = yield from _rows(
         session,
@@ -109,7 +111,10 @@ def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> 
 
 
 def views_and_synonyms(session: Session, table: str) -> Exchange[set[str]]:
-    """All those of a table's database: what a DROP TABLE took along is missing afterwards."""
+    """Return all views and synonyms of a table's database.
+
+    Those that a DROP TABLE removed are the difference between before and after.
+    """
     catalog, _ = _catalog_location(table)
     rows = yield from _rows(
         session,
@@ -122,7 +127,7 @@ def views_and_synonyms(session: Session, table: str) -> Exchange[set[str]]:
 
 
 def _rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
-    """What a query of the catalog tells; nothing where the server has no such catalog table."""
+    """Return the rows of a catalog query. No rows if the server has no such catalog table."""
     try:
         return list((yield from query_rows(session, sql)))
     except Error as error:
@@ -132,7 +137,7 @@ def _rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
 
 
 def _catalog_location(table: str) -> tuple[str, str]:
-    """The prefix of the catalog that knows a table, and the condition that finds it there as ``t``."""
+    """Return the prefix of the catalog that knows a table, and the condition that finds it there as ``t``."""
     database, owner = split_table(table)
     owned = f" AND t.owner = '{owner}'" if owner else ""
     name = bare_name(table).replace("'", "''")

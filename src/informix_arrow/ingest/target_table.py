@@ -1,4 +1,4 @@
-"""The table that is written to: its name, its columns, and which column of the data goes where."""
+"""The table to write to: its name, its columns, and which column of the data goes into which of them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TABLE = re.compile(
 
 
 def check_table(name: object) -> str:
-    """A table's name, safe to be put into a statement: ``[database[@server]:][owner.]table``.
+    """Check that a table's name is safe to put into a statement: ``[database[@server]:][owner.]table``.
 
-    ``InterfaceError`` for anything else. A name in double quotes needs DELIMIDENT.
+    Raises ``InterfaceError`` for anything else. A name in double quotes needs DELIMIDENT.
     """
     if not isinstance(name, str) or _TABLE.fullmatch(name) is None:
         raise InterfaceError(
@@ -36,7 +36,7 @@ def check_table(name: object) -> str:
 
 
 def bare_name(table: str) -> str:
-    """The table's own name as the catalog holds it."""
+    """Return the table's own name as the catalog has it."""
     match = _TABLE.fullmatch(table)
     assert match is not None
     name = match["name"]
@@ -44,16 +44,18 @@ def bare_name(table: str) -> str:
 
 
 def split_table(table: str) -> tuple[str, str]:
-    """Database and owner in a table's name, each "" when it is not there."""
+    """Return database and owner of a table's name, each "" if it is missing."""
     match = _TABLE.fullmatch(table)
     assert match is not None
     return match["database"] or "", match["owner"] or match["quoted"] or ""
 
 
 def quote(name: str, delimident: bool) -> str:
-    """A column's name, as the catalog has it, for a statement; ``ProgrammingError`` where only DELIMIDENT could
-    express it."""
-    if delimident:  # whatever it is: a reserved word, or one with capitals
+    """Quote a column's name from the catalog for a statement.
+
+    Raises ``ProgrammingError`` if the name needs quotes and DELIMIDENT is not set.
+    """
+    if delimident:  # always: the name may be a reserved word or have capitals
         return '"' + name.replace('"', '""') + '"'
     if needs_no_quotes(name):
         return name
@@ -64,19 +66,20 @@ def quote(name: str, delimident: bool) -> str:
 
 
 def quote_new(name: str, delimident: bool) -> str:
-    """The name of a column that is to be made: as it is under DELIMIDENT, else as Informix folds it."""
+    """Quote the name of a column to be created: as it is under DELIMIDENT, else in lower case as Informix folds
+    it."""
     return quote(name if delimident else name.lower(), delimident)
 
 
 def describe_table(session: Session, table: str) -> Exchange[tuple[Column, ...]]:
-    """The columns of a table, view or synonym, in order. The server's error -206 when there is none."""
+    """Return the columns of a table, view or synonym, in order. The server raises error -206 if there is none."""
     describe = yield from prepare(session, f"SELECT * FROM {table}", 0)
     yield from release_statement(session, describe.statement_id)
     return describe.columns
 
 
 def table_exists(session: Session, table: str) -> Exchange[bool]:
-    """Whether there is such a table, view or synonym."""
+    """Return whether there is such a table, view or synonym."""
     try:
         yield from describe_table(session, table)
     except Error as error:
@@ -89,8 +92,10 @@ def table_exists(session: Session, table: str) -> Exchange[bool]:
 def key_columns(
     session: Session, table: str, columns: Sequence[Column], near: str = "", *, primary: bool = True
 ) -> Exchange[tuple[str, ...]]:
-    """The columns that tell a row of the table from others, as far as the catalog knows: those of the constraint
-    ``near`` that was violated and, with ``primary``, those of the primary key. () where there are none.
+    """Return the columns that identify a row of the table, as far as the catalog knows.
+
+    They are those of the violated constraint ``near`` and, with ``primary``, those of the primary key. () if there
+    are none.
     """
     match = _TABLE.fullmatch(table)
     assert match is not None
@@ -98,11 +103,11 @@ def key_columns(
     owner = match["owner"] or match["quoted"]
     owned = f" AND t.owner = '{owner}'" if owner else ""
     name, constraint = (each.replace("'", "''") for each in (bare_name(table), _last_name(near)))
-    wanted = f"c.constrname = '{constraint}'" + (" OR c.constrtype = 'P'" if primary else "")
+    condition = f"c.constrname = '{constraint}'" + (" OR c.constrtype = 'P'" if primary else "")
     parts = ", ".join(f"i.part{number}" for number in range(1, 17))
     sql = (
         f"SELECT {parts} FROM {catalog}systables t, {catalog}sysconstraints c, {catalog}sysindexes i "
-        f"WHERE t.tabname = '{name}'{owned} AND c.tabid = t.tabid AND ({wanted}) "
+        f"WHERE t.tabname = '{name}'{owned} AND c.tabid = t.tabid AND ({condition}) "
         "AND i.tabid = t.tabid AND i.idxname = c.idxname"
     )
     try:
@@ -124,7 +129,7 @@ def conflict(
     key: Sequence[str],
     near: str,
 ) -> Exchange[str]:
-    """Which staged row violates the constraint ``near`` of the table, as a sentence; "" when that is not found.
+    """Return a sentence on the staged row that violates the constraint ``near`` of the table. "" if none is found.
 
     ``names`` and ``key`` are columns as they are written in statements.
     """
@@ -138,17 +143,17 @@ def conflict(
     shown = list(dict.fromkeys([*key, *unique]))
     both = " AND ".join(f"s.{name} = t.{name}" for name in unique)
     same = " AND ".join(f"s.{name} = t.{name}" for name in key)
-    told = ", ".join(f"s.{name}" for name in shown)
+    selected = ", ".join(f"s.{name}" for name in shown)
     twice = " AND ".join(f"s.{name} = o.{name}" for name in unique)
     other = " AND ".join(f"s.{name} = o.{name}" for name in key)
     for where, sql in (
         (
             f"another row of {table}",
-            f"SELECT FIRST 1 {told} FROM {staging} s, {table} t WHERE {both} AND NOT ({same})",
+            f"SELECT FIRST 1 {selected} FROM {staging} s, {table} t WHERE {both} AND NOT ({same})",
         ),
         (
             "another row of the data",
-            f"SELECT FIRST 1 {told} FROM {staging} s, {staging} o WHERE {twice} AND NOT ({other})",
+            f"SELECT FIRST 1 {selected} FROM {staging} s, {staging} o WHERE {twice} AND NOT ({other})",
         ),
     ):
         try:
@@ -164,12 +169,12 @@ def conflict(
 
 
 def quote_known(name: str, names: Sequence[str]) -> str:
-    """The form in which a column is written among ``names``; "" when it is not there."""
+    """Return how a column is written among ``names``. "" if it is not one of them."""
     return next((each for each in names if each.strip('"').lower() == name.lower()), "")
 
 
 def _last_name(name: str) -> str:
-    """The name itself of ``owner.name``, as errors have it."""
+    """Return the name without the owner in ``owner.name``, as errors report it."""
     return name.rpartition(".")[2].strip().strip("\"'")
 
 
@@ -179,20 +184,20 @@ def map_columns(
     columns: Sequence[str] | Mapping[str, str] | None,
     table: str,
 ) -> list[tuple[str, Column]]:
-    """Which column of the data goes into which column of the table, in the order of the data.
+    """Return which column of the data goes into which column of the table, in the order of the data.
 
     Parameters
     ----------
     schema
-        Of the data.
+        The schema of the data.
     target
-        The table's columns.
+        The columns of the table.
     columns
-        None: by name; upper and lower case are the same, as Informix folds names. A sequence: the table's
-        columns for those of the data, in order. A mapping: from names of the data to names of the table; the
-        data's other columns are not written.
+        None: match by name, ignoring case, as Informix folds names. A sequence: the table's columns for those of the
+        data, in order. A mapping: from names of the data to names of the table; the data's other columns are not
+        written.
     table
-        For errors.
+        The table's name, for errors.
 
     Raises
     ------
@@ -221,14 +226,14 @@ def map_columns(
             raise ProgrammingError(
                 f"{into} could be any of the columns of the table {table} that differ in case only: say columns=..."
             )
-    found = [(name, exact.get(into) or folded.get(into.lower())) for name, into in pairs]
-    unknown = [into for (_, into), (_, column) in zip(pairs, found, strict=True) if column is None]
+    matches = [(name, exact.get(into) or folded.get(into.lower())) for name, into in pairs]
+    unknown = [into for (_, into), (_, column) in zip(pairs, matches, strict=True) if column is None]
     _list_unknown(unknown, f"the table {table}", [column.name for column in target])
-    mapped = [(name, column) for name, column in found if column is not None]
-    for taken, of_what in (([name for name, _ in mapped], "data"), ([c.name for _, c in mapped], "table")):
-        twice = sorted({name for name in taken if taken.count(name) > 1})
+    mapped = [(name, column) for name, column in matches if column is not None]
+    for used, owner in (([name for name, _ in mapped], "data"), ([c.name for _, c in mapped], "table")):
+        twice = sorted({name for name in used if used.count(name) > 1})
         if twice:
-            raise ProgrammingError(f"columns of the {of_what} named twice: {', '.join(twice)}")
+            raise ProgrammingError(f"columns of the {owner} named twice: {', '.join(twice)}")
     if len(set(names)) != len(names):
         raise ProgrammingError("two columns of the data have the same name")
     return mapped
@@ -244,6 +249,6 @@ def _list_unknown(names: Sequence[str], where: str, known: Sequence[str]) -> Non
 
 
 def insert_statement(table: str, columns: Sequence[Column], delimident: bool) -> str:
-    """``INSERT INTO t (a, b) VALUES (?, ?)``."""
+    """Return ``INSERT INTO t (a, b) VALUES (?, ?)``."""
     names = ", ".join(quote(column.name, delimident) for column in columns)
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"

@@ -1,4 +1,4 @@
-"""One load from its first question to its report, as one exchange."""
+"""Run one load, from describing the table to the report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What :meth:`Connection.write_arrow` was asked for, checked."""
+    """The checked arguments of :meth:`Connection.write_arrow`."""
 
     table: str
     schema: pa.Schema
@@ -64,39 +64,40 @@ class WriteRequest:
     group_bytes: int = 1 << 20
     window_bytes: int = 512 << 10
     window_rows: int = 4096
-    object_bytes: int | None = None  # of contents sent ahead, where that is less than the connection says
+    object_bytes: int | None = None  # limits the contents sent without waiting, below the connection's limit
     piece_rows: int = CHUNK_ROWS
 
 
 class _OutOfDate(Error):
-    """What was known of a table does not hold any more."""
+    """The cached columns of a table no longer match the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedTable:
-    """What an earlier load has found out, for :class:`informix_arrow.operations.bulk_insert.Known`."""
+    """A table's columns and INSERT from an earlier load (see
+    :class:`informix_arrow.operations.bulk_insert.CachedTableMetadata`)."""
 
     session: Session
     table: str
-    columns: tuple[Column, ...]  # of the table
+    columns: tuple[Column, ...]  # all columns of the table
     mapped: list[tuple[str, Column]]
-    prepared: PreparedStatement  # the INSERT; it is this load's alone
+    prepared: PreparedStatement  # the INSERT, which only this load uses
     rejects: RejectedRows
 
     @property
     def had_rejections(self) -> bool:
-        """Whether rows were refused."""
+        """True if rows were refused."""
         return len(self.rejects) > 0
 
     def verify(self) -> Exchange[None]:
-        """Ask what the table looks like. ``_OutOfDate`` when that is something else."""
+        """Describe the table again. Raises ``_OutOfDate`` if it has changed."""
         columns = yield from target_table.describe_table(self.session, self.table)
         if columns != self.columns:
             raise _OutOfDate
 
 
 class TableWrite:
-    """Runs a request. ``progress`` is called with rows answered, bytes sent and seconds gone by."""
+    """Runs a write request. ``progress`` is called with the rows confirmed, bytes sent and seconds elapsed."""
 
     def __init__(
         self,
@@ -106,26 +107,26 @@ class TableWrite:
         progress: Callable[[int, int, float], object] | None = None,
     ) -> None:
         self._session, self._request, self._batches = session, request, batches
-        self._replayable_batches: ReplayableIterator[pa.RecordBatch] | None = (
-            None  # the batches, as long as they may be needed once more
-        )
+        # The batches, as long as the load may have to start again.
+        self._replayable_batches: ReplayableIterator[pa.RecordBatch] | None = None
         self._progress = progress
         self._began = time.monotonic()
         self._rejects = RejectedRows(request.schema)
         self._loader: Loader | None = None
         self._feed: ArrowRowSource | None = None
         self._target: tuple[Column, ...] = ()
-        self._staging = ""  # temporary table to be dropped
+        self._staging = ""  # temporary table to drop after a failure
         self._created = False
-        self._emptied = False  # for good
+        self._emptied = False  # by TRUNCATE, which cannot be undone
         self._updated = 0
         self._dropped: tuple[str, ...] = ()
 
     def run(self) -> Exchange[WriteReport]:
-        """Do it all. On an error everything since the last commit is undone, where the database can.
+        """Run the load. On an error everything since the last commit is undone, if the database can.
 
-        Into a table that was loaded before, rows go by what is known of it. Where that is out of date, or may be,
-        because a row was refused by it, the rows sent so far are undone and everything is asked for anew.
+        A table that was loaded before is not described again. If the cached description turns out to be out of
+        date, or may be because a row was refused, the rows sent so far are undone and the load starts again
+        without it.
         """
         report(self._session, "load", self._request.table)
         known = self._find_cached_table()
@@ -175,15 +176,13 @@ class TableWrite:
         )
 
     def _find_cached_table(self) -> _CachedTable | None:
-        """What the last load into this table has left, if this one may go by it."""
+        """Return the cached table of the last load into it. None if this load cannot use it."""
         session, request = self._session, self._request
         columns = session.statements.tables.get(request.table)
         if (
             columns is None
             or request.mode != "append"
-            or isinstance(
-                self._batches, AsyncBatchSource | SharedBatchSource
-            )  # which nobody can have once more
+            or isinstance(self._batches, AsyncBatchSource | SharedBatchSource)  # they cannot be replayed
             or not session.logged
             or session.transaction not in (TransactionStatus.NONE, TransactionStatus.OPEN)
         ):
@@ -192,7 +191,7 @@ class TableWrite:
             mapped = target_table.map_columns(request.schema, columns, request.columns, request.table)
             self._check(mapped)
             mapped, sql = self._insert(request.table, mapped)
-        except Error:  # it may be the table that has changed
+        except Error:  # the table may have changed
             return None
         if any(_is_smart(column.type) for _, column in mapped):
             return None
@@ -215,8 +214,10 @@ class TableWrite:
             raise
 
     def _out_of_date(self, error: Exception) -> bool:
-        """Whether ``error`` may come of what was known of the table: the server does not know the statement any more,
-        or a value was refused here."""
+        """Return whether ``error`` may come from an outdated description of the table.
+
+        That is so if the server no longer knows the statement, or if a value was refused before it was sent.
+        """
         loader = self._loader
         return (
             isinstance(error, Error)
@@ -233,7 +234,7 @@ class TableWrite:
 
     @property
     def outcome(self) -> LoadOutcome:
-        """How far it is, or was when it failed."""
+        """The progress of the load, up to its failure if it failed."""
         return self._loader.outcome if self._loader else LoadOutcome()
 
     # ---- the load ------------------------------------------------------------------------------------------
@@ -285,7 +286,7 @@ class TableWrite:
         )
 
     def _make_table(self, scope: LoadTransaction) -> Exchange[None]:
-        """Make the table, in the place of an old one if the mode says so."""
+        """Create the table if the mode says so, in place of an existing one for ``replace``."""
         request = self._request
         exists = False
         if request.mode != "create":
@@ -304,14 +305,15 @@ class TableWrite:
         )
         self._check(self._new_types(schema))
         if exists:
-            kept = yield from self._clear_old_table(scope, schema)
-            if kept:
+            emptied = yield from self._clear_old_table(scope, schema)
+            if emptied:
                 return
         yield from self._execute(sql)
         self._created = True
 
     def _clear_old_table(self, scope: LoadTransaction, schema: pa.Schema) -> Exchange[bool]:
-        """Empty the table that is to be replaced where it has the same columns (True), else drop it."""
+        """Empty the table to be replaced and return True if it has the same columns. Otherwise drop it and return
+        False."""
         session, request = self._session, self._request
         columns = yield from target_table.describe_table(session, request.table)
         refers = yield from table_dependencies.referring_foreign_keys(session, request.table)
@@ -336,11 +338,13 @@ class TableWrite:
         return False
 
     def _new_declared(self, schema: pa.Schema) -> list[tuple[str, str, pa.DataType | None]]:
-        """Name and declared type of the columns that the new table would have, and the Arrow type of those whose
-        declaration was made up from it."""
+        """Return name and declared type of the columns that the new table would have.
+
+        If the type was derived from the data's Arrow type, that is the third item. Otherwise it is None.
+        """
         request = self._request
-        given = {name.lower() for name in request.types} | {(request.serial or "").lower()}
-        made = create_table.new_columns(
+        declared_names = {name.lower() for name in request.types} | {(request.serial or "").lower()}
+        columns = create_table.new_columns(
             schema, types=request.types, primary_key=request.primary_key, serial=request.serial
         )
         fields = {each.name: each for each in schema}
@@ -350,15 +354,18 @@ class TableWrite:
                 text,
                 None
                 if name not in fields
-                or name.lower() in given
+                or name.lower() in declared_names
                 or b"informix.type" in (fields[name].metadata or {})
                 else fields[name].type,
             )
-            for name, text, _ in made
+            for name, text, _ in columns
         ]
 
     def _new_types(self, schema: pa.Schema) -> list[tuple[str, Column]]:
-        """The data's columns and what is to become of them, as far as the text of a type tells."""
+        """Return the data's columns and the new table's columns for them.
+
+        Columns of user-defined types are left out, because their text does not describe them.
+        """
         request = self._request
         declared = {
             name: text
@@ -366,20 +373,19 @@ class TableWrite:
                 schema, types=request.types, primary_key=request.primary_key, serial=request.serial
             )
         }
-        names = (
-            list(request.columns) if isinstance(request.columns, Mapping) else request.schema.names
-        )  # of the data, in the order of ``schema``
-        found = []
+        # The columns of the data, in the order of ``schema``.
+        names = list(request.columns) if isinstance(request.columns, Mapping) else request.schema.names
+        columns = []
         for source, field_ in zip(names, schema, strict=True):
             try:
                 ct = ColumnType.parse_sql(declared[field_.name])
-            except ValueError:  # a type of the database's own: its DESCRIBE will tell
+            except ValueError:  # a user-defined type: only DESCRIBE knows what it is
                 continue
-            found.append((source, Column(field_.name, ct)))
-        return found
+            columns.append((source, Column(field_.name, ct)))
+        return columns
 
     def _empty_table(self, scope: LoadTransaction) -> Exchange[None]:
-        # TRUNCATE cannot be followed by anything but COMMIT or ROLLBACK; DELETE can, and is undone.
+        # After TRUNCATE a transaction allows only COMMIT or ROLLBACK. DELETE has no such limit and can be undone.
         table = self._request.table
         if scope.kind is not LoadTransactionKind.NONE and self._request.commit_every is None:
             yield from self._execute(f"DELETE FROM {table}")
@@ -390,7 +396,7 @@ class TableWrite:
         self._emptied = True
 
     def _new_columns(self) -> pa.Schema:
-        """The schema of a table to be made: the data's, under the names that ``columns`` gives."""
+        """Return the schema of a table to be created: that of the data, under the names that ``columns`` gives."""
         schema, columns = self._request.schema, self._request.columns
         if self._request.time_zone is not None:
             schema = pa.schema([_without_zone(each) for each in schema])
@@ -408,8 +414,8 @@ class TableWrite:
     def _insert(
         self, table: str, mapped: Sequence[tuple[str, Column]]
     ) -> tuple[list[tuple[str, Column]], str]:
-        """The columns in the order of the INSERT, and its text."""
-        # BLOB and CLOB first: their locators stand in front of the values that the encoder writes.
+        """Return the columns in the order of the INSERT, and its text."""
+        # BLOB and CLOB come first, because their locators precede the values that the encoder writes.
         ordered = sorted(mapped, key=lambda each: not _is_smart(each[1].type))
         columns = [column for _, column in ordered]
         return ordered, target_table.insert_statement(table, columns, self._request.delimident)
@@ -429,10 +435,10 @@ class TableWrite:
             prepared = yield from acquire(session, sql, len(mapped), anew=True)
         describe = prepared.describe
         try:
-            if len(describe.columns) == len(mapped):  # the INSERT's own word on its columns counts
+            if len(describe.columns) == len(mapped):  # the types that the INSERT reports take precedence
                 mapped = [
-                    (name, Column(column.name, told.type))
-                    for (name, column), told in zip(mapped, describe.columns, strict=True)
+                    (name, Column(column.name, described.type))
+                    for (name, column), described in zip(mapped, describe.columns, strict=True)
                 ]
             framing = session.framing
             converters = [self._converter(name, column) for name, column in mapped]
@@ -480,8 +486,11 @@ class TableWrite:
     def _object_loader(
         self, scope: LoadTransaction, table: str, job: LoadSpec, feed: ArrowRowSource
     ) -> Exchange[ObjectLoader]:
-        """The loader for rows with BLOB and CLOB values: ahead of the answers where a failure can be undone, or ends
-        nothing, and the server says how its objects are made."""
+        """Return the loader for rows with BLOB and CLOB values.
+
+        It sends contents without waiting for replies if a failure can be undone or does not end the load, and if
+        the server reports how the objects of the columns are created.
+        """
         session, request = self._session, self._request
         job = replace(job, window_bytes=1, window_rows=1)
         names = [each.column.name for each in feed.converters]
@@ -499,7 +508,8 @@ class TableWrite:
         return ObjectLoader(session, job, feed, scope, self._report_progress, objects)
 
     def _row_frame(self, statement_id: int, converters: Sequence[Converter]) -> tuple[bytes, bytes]:
-        """What stands before and behind a row in BIND form: nothing where each finds a statement of its own."""
+        """Return the bytes before and after each row in BIND form. Both are empty for rows with BLOB or CLOB
+        values."""
         framing = self._session.framing
         if any(each.content for each in converters):
             return b"", b""
@@ -518,13 +528,13 @@ class TableWrite:
             self._progress(outcome.answered, outcome.bytes, time.monotonic() - self._began)
 
     def _execute(self, sql: str) -> Exchange[int]:
-        """Run a statement of our own; the rows it touched."""
+        """Run a statement of the driver's own and return the number of rows that it changed."""
         return (yield from merge.execute(self._session, sql))
 
     # ---- when it fails -------------------------------------------------------------------------------------
 
     def _undo(self, scope: LoadTransaction, error: Exception) -> Exchange[None]:
-        """Undo what can be undone, and say in the error what is left of the load."""
+        """Undo what can be undone, and append to the error what remains of the load."""
         session = self._session
         if not session.usable_after(error):
             if is_connection_lost(error):
@@ -535,7 +545,7 @@ class TableWrite:
             if self._staging:
                 yield from self._drop_staging()
             yield from self._name_row(error)
-        except Error as another:  # the connection broke over it
+        except Error as another:  # the connection was lost meanwhile
             if is_connection_lost(another):
                 add_text(another, self._connection_lost_message(scope))
             raise another from error
@@ -552,7 +562,7 @@ class TableWrite:
                 raise
 
     def _name_row(self, error: Exception) -> Exchange[None]:
-        """Put number and key of the row that ended the load into its error."""
+        """Prefix the error with number and key of the row that ended the load."""
         if self._feed is None or self._feed.failed_row is None or self._feed.failed_row[2] is not error:
             return
         request = self._request
@@ -563,7 +573,7 @@ class TableWrite:
         self._feed.describe_failed_row(self._data_names(key))
 
     def _data_names(self, key: Sequence[str]) -> tuple[str, ...]:
-        """Names in the data of some of the table's columns."""
+        """Return the data's names for some of the table's columns."""
         assert self._feed is not None
         names = {each.column.name.lower(): each.source for each in self._feed.converters}
         return tuple(names[name.lower()] for name in key if name.lower() in names)
@@ -587,7 +597,10 @@ class TableWrite:
                 f"{stay}{before}"
             )
         if outcome.commits:
-            return f"What was not committed is undone; {self._commit_summary()}, in the order of the data, stay.{before}"
+            return (
+                f"What was not committed is undone; {self._commit_summary()}, in the order of the data, "
+                f"stay.{before}"
+            )
         if scope.kind is LoadTransactionKind.SAVEPOINT:
             return "Nothing of this load is in the table; the transaction is open as it was before."
         return f"The load was rolled back: nothing of it is in the table.{before}"
@@ -618,13 +631,15 @@ def _without_zone(field_: pa.Field) -> pa.Field:
     return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
 
 
-def _choose_method(wanted: str, converters: Sequence[Converter], known: str = "") -> str:
-    """The way to take: an insert cursor takes no large objects, collections, rows or opaque types. ``known`` is the way
-    that the last load took."""
+def _choose_method(requested: str, converters: Sequence[Converter], last_method: str = "") -> str:
+    """Return the load method. An insert cursor does not take large objects, collections, rows or opaque types.
+
+    ``last_method`` is the method of the last load into the table.
+    """
     odd = next((each for each in converters if not _can_be_put(each)), None)
     if odd is None:
-        return "pipeline" if wanted == "auto" and known == "pipeline" else wanted
-    if wanted == "put":
+        return "pipeline" if requested == "auto" and last_method == "pipeline" else requested
+    if requested == "put":
         raise NotSupportedError(
             f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "
             "leave method= at 'auto'",
@@ -634,7 +649,7 @@ def _choose_method(wanted: str, converters: Sequence[Converter], known: str = ""
 
 
 def _is_smart(ct: ColumnType) -> bool:
-    """Whether a column is a BLOB or CLOB."""
+    """Return whether a column is a BLOB or CLOB."""
     return ct.is_large_object and ct.code not in (TypeCode.BYTE, TypeCode.TEXT)
 
 

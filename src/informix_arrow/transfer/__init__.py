@@ -1,7 +1,7 @@
-"""Whole databases into directories and back, in the layout of dbexport and dbimport.
+"""Export whole databases to directories and import them, in the layout of dbexport and dbimport.
 
-A directory ``<database>.exp`` holds ``<database>.sql``, which says in SQL what the database is made of, and a file for
-each table: ``.unl``, as dbexport writes it, or ``.parquet``. See docs/transfer.md.
+A directory ``<database>.exp`` holds ``<database>.sql``, the SQL that creates the database, and a file for each
+table: ``.unl``, as dbexport writes it, or ``.parquet``. See docs/transfer.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a database is made of, as SQL that makes it again. What has no place there is listed."""
+"""Describe a database as the SQL that creates it. Objects that cannot be expressed are listed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..connection import Connection
 from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
 
-# Names that the server made: they hold numbers of tables, which are others in a copy.
+# Names that the server generated. They contain table numbers, which differ in a copy.
 _GENERATED_NAME = re.compile(r"[purcn]?\d+_\d+")
-_ABSENT = (-206, -217, -272, -329, -387)  # a catalogue table that a release lacks, or that may not be read
+_ABSENT = (-206, -217, -272, -329, -387)  # the catalogue table does not exist, or may not be read
 _PRIVILEGES = {
     "s": "select",
     "u": "update",
@@ -30,7 +30,7 @@ _FIRST_USER_TABLE = 100
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """A table: how it is made, read and sized."""
+    """A table: its CREATE TABLE statement, its names and its sizes."""
 
     owner: str
     name: str
@@ -48,7 +48,7 @@ class TableDescription:
 
 @dataclass(slots=True)
 class DatabaseDescription:
-    """A database: statements in the order in which they can be run, around its tables."""
+    """A database: its tables, and the statements to run before and after they are created, in order."""
 
     database: str
     before: list[str] = field(default_factory=list)
@@ -68,8 +68,8 @@ class _Describer:
         self._description = DatabaseDescription("")
 
     def run(self) -> DatabaseDescription:
-        made, connection = self._description, self._connection
-        made.database = str(connection.adbc_current_catalog)
+        description, connection = self._description, self._connection
+        description.database = str(connection.adbc_current_catalog)
         listed = connection.tables().to_pylist()
         tables = [each for each in listed if each["table_type"] == "TABLE"]
         self._types(tables)
@@ -79,12 +79,12 @@ class _Describer:
         indexes: list[str] = []
         for table in sorted(tables, key=lambda each: each["table_id"]):
             if not needs_no_quotes(table["table_name"]) or table["table_name"] != table["table_name"].lower():
-                made.omitted.append(
+                description.omitted.append(
                     f"table {table['table_name']!r} with its rows: its name needs DELIMIDENT, rename it first"
                 )
                 continue
-            made.tables.append(self._table(table, keys, foreign, indexes))
-        made.after += [*keys, *indexes, *foreign]
+            description.tables.append(self._table(table, keys, foreign, indexes))
+        description.after += [*keys, *indexes, *foreign]
         self._views(listed)
         self._synonyms(listed)
         self._routines()
@@ -92,8 +92,8 @@ class _Describer:
         self._privileges()
         for each in listed:
             if each["table_type"] not in ("TABLE", "VIEW", "SYNONYM", "PRIVATE SYNONYM", "SYSTEM TABLE"):
-                made.omitted.append(f"{each['table_type'].lower()} {each['table_name']}")
-        return made
+                description.omitted.append(f"{each['table_type'].lower()} {each['table_name']}")
+        return description
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
@@ -131,7 +131,8 @@ class _Describer:
         return text if column["is_nullable"] else f"{text} not null"
 
     def _next_serial(self, table: str, column: str) -> str:
-        """``(103)``: where numbering goes on. A server tells it only where rows do: behind the greatest number."""
+        """Return where numbering continues, such as ``(103)``: after the largest number, as the server does not
+        report it."""
         ((most,),) = self._rows(f"SELECT MAX({column}) FROM {table}")
         return f"({most + 1})" if most is not None and 0 < most < 2**31 - 1 else ""
 
@@ -169,7 +170,7 @@ class _Describer:
                 )
             if first["constraint_type"] is None or not _GENERATED_NAME.fullmatch(index_name.strip()):
                 if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
-                    continue  # the constraint makes one of its own
+                    continue  # the constraint creates its own index
                 kind = ("unique " if first["is_unique"] else "") + (
                     "cluster " if first["is_clustered"] else ""
                 )
@@ -189,21 +190,22 @@ class _Describer:
         for name, parts in by_name.items():
             parts.sort(key=lambda part: part["ordinal_position"])
             first = parts[0]
-            here = ", ".join(part["column_name"] for part in parts)
-            there = ", ".join(part["referenced_column_name"] for part in parts)
+            columns = ", ".join(part["column_name"] for part in parts)
+            referenced = ", ".join(part["referenced_column_name"] for part in parts)
             target = f'"{first["referenced_table_schema"].strip()}".{first["referenced_table_name"]}'
             cascade = " on delete cascade" if first["delete_rule"] == "CASCADE" else ""
             named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
             foreign.append(
-                f"alter table {sql} add constraint foreign key ({here}) references {target} ({there}){cascade}{named}"
+                f"alter table {sql} add constraint foreign key ({columns}) references {target} ({referenced})"
+                f"{cascade}{named}"
             )
 
     def _checks(self, sql: str, tabid: int, keys: list[str]) -> None:
-        found = self._rows_if_exists(
+        rows = self._rows_if_exists(
             "SELECT k.constrid, k.constrname, c.seqno, c.checktext FROM sysconstraints k, syschecks c "
             f"WHERE k.tabid = {tabid} AND c.constrid = k.constrid AND c.type = 'T' ORDER BY 1, 3"
         )
-        for (_, name), text in _join_pieces(found, 2):
+        for (_, name), text in _join_pieces(rows, 2):
             named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
             text = text.strip()
             keys.append(
@@ -213,7 +215,7 @@ class _Describer:
     # ---- everything else -------------------------------------------------------------------------------------------
 
     def _types(self, tables: list[dict[str, Any]]) -> None:
-        """DISTINCT types of columns; other types of users are listed."""
+        """Add the DISTINCT types of columns. Other user-defined types are listed as omitted."""
         declarations: dict[str, str] = {}
         for table in tables:
             if not needs_no_quotes(table["table_name"]):
@@ -230,18 +232,18 @@ class _Describer:
         self._description.before += [
             f"create distinct type {name} as {source}" for name, source in declarations.items()
         ]
-        found = self._rows_if_exists("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
-        for name, mode in found:
+        rows = self._rows_if_exists("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
+        for name, mode in rows:
             if mode in ("D", "R") and name and name not in declarations:
                 kind = "distinct" if mode == "D" else "row"
                 self._description.omitted.append(f"{kind} type {name}")
 
     def _sequences(self) -> None:
-        found = self._rows_if_exists(
+        rows = self._rows_if_exists(
             "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
             "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
         )
-        for owner, name, start, step, least, most, cycle, cache in found:
+        for owner, name, start, step, least, most, cycle, cache in rows:
             self._description.before.append(
                 f'create sequence "{owner}".{name} increment by {step} start with {start} maxvalue {most} '
                 f"minvalue {least} {'cycle' if cycle == '1' else 'nocycle'} {f'cache {cache}' if cache else 'nocache'}"
@@ -249,10 +251,10 @@ class _Describer:
             self._description.omitted.append(f"position of the sequence {name}: it begins at {start} again")
 
     def _views(self, listed: list[dict[str, Any]]) -> None:
-        found = self._rows_if_exists(
+        rows = self._rows_if_exists(
             f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
         )
-        texts = dict(_join_pieces(found, 1))
+        texts = dict(_join_pieces(rows, 1))
         for each in listed:
             if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
                 self._description.omitted.append(
@@ -262,40 +264,40 @@ class _Describer:
 
     def _synonyms(self, listed: list[dict[str, Any]]) -> None:
         names = {each["table_id"]: each for each in listed}
-        found = self._rows_if_exists("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
-        for tabid, target in found:
-            here, there = names.get(tabid), names.get(target)
-            if here is None:
+        rows = self._rows_if_exists("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
+        for tabid, target in rows:
+            synonym, base = names.get(tabid), names.get(target)
+            if synonym is None:
                 continue
-            if there is None:
+            if base is None:
                 self._description.omitted.append(
-                    f"synonym {here['table_name']}: it is for a table of another database"
+                    f"synonym {synonym['table_name']}: it is for a table of another database"
                 )
                 continue
-            kind = "private " if here["table_type"] == "PRIVATE SYNONYM" else ""
+            kind = "private " if synonym["table_type"] == "PRIVATE SYNONYM" else ""
             self._description.after.append(
-                f'create {kind}synonym "{here["table_schema"].strip()}".{here["table_name"]} '
-                f'for "{there["table_schema"].strip()}".{there["table_name"]}'
+                f'create {kind}synonym "{synonym["table_schema"].strip()}".{synonym["table_name"]} '
+                f'for "{base["table_schema"].strip()}".{base["table_name"]}'
             )
 
     def _routines(self) -> None:
-        found = self._rows_if_exists(
+        rows = self._rows_if_exists(
             "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
             "WHERE p.mode IN ('O', 'D', 'R', 'T') AND b.procid = p.procid AND b.datakey = 'T' ORDER BY 1, 3"
         )
-        for (_, name), text in _join_pieces(found, 2):
+        for (_, name), text in _join_pieces(rows, 2):
             if text.strip():
                 self._description.after += _clean([text])
             else:
                 self._description.omitted.append(f"routine {name}: the catalogue does not tell its text")
 
     def _triggers(self) -> None:
-        found = self._rows_if_exists(
+        rows = self._rows_if_exists(
             "SELECT g.trigid, g.trigname, b.datakey, b.seqno, b.data FROM systriggers g, systrigbody b "
             "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
         )
         texts: dict[int, dict[str, str]] = {}
-        for trigid, _, key, _, data in found:
+        for trigid, _, key, _, data in rows:
             parts = texts.setdefault(trigid, {"D": "", "A": ""})
             parts[key] += data
         self._description.after += _clean(
@@ -303,13 +305,13 @@ class _Describer:
         )
 
     def _privileges(self) -> None:
-        there = {table.tabid: table for table in self._description.tables}
-        found = self._rows_if_exists(
+        tables = {table.tabid: table for table in self._description.tables}
+        rows = self._rows_if_exists(
             "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
             f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
         )
-        for tabid, grantee, letters in found:
-            table = there.get(tabid)
+        for tabid, grantee, letters in rows:
+            table = tables.get(tabid)
             if table is None or grantee == table.owner:
                 continue
             for grantable in (False, True):
@@ -326,7 +328,7 @@ class _Describer:
             if "*" in letters:
                 self._description.omitted.append(f"privileges of {grantee} on single columns of {table.sql}")
         for table in self._description.tables:
-            if not any(tabid == table.tabid and grantee == "public" for tabid, grantee, _ in found):
+            if not any(tabid == table.tabid and grantee == "public" for tabid, grantee, _ in rows):
                 self._description.after.append(f'revoke all on {table.sql} from "public"')
         users = self._rows_if_exists("SELECT u.username, u.usertype FROM sysusers u ORDER BY 1")
         names = [name for name, kind in users if name not in ("public", "informix") and kind in "CRDG"]
@@ -335,15 +337,15 @@ class _Describer:
                 f"users, roles and their privileges on the database: {', '.join(names)}"
             )
 
-    # ---- asking ----------------------------------------------------------------------------------------------------
+    # ---- queries ---------------------------------------------------------------------------------------------------
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        found = self._connection.read_arrow(sql, char_padding="keep")
-        columns = [column.to_pylist() for column in found.columns]
+        table = self._connection.read_arrow(sql, char_padding="keep")
+        columns = [column.to_pylist() for column in table.columns]
         return list(zip(*columns, strict=True))
 
     def _rows_if_exists(self, sql: str) -> list[tuple[Any, ...]]:
-        """Rows of the catalogue, names without their blanks; none where a release has no such table."""
+        """Return rows of the catalogue, with trailing blanks removed. No rows if a release has no such table."""
         try:
             rows = self._rows(sql)
         except Error as error:
@@ -353,7 +355,7 @@ class _Describer:
                 f"what {re.findall(r'FROM (?:systables t, )?(sys[a-z]+)', sql)[0]} tells: {error}"
             )
             return []
-        # The last column may be a piece of a text, whose blanks count.
+        # The last column may be a piece of a text, in which blanks are significant.
         return [
             (*(value.rstrip(" ") if isinstance(value, str) else value for value in row[:-1]), row[-1])
             for row in rows
@@ -361,14 +363,14 @@ class _Describer:
 
 
 def _width(column: dict[str, Any]) -> int:
-    """Bytes of a column in an index, about: nobody but a reader of the file goes by it."""
+    """Return about how many bytes a column takes in an index. It is only information for readers of the file."""
     if column["character_maximum_length"]:
         return int(column["character_maximum_length"])
     return (column["numeric_precision"] + 3) // 2 if column["numeric_precision"] else 8
 
 
 def _join_pieces(rows: Sequence[tuple[Any, ...]], key: int) -> list[tuple[tuple[Any, ...], str]]:
-    """Texts that the catalogue keeps in pieces, by the first ``key`` columns; pieces come in their order, last."""
+    """Join texts that the catalogue stores in pieces, by the first ``key`` columns. The piece is the last column."""
     texts: dict[tuple[Any, ...], str] = {}
     for row in rows:
         texts[row[:key]] = texts.get(row[:key], "") + (row[-1] or "")
@@ -376,5 +378,5 @@ def _join_pieces(rows: Sequence[tuple[Any, ...]], key: int) -> list[tuple[tuple[
 
 
 def _clean(texts: Iterable[str]) -> list[str]:
-    """Statements without the semicolons and blanks that the catalogue keeps behind them."""
+    """Remove the trailing semicolons and blanks that the catalogue stores with statements."""
     return [text.strip().rstrip(";").rstrip() for text in texts]

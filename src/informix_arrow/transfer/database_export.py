@@ -1,4 +1,4 @@
-"""A database into a directory."""
+"""Export a database to a directory."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ FORMATS = ("parquet", "unl")
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What :func:`export_database` did.
+    """The outcome of :func:`export_database`.
 
     Attributes
     ----------
     database
         The database's name.
     directory
-        The directory that was made, ``<database>.exp``.
+        The directory that was created, ``<database>.exp``.
     tables
-        Rows of each table, by its name as SQL has it: ``"owner".t``.
+        Number of rows of each table, by its name as SQL has it: ``"owner".t``.
     omitted
-        What the export does not hold, one text each.
+        What the export does not contain, one text each.
     """
 
     database: str
@@ -61,40 +61,40 @@ def export_database(
     lock: bool = False,
     progress: Progress | None = None,
 ) -> ExportReport:
-    """Write a whole database into ``directory/<database>.exp``, in the layout of dbexport.
+    """Write a whole database to ``directory/<database>.exp``, in the layout of dbexport.
 
     Parameters
     ----------
     connection
-        A connection to the database, with its privileges: SELECT on every table.
+        A connection to the database whose user has the SELECT privilege on every table.
     directory
-        Where the directory is made. It appears under its name when it is whole.
+        Where to create the directory. It gets its name once it is complete.
     format
-        ``"unl"`` is what dbimport reads, dates as ``MDY4/``, text in UTF-8. ``"parquet"`` is the same but for the
+        ``"unl"`` is what dbimport reads, with dates as ``MDY4/`` and text in UTF-8. ``"parquet"`` differs only in the
         tables' files.
     lock
-        Lock all tables in share mode while they are read, so that they are of one moment: nobody can write then.
-        Without it each table is of the moment when it was read.
+        Lock all tables in share mode while they are read, so that they are consistent with each other. Nobody can
+        write meanwhile. Without it each table is as of the time it was read.
     progress
-        Called with the rows and bytes so far.
+        Called with the number of rows and bytes so far.
 
     Raises
     ------
     InterfaceError
         The directory exists, or the connection has no database.
     Error
-        What reading raises; nothing is left under the directory's name.
+        Any error of reading. Nothing is left under the directory's name.
     """
     if format not in FORMATS:
         raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
-    made = describe(connection)
-    target = Path(directory) / f"{made.database}.exp"
+    description = describe(connection)
+    target = Path(directory) / f"{description.database}.exp"
     rows: dict[str, int] = {}
     with _new_directory(target) as part:
         entries = []
-        with _locked_tables(connection, made, lock):
+        with _locked_tables(connection, description, lock):
             done = [0, 0]
-            for table in made.tables:
+            for table in description.tables:
                 file = part / file_name(table.name, table.tabid, f".{format}")
                 count = _table(connection, table, file, format)
                 done[0] += count
@@ -114,22 +114,27 @@ def export_database(
                     )
                 )
         schema = SchemaFile(
-            made.database, "|", tuple(made.before), tuple(entries), tuple(made.after), tuple(made.omitted)
+            description.database,
+            "|",
+            tuple(description.before),
+            tuple(entries),
+            tuple(description.after),
+            tuple(description.omitted),
         )
-        (part / f"{made.database}.sql").write_text(schema.text(), encoding="utf-8")
-    return ExportReport(made.database, target, rows, tuple(made.omitted))
+        (part / f"{description.database}.sql").write_text(schema.text(), encoding="utf-8")
+    return ExportReport(description.database, target, rows, tuple(description.omitted))
 
 
 @contextmanager
 def _new_directory(target: Path) -> Iterator[Path]:
-    """A directory that gets its name when all went well."""
+    """Yield a temporary directory that gets its name when the block succeeds."""
     if target.exists():
         raise InterfaceError(f"{target} exists already: remove it, or choose another directory")
     part = target.with_name(f"{target.name}.part")
     part.mkdir(parents=True, exist_ok=True)
     with _directory_lock(part):
         try:
-            _empty(part)  # of an export that was killed
+            _empty(part)  # files of an export that was killed
             yield part
         except BaseException:
             _empty(part)
@@ -145,8 +150,10 @@ def _empty(directory: Path) -> None:
 
 @contextmanager
 def _directory_lock(directory: Path) -> Iterator[None]:
-    """Keep others out of a directory for the block, wherever directories can be locked; elsewhere one that has
-    something in it is somebody else's. ``InterfaceError`` when it is."""
+    """Lock a directory for the block. Raises ``InterfaceError`` if another export uses it.
+
+    On systems without directory locks, a directory that is not empty counts as used.
+    """
     busy = f"{directory}: another export is writing to it"
     if fcntl is None:
         if any(directory.iterdir()):
@@ -165,12 +172,12 @@ def _directory_lock(directory: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked_tables(connection: Connection, made: DatabaseDescription, lock: bool) -> Iterator[None]:
+def _locked_tables(connection: Connection, description: DatabaseDescription, lock: bool) -> Iterator[None]:
     if not lock:
         yield
         return
     with connection.transaction(force_rollback=True):
-        for table in made.tables:
+        for table in description.tables:
             connection.execute(f"LOCK TABLE {table.sql} IN SHARE MODE")
         yield
 

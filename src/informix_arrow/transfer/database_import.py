@@ -1,4 +1,4 @@
-"""A directory of an export, ours or dbexport's, into a database."""
+"""Import an export's directory, written by this package or dbexport, into a database."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _NO_DATABASE = -329
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SYSTEM = "sysmaster"
 Connect = Callable[[str], Connection]
-"""Opens a connection to the database of a name."""
+"""Opens a connection to the named database."""
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What :func:`import_database` did.
+    """The outcome of :func:`import_database`.
 
     Attributes
     ----------
     directory
         The directory that was read.
     tables
-        Rows of each table, by its name as SQL has it. They are as many as the export says.
+        Number of rows of each table, by its name as SQL has it. It equals the export's row count.
     statements
-        Statements that ran besides those that made the tables: keys, indexes, views, routines, triggers, privileges.
+        Number of statements that ran after the tables were loaded: keys, indexes, views, routines, triggers and so on.
     refused
-        Statements that the server refused, with its reason: what they make is not there.
+        Statements that the server refused, each with the reason. The objects that they create are missing.
     """
 
     directory: Path
@@ -59,42 +59,45 @@ def import_database(
     join_lines: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Make the tables of an export in an empty database, load them, and make what belongs to them.
+    """Create the tables of an export in an empty database, load them, and create the objects that depend on them.
 
-    The order is: types and sequences, tables, their rows; then keys, indexes, views, routines, triggers and
-    privileges, as they stand in the file; row counts are compared with those of the export; UPDATE STATISTICS.
+    The order is: types and sequences, tables, their rows, then keys, indexes, views, routines, triggers and
+    privileges in the order of the file. Then row counts are compared with those of the export, and UPDATE
+    STATISTICS runs.
 
     Parameters
     ----------
     directory
-        ``<database>.exp``, of :func:`export_database` or dbexport, or the directory in which it is.
+        ``<database>.exp``, of :func:`export_database` or dbexport, or the directory that contains it.
     connection
         A connection to an empty database, of any name, in autocommit. :func:`open_or_create` makes one.
     encoding, dbdate, dbcentury, dbmoney, join_lines
-        How ``.unl`` files are written, as of :func:`informix_arrow.unl.read_unl`.
+        The format of the ``.unl`` files, as in :func:`informix_arrow.unl.read_unl`.
     progress
-        Called with the rows and bytes so far.
+        Called with the number of rows and bytes so far.
 
     Returns
     -------
     ImportReport
-        What was made. A statement behind the tables that the server refuses does not end the import: look at
-        ``refused``.
+        What was created. A statement after the tables that the server refuses does not end the import: see ``refused``.
 
     Raises
     ------
     InterfaceError
-        The database is not empty, or the directory is none of an export.
+        The database is not empty, or the directory contains no export.
     DataError
-        A file does not fit its table, or has not as many rows as the export says.
+        A file does not fit its table, or its number of rows differs from the export's.
     Error
-        A table cannot be made or loaded. What was made until then is there.
+        A table cannot be created or loaded. What was created before remains.
     """
     where, schema, text_encoding = _read(Path(directory), encoding)
-    there = [each["table_name"] for each in connection.tables().to_pylist() if each["table_type"] == "TABLE"]
-    if there:
+    existing = [
+        each["table_name"] for each in connection.tables().to_pylist() if each["table_type"] == "TABLE"
+    ]
+    if existing:
         raise InterfaceError(
-            f"the database {connection.adbc_current_catalog} is not empty, it has {len(there)} tables ({there[0]}): "
+            f"the database {connection.adbc_current_catalog} is not empty, it has {len(existing)} tables "
+            f"({existing[0]}): "
             "import into a new one"
         )
     for table in schema.tables:
@@ -133,10 +136,10 @@ def import_database(
 
 
 def open_or_create(connect: Connect, database: str) -> Connection:
-    """A connection in autocommit to a database, which is made, with a log and in UTF-8, when there is none.
+    """Return a connection in autocommit to a database. If it does not exist, create it with a log and in UTF-8.
 
-    ``connect`` opens a connection to the database of a name. A new database gets the locale of the session that makes
-    it: ``connect`` asks for one by ``DB_LOCALE``, if it is to have another.
+    ``connect`` opens a connection to the named database. A new database gets the locale of the session that
+    creates it. For another locale, ``connect`` must ask for it with ``DB_LOCALE``.
     """
     if not _NAME.fullmatch(database):
         raise InterfaceError(f"{database!r} is no name of a database")
@@ -151,20 +154,20 @@ def open_or_create(connect: Connect, database: str) -> Connection:
 
 
 def _read(directory: Path, encoding: str | None) -> tuple[Path, SchemaFile, str]:
-    """The export in a directory, and the code set of its texts."""
+    """Find and parse the export in a directory. Returns its directory, its contents and the code set of its texts."""
     if not directory.is_dir():
         raise InterfaceError(f"{directory} is no directory")
-    found = sorted(directory.glob("*.sql"))
-    if not found:
+    scripts = sorted(directory.glob("*.sql"))
+    if not scripts:
         inner = [each for each in sorted(directory.glob("*.exp")) if each.is_dir()]
         if len(inner) == 1:
             return _read(inner[0], encoding)
-    if len(found) != 1:
+    if len(scripts) != 1:
         raise InterfaceError(
             f"{directory} is no export: expected one .sql file in it, or one directory .exp, and found "
-            f"{len(found)} .sql files"
+            f"{len(scripts)} .sql files"
         )
-    path = found[0]
+    path = scripts[0]
     try:
         codec = _codec(encoding or os.environ.get("CLIENT_LOCALE") or "utf-8")
         text = path.read_text(encoding=codec)
@@ -204,11 +207,11 @@ def _load(connection: Connection, where: Path, table: TableEntry, options: dict[
 
 
 def _about(table: TableEntry, error: Error | pa.ArrowException) -> Error:
-    """The same error, which says the table that was loaded."""
+    """Return the same error with the table's name in front."""
     text = f"{table.name}: {error}"
-    made = type(error)(text) if isinstance(error, Error) else DataError(text)
-    made.__dict__.update(error.__dict__)
-    return made
+    located = type(error)(text) if isinstance(error, Error) else DataError(text)
+    located.__dict__.update(error.__dict__)
+    return located
 
 
 def _run(connection: Connection, statement: str, report: ImportReport) -> None:

@@ -1,4 +1,4 @@
-"""The ``.sql`` file of an export: statements, and between them comments that say which file belongs to which table."""
+"""The ``.sql`` file of an export: SQL statements, and comments that name the file of each table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIRST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """A table of an export: its statement, its file and how many rows that has."""
+    """A table of an export: its CREATE TABLE statement, its file and the file's number of rows."""
 
     name: str  # as in SQL: "owner".t
     create: str
@@ -39,17 +39,17 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
-    """What an export's ``.sql`` file says."""
+    """The contents of an export's ``.sql`` file."""
 
     database: str
     delimiter: str
-    before: tuple[str, ...]  # types and sequences, which tables need
+    before: tuple[str, ...]  # statements for types and sequences, which tables need
     tables: tuple[TableEntry, ...]
-    after: tuple[str, ...]  # keys, indexes, views, routines, triggers, privileges
-    omitted: tuple[str, ...] = field(default=())  # what the export could not carry
+    after: tuple[str, ...]  # statements for keys, indexes, views, routines, triggers, privileges
+    omitted: tuple[str, ...] = field(default=())  # descriptions of what the export does not contain
 
     def text(self) -> str:
-        """The file as dbexport lays it out."""
+        """Return the file's text in dbexport's layout."""
         lines = [f"{{ DATABASE {self.database}  delimiter {self.delimiter} }}", ""]
         lines += [f"-- not carried over: {each}" for each in self.omitted]
         lines += [f"{statement};\n" for statement in self.before]
@@ -68,7 +68,10 @@ class SchemaFile:
 
 
 def parse(text: str, name: str) -> SchemaFile:
-    """Read a ``.sql`` file of ours or of dbexport. ``DataError``, with the file's name and a line, for what is none."""
+    """Parse a ``.sql`` file that this package or dbexport wrote.
+
+    Raises ``DataError``, with the file's name and a line, for anything else.
+    """
     database = _DATABASE.search(text)
     if database is None:
         raise DataError(
@@ -79,23 +82,23 @@ def parse(text: str, name: str) -> SchemaFile:
     after: list[str] = []
     files = _files(text, name)
     for statement in split(text):
-        made = _CREATE_TABLE.match(statement.text)
-        if made is not None:
-            tables.append(_entry(statement, made["name"], files, name))
+        created = _CREATE_TABLE.match(statement.text)
+        if created is not None:
+            tables.append(_entry(statement, created["name"], files, name))
         elif _FIRST.match(statement.text):
             before.append(statement.text)
         else:
             after.append(statement.text)
     if files:
-        left = ", ".join(files)
+        missing = ", ".join(files)
         raise DataError(
-            f"{name}: there is no CREATE TABLE for {left}, whose rows are in {next(iter(files.values()))[0]}"
+            f"{name}: there is no CREATE TABLE for {missing}, whose rows are in {next(iter(files.values()))[0]}"
         )
     return SchemaFile(database["name"], database["delimiter"], tuple(before), tuple(tables), tuple(after))
 
 
 def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
-    """File and number of rows of each table, by its name in the comment."""
+    """Return file and number of rows of each table, by its name in the comment."""
     files: dict[str, tuple[str, int]] = {}
     tables = list(_TABLE.finditer(text))
     for number, table in enumerate(tables):
@@ -111,9 +114,9 @@ def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
 
 
 def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], source: str) -> TableEntry:
-    wanted = plain_name(name)
+    owner_and_table = plain_name(name)
     for key in files:
-        if plain_name(key) == wanted:
+        if plain_name(key) == owner_and_table:
             file, rows = files.pop(key)
             return TableEntry(name, statement.text, file, rows)
     raise DataError(
@@ -122,11 +125,12 @@ def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], s
 
 
 def plain_name(name: str) -> tuple[str, str]:
-    """Owner and table of a name as SQL has it; no owner is ""."""
+    """Return owner and table of a name as SQL has it. The owner is "" if there is none."""
     parts = [part.strip("\"'") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", name)]
     return (parts[0].strip(), parts[1].strip().lower()) if len(parts) == 2 else ("", parts[0].strip().lower())
 
 
 def file_name(table: str, tabid: int, suffix: str) -> str:
-    """``custo00100.unl``: five characters of the table's name and five digits of its number."""
+    """Return a table's file name such as ``custo00100.unl``: five characters of the name and five digits of the
+    number."""
     return f"{table[:5]:_<5}{tabid:05d}{suffix}"

@@ -1,4 +1,4 @@
-"""``.unl`` files, the text that Informix's LOAD and UNLOAD, dbexport and dbimport read and write, to Arrow and back.
+"""Convert ``.unl`` files to and from Arrow. They are the text format of LOAD, UNLOAD, dbexport and dbimport.
 
 No connection and no Client SDK is needed. The format is described in docs/unl.md.
 """

@@ -1,4 +1,4 @@
-"""Arrow arrays from one type to another, exactly or not at all, and which value it was that could not be."""
+"""Cast Arrow arrays exactly, and find the value that cannot be cast."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..wire.errors import DataError
 Step = Callable[[pa.Array], pa.Array]
 
 UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
-"""What a conversion raises for a value that cannot be converted."""
+"""The errors that a conversion raises for a value that cannot be converted."""
 
 
 def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:
-    """The first value that a step refuses, found by halving, and why."""
+    """Return the index of the first value that a step refuses, and the reason. It is found by halving."""
     start, count = 0, len(array)
     while count > 1:
         half = count // 2
@@ -33,20 +33,19 @@ def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, s
     return start, str(error).partition("\n")[0]
 
 
-def to_arrow(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """The same values in another type; ``ArrowInvalid`` for one that it cannot hold."""
-    if array.type == wanted:
+def to_arrow(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Cast values to another type exactly. Raises ``ArrowInvalid`` for one that it cannot hold."""
+    if array.type == target:
         return array
-    if pa.types.is_dictionary(wanted):
-        return to_arrow(array, wanted.value_type).dictionary_encode().cast(wanted)
+    if pa.types.is_dictionary(target):
+        return to_arrow(array, target.value_type).dictionary_encode().cast(target)
     if pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
         plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
-        return to_arrow(plain.cast(array.type.value_type), wanted)
-    if pa.types.is_decimal(wanted) and not pa.types.is_decimal(array.type):
-        return array.cast(pa.utf8()).cast(
-            wanted
-        )  # all digits: a cast of floats rounds, one of integers is too careful
-    made = array.cast(wanted)
-    if pa.types.is_temporal(array.type) and not made.cast(array.type).equals(array):
-        raise pa.ArrowInvalid(f"a {array.type} has parts that {wanted} has not")
-    return made
+        return to_arrow(plain.cast(array.type.value_type), target)
+    if pa.types.is_decimal(target) and not pa.types.is_decimal(array.type):
+        # Through text, which keeps all digits: a cast of floats rounds, and one of integers refuses values that fit.
+        return array.cast(pa.utf8()).cast(target)
+    result = array.cast(target)
+    if pa.types.is_temporal(array.type) and not result.cast(array.type).equals(array):
+        raise pa.ArrowInvalid(f"a {array.type} has parts that {target} has not")
+    return result

@@ -1,4 +1,4 @@
-"""The columns of a .unl file: their Informix types, what the C codec makes of them, and what users get."""
+"""The columns of a .unl file: their Informix types, the Arrow types of the C codec, and those of the user."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..wire.plan_ops import (
 from ..wire.types import ColumnType, TypeCode
 
 FLAG_MONEY = 128
-"""A flag of an op besides those of plan.h: amounts may have a currency symbol."""
+"""A flag of an op in addition to those of plan.h: amounts may have a currency symbol."""
 
 _DECIMALS = (TypeCode.DECIMAL, TypeCode.MONEY)
 
 
 @dataclass(frozen=True, slots=True)
 class UnlColumn:
-    """One column: its name and type, and the Arrow types on both sides of :mod:`informix_arrow._unl`.
+    """One column: its name and Informix type, and the Arrow types on both sides of :mod:`informix_arrow._unl`.
 
-    ``plain`` is the type of the codec's arrays, ``final`` that of the user's.
+    ``codec_type`` is the type of the codec's arrays, ``final`` that of the user's.
     """
 
     name: str
@@ -44,11 +44,12 @@ class UnlColumn:
 def columns_of(
     schema: pa.Schema | Mapping[str, str], types: Mapping[str, str] | None = None
 ) -> tuple[pa.Schema, tuple[UnlColumn, ...]]:
-    """The Arrow schema and the columns of a file.
+    """Return the Arrow schema and the columns of a file.
 
-    ``schema``: fields, whose ``informix.type`` says what they are, else their Arrow type; or declared types by name.
-    ``types``, by name, overrule both. ``ProgrammingError`` for what is no type, ``NotSupportedError`` for a type that
-    cannot be in a .unl file.
+    ``schema`` has fields with their type in ``informix.type``, or else their Arrow type, or is a mapping from
+    names to declared types. ``types``, by name, overrides both.
+
+    Raises ``ProgrammingError`` for an invalid type, and ``NotSupportedError`` for a type that a .unl file cannot hold.
     """
     if isinstance(schema, Mapping):
         described = [Column(name, _parse_type(name, text)) for name, text in schema.items()]
@@ -59,11 +60,11 @@ def columns_of(
         )
     if not schema.names:
         raise InterfaceError("the schema has no columns")
-    given = {name.lower(): text for name, text in (types or {}).items()}
-    unknown = sorted(given.keys() - {name.lower() for name in schema.names})
+    types_by_name = {name.lower(): text for name, text in (types or {}).items()}
+    unknown = sorted(types_by_name.keys() - {name.lower() for name in schema.names})
     if unknown:
         raise InterfaceError(f"types= names columns that the data lacks: {', '.join(unknown)}")
-    return schema, tuple(_column(each, given.get(each.name.lower())) for each in schema)
+    return schema, tuple(_column(each, types_by_name.get(each.name.lower())) for each in schema)
 
 
 def _parse_type(name: str, text: str) -> ColumnType:
@@ -73,10 +74,10 @@ def _parse_type(name: str, text: str) -> ColumnType:
         raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
 
 
-def _column(field: pa.Field, given: str | None) -> UnlColumn:
+def _column(field: pa.Field, declared: str | None) -> UnlColumn:
     source = (field.metadata or {}).get(b"informix.source_type")
-    if given is not None:
-        ct = _parse_type(field.name, given)
+    if declared is not None:
+        ct = _parse_type(field.name, declared)
     elif source is not None:  # a DISTINCT type is written as its source
         ct = _parse_type(field.name, source.decode())
     else:
@@ -86,7 +87,7 @@ def _column(field: pa.Field, given: str | None) -> UnlColumn:
 
 
 def _named_row(field: pa.Field) -> ColumnType | None:
-    """A named ROW, a collection of unknown members and others that come as their literal: text as it is."""
+    """Return a text type for values that come as SQL literals, such as named ROWs. None for other fields."""
     metadata = field.metadata or {}
     if metadata.get(b"informix.nested") == b"literal" and pa.types.is_large_string(field.type):
         return ColumnType.text()
@@ -107,7 +108,7 @@ def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
             column=field.name,
         )
     if ct.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
-        # As text: PyArrow's casts find the nearest float and the shortest digits, and round once.
+        # As text, because PyArrow's casts find the nearest float and the shortest digits, and round once only.
         return PlanOp(Kind.DECIMAL_STRING, 9, 0, 0)
     if ct.code in _DECIMALS:
         return _decimal(ct, final)

@@ -1,4 +1,4 @@
-"""How a .unl file is written: what DBDELIMITER, DBDATE, DBCENTURY, DBMONEY and the client's locale say."""
+"""The format of a .unl file, as set by DBDELIMITER, DBDATE, DBCENTURY, DBMONEY and the client's locale."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _EPOCH = dt.date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The choices of a file, checked. Made by :meth:`of`."""
+    """The format options of a file, checked. Created by :meth:`of`."""
 
     delimiter: str
-    encoding: str  # Python's codec
-    order: str  # "MDY": of the parts of a date
+    encoding: str  # name of the Python codec
+    order: str  # order of the parts of a date, such as "MDY"
     year_digits: int
-    separator: str  # of dates; "" for none
+    separator: str  # separator within dates, "" for none
     century: str
     point: str
     front: str
@@ -43,9 +43,10 @@ class Dialect:
         dbcentury: str | None = None,
         dbmoney: str | None = None,
     ) -> Dialect:
-        """What is None is taken from the environment, as Informix's own programs do, and has their default else.
+        """Take options that are None from the environment, as Informix's own programs do, or else use their
+        defaults.
 
-        ``InterfaceError`` for a value that cannot be, with those that can.
+        Raises ``InterfaceError`` for an invalid value, with the valid ones.
         """
         environment = os.environ
         _check_datetimes(environment)
@@ -66,7 +67,7 @@ class Dialect:
         )
 
     def as_tuple(self) -> tuple[int, bytes, int, int, int, int, int, bytes, bytes]:
-        """For the C codec."""
+        """Return the options in the form of the C codec."""
         return (
             ord(self.delimiter),
             self.order.encode(),
@@ -81,7 +82,7 @@ class Dialect:
 
 
 def _check_datetimes(environment: Mapping[str, str]) -> None:
-    """Refuse an environment in which Informix's programs write DATETIMEs in another way than the usual one."""
+    """Refuse an environment in which Informix's programs write DATETIMEs in a format other than the usual one."""
     for name in ("GL_DATETIME", "DBTIME"):
         if environment.get("USE_DTENV") == "1" and environment.get(name):
             raise InterfaceError(
@@ -95,7 +96,7 @@ def _first(*values: str | None) -> str:
 
 
 def check_delimiter(delimiter: str) -> str:
-    """The delimiter, if it can be one; ``InterfaceError`` else."""
+    """Return the delimiter if it is valid. Raises ``InterfaceError`` otherwise."""
     if len(delimiter) != 1 or not (delimiter == "\t" or " " <= delimiter <= "~") or delimiter == "\\":
         raise InterfaceError(
             f"delimiter={delimiter!r}: it is one character of ASCII, a tab or a blank too, but no backslash"
@@ -108,7 +109,8 @@ def check_delimiter(delimiter: str) -> str:
 
 
 def _date(dbdate: str) -> tuple[str, int, str]:
-    """Order, digits of the year and separator of a DBDATE such as ``DMY4.``, or a GL_DATE such as ``%d.%m.%iY``."""
+    """Return order, digits of the year and separator of a DBDATE such as ``DMY4.`` or a GL_DATE such as
+    ``%d.%m.%iY``."""
     parts = _GL_DATE.fullmatch(dbdate)
     if parts is not None:
         first, separator, second, other, third = parts.groups()
@@ -129,7 +131,7 @@ def _date(dbdate: str) -> tuple[str, int, str]:
             and len(text) == 4
         ):
             separator = plain[2] or "/"
-            # as Informix does it: another separator means "/"
+            # Like Informix, take any other separator as "/".
             return (
                 order,
                 int(years_at[1]),
@@ -151,7 +153,8 @@ def _century(dbcentury: str) -> str:
 
 
 def _money(dbmoney: str) -> tuple[str, str, str]:
-    """Currency in front, decimal separator, currency behind: ``$.``, ``,`` and ``.Kr``."""
+    """Return currency in front, decimal separator and currency behind of a DBMONEY such as ``$.``, ``,`` or
+    ``.Kr``."""
     parts = _DBMONEY.fullmatch(dbmoney)
     if parts is None or any(
         len(symbol.encode()) > 8 or re.search(r"[\d+\\\n-]", symbol) for symbol in (parts[1], parts[3])
@@ -164,7 +167,7 @@ def _money(dbmoney: str) -> tuple[str, str, str]:
 
 
 def _codec(encoding: str) -> str:
-    """Python's codec of a codec's name or an Informix locale."""
+    """Return the Python codec for a codec's name or an Informix locale."""
     try:
         return codecs.lookup(encoding).name
     except LookupError:

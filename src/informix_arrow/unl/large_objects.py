@@ -1,4 +1,5 @@
-"""Contents of BLOB and CLOB columns, which lie in files beside the .unl: ``start,length,file`` in hexadecimal."""
+"""Contents of BLOB and CLOB columns. They are in files next to the .unl, which has ``start,length,file`` in
+hexadecimal."""
 
 from __future__ import annotations
 
@@ -12,28 +13,31 @@ from typing import BinaryIO
 from ..wire.errors import DataError, InterfaceError
 
 _POINTER = re.compile(r"([0-9A-Fa-f]{1,16}),([0-9A-Fa-f]{1,16}),(.*)", re.DOTALL)
-_MAX_FILE_BYTES = (2 << 30) - 1  # bytes of one file
+_MAX_FILE_BYTES = (2 << 30) - 1  # maximum size of one file
 
 
 def parse_pointer(text: str) -> tuple[int, int | None, str] | None:
-    """Start, length and file of a field; a length of None is the whole file; None for a NULL (``0,0,0``)."""
-    found = _POINTER.fullmatch(text)
-    if found is None:
+    """Parse a field into start, length and file. A length of None is the whole file. None for NULL (``0,0,0``)."""
+    match = _POINTER.fullmatch(text)
+    if match is None:
         return 0, None, text
-    start, length, name = int(found[1], 16), int(found[2], 16), found[3]
+    start, length, name = int(match[1], 16), int(match[2], 16), match[3]
     return None if (start, length, name) == (0, 0, "0") else (start, length, name)
 
 
 class ObjectFiles:
-    """Reads contents. Only files in ``directory`` are opened, whatever a field says: a .unl file may come from
-    anywhere. A path that leads elsewhere is looked for by its last part, as directories are moved."""
+    """Reads contents from files.
+
+    Only files in ``directory`` are opened, because a .unl file may come from an untrusted source. If a path leads
+    elsewhere, its last part is looked up in ``directory``, because directories get moved.
+    """
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
         self._open: tuple[str, BinaryIO] | None = None
 
     def size(self, text: str) -> int:
-        """Bytes of a content, as far as the field tells."""
+        """Return the size of a content in bytes, without reading it."""
         pointer = parse_pointer(text)
         if pointer is None:
             return 0
@@ -43,7 +47,7 @@ class ObjectFiles:
         return path.stat().st_size
 
     def content(self, text: str) -> bytes | None:
-        """The bytes that a field points to; ``DataError`` for a file that is missing or too short."""
+        """Return the bytes that a field points to. Raises ``DataError`` for a file that is missing or too short."""
         pointer = parse_pointer(text)
         if pointer is None:
             return None
@@ -63,7 +67,7 @@ class ObjectFiles:
         return file.read(length)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open file."""
         if self._open is not None:
             self._open[1].close()
             self._open = None
@@ -84,10 +88,10 @@ class ObjectFiles:
         root = self._directory.resolve()
         for path in (root / name, root / re.split(r"[/\\]", name)[-1]):
             try:
-                found = path.resolve()
-                if found.is_file() and found.is_relative_to(root):
-                    return found
-            except (OSError, ValueError):  # a name that no file can have
+                resolved = path.resolve()
+                if resolved.is_file() and resolved.is_relative_to(root):
+                    return resolved
+            except (OSError, ValueError):  # not a valid file name
                 continue
         raise DataError(
             f"its content is in the file {name!r}, which is not in {self._directory}: put it there, or name its "
@@ -96,8 +100,10 @@ class ObjectFiles:
 
 
 class ObjectWriter:
-    """Writes the contents of one column into files ``blob<hexid>`` or ``clob<hexid>``; another begins where one would
-    have more than 2 GiB. They get their names when all is written (:meth:`finish`)."""
+    """Writes the contents of one column to files ``blob<hexid>`` or ``clob<hexid>``.
+
+    A new file begins where one would exceed 2 GiB. The files get their names when all is written (:meth:`finish`).
+    """
 
     def __init__(self, directory: Path, prefix: str, source: str, number: int) -> None:
         self._directory = directory
@@ -108,7 +114,7 @@ class ObjectWriter:
         self._size = 0
 
     def put(self, content: bytes) -> str:
-        """Write a content; what the field says of it."""
+        """Write a content and return the text of its field."""
         if self._file is None or (self._size and self._size + len(content) > _MAX_FILE_BYTES):
             self._next()
         assert self._file is not None
@@ -127,9 +133,9 @@ class ObjectWriter:
         self._files.clear()
 
     def abandon(self) -> None:
-        """Remove what was written."""
+        """Remove the files written so far."""
         if self._file is not None:
-            with suppress(OSError):  # on a full disk it has more to write
+            with suppress(OSError):  # closing flushes, which fails on a full disk
                 self._file.close()
             self._file = None
         for path in self._files:
@@ -139,17 +145,17 @@ class ObjectWriter:
     def _next(self) -> None:
         if self._file is not None:
             self._file.close()
-        # The same for the same file, column and number, so that writing it again leaves nothing behind. A file
-        # without a name brings one that nothing else has: it may be written in pieces, each with contents.
-        made = hashlib.blake2s(f"{self._seed}\0{len(self._files)}".encode(), digest_size=8).hexdigest()
-        path = self._directory / f"{self._prefix}{made}"
+        # The name depends on file, column and number only, so that writing the same file again replaces it. For a
+        # file object the seed is unique, because several of them may be parts of one file.
+        digest = hashlib.blake2s(f"{self._seed}\0{len(self._files)}".encode(), digest_size=8).hexdigest()
+        path = self._directory / f"{self._prefix}{digest}"
         self._file = _temporary_path(path).open("wb")
         self._files.append(path)
         self._size = 0
 
 
 def directory_of(path: object) -> Path | None:
-    """Where the contents of a file's large objects lie; None for a file that has no name."""
+    """Return the directory for a file's large objects. None for a file object."""
     return Path(path).absolute().parent if isinstance(path, str | os.PathLike) else None
 
 

@@ -1,4 +1,4 @@
-"""Reading .unl files: a stream of record batches, as large as it is asked for whatever the size of the file."""
+"""Read .unl files as a stream of record batches, in bounded memory whatever the size of the file."""
 
 from __future__ import annotations
 
@@ -53,31 +53,31 @@ def read_unl(
     path
         The file, or a binary file object (which is not closed).
     schema
-        Its columns, in their order: a schema, such as ``connection.query("SELECT * FROM t").schema``, whose
-        ``informix.type`` metadata says the types, or else those that ``write_arrow(mode="create")`` would take; or a
-        dict of Informix types by name (``{"id": "SERIAL", "day": "DATE"}``).
+        The columns in order: a schema, such as ``connection.query("SELECT * FROM t").schema``, or a dict of Informix
+        types by name (``{"id": "SERIAL", "day": "DATE"}``). The types of a schema come from its ``informix.type``
+        metadata, or else are those that ``write_arrow(mode="create")`` would use.
     delimiter
-        What stands behind each field; None: ``DBDELIMITER`` of the environment, else ``|``.
+        The character after each field. Default: ``DBDELIMITER`` of the environment, else ``|``.
     encoding
-        The file's code set: a Python codec or an Informix locale (``de_DE.8859-1``); None: ``CLIENT_LOCALE`` of the
+        The file's code set: a Python codec or an Informix locale (``de_DE.8859-1``). Default: ``CLIENT_LOCALE`` of the
         environment, else UTF-8.
     dbdate
-        How dates are written: ``"MDY4/"``, ``"DMY2."``, ``"Y4MD-"``; None: ``GL_DATE`` or ``DBDATE`` of the
+        The format of dates: ``"MDY4/"``, ``"DMY2."``, ``"Y4MD-"``. Default: ``GL_DATE`` or ``DBDATE`` of the
         environment, else ``"MDY4/"``.
     dbcentury
-        What years of two digits mean: ``"R"`` the present century, ``"P"`` the past, ``"F"`` the future, ``"C"`` the
-        closest; None: ``DBCENTURY`` of the environment, else ``"R"``.
+        The century of two-digit years: ``"R"`` the present century, ``"P"`` the past, ``"F"`` the future, ``"C"`` the
+        closest. Default: ``DBCENTURY`` of the environment, else ``"R"``.
     dbmoney
-        Decimal separator and currency: ``","``, ``"$."``, ``",DM"``; None: ``DBMONEY`` of the environment, else
+        Decimal separator and currency: ``","``, ``"$."``, ``",DM"``. Default: ``DBMONEY`` of the environment, else
         ``"."``.
     empty_text
-        Very old files say nothing for NULL and for the empty text alike: read it as the empty text in columns of
-        text. The default reads it as NULL.
+        Very old files write NULL and the empty text alike, as an empty field. True reads an empty field as the empty
+        text in text columns. The default reads it as NULL.
     join_lines
-        Join lines while a row has too few fields and a text is being read: I4GL wrote ends of lines in TEXT without a
-        backslash. Every row must end with a delimiter then.
+        Join lines while a row has too few fields and a text is being read, because I4GL wrote line ends in TEXT without
+        a backslash. Every row must end with a delimiter then.
     lob_directory
-        Where the files ``blob..`` and ``clob..`` lie; None: beside the file. Nothing outside it is opened.
+        The directory of the files ``blob..`` and ``clob..``. Default: that of the file. No file outside it is opened.
     batch_rows, batch_bytes
         A batch is full at so many rows or Arrow bytes (default 16 MiB). Memory is bounded by two batches and the
         longest row.
@@ -85,15 +85,15 @@ def read_unl(
     Returns
     -------
     pyarrow.RecordBatchReader
-        Its schema is ``schema``. The file is opened by the first batch that is read.
+        Its schema is ``schema``. The file is opened when the first batch is read.
 
     Raises
     ------
     DataError
-        While reading: a field that is not of its type, a row with too many or too few fields. The text names file,
-        line and column; ``row`` (from 0) and ``column`` are set. The rows before it have been given.
+        While reading: a field does not match its type, or a row has too many or too few fields. The text names file,
+        line and column; ``row`` (from 0) and ``column`` are set. All rows before it have been returned.
     InterfaceError, ProgrammingError
-        An argument that cannot be; a type that is none.
+        An argument or a type is invalid.
     OSError
         The file cannot be opened or read.
     """
@@ -104,7 +104,7 @@ def read_unl(
     if batch_rows < 1 or batch_bytes < 1:
         raise InterfaceError("batch_rows and batch_bytes must be positive")
     if isinstance(path, str | os.PathLike):
-        os.stat(path)  # a file that is not there is told here, not by the first batch
+        os.stat(path)  # raise here if the file does not exist, not at the first batch
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
     file = _UnlFile(
         path,
@@ -122,11 +122,11 @@ def read_unl(
 
 @dataclass(frozen=True, slots=True)
 class RawRow:
-    """A row as it stands in the file."""
+    """A row in the form that it has in the file."""
 
-    row: int  # from 0
-    line: int  # in which it begins, from 1
-    text: str  # with the end of its line
+    row: int  # number of the row, from 0
+    line: int  # number of the line in which it begins, from 1
+    text: str  # including the end of the line
 
 
 def raw_rows(
@@ -138,47 +138,47 @@ def raw_rows(
     encoding: str | None = None,
     join_lines: bool = False,
 ) -> Iterator[RawRow]:
-    """Some rows of a .unl file as they stand there, such as those that a table refused.
+    """Yield some rows of a .unl file as they are in the file, such as those that a table refused.
 
-    ``rows`` are their numbers from 0, in ascending order; the other arguments are those of :func:`read_unl`.
-    ``DataError`` for a row with too many or too few fields before them, ``IndexError`` for one that is not there.
+    ``rows`` are their numbers from 0, in ascending order. The other arguments are those of :func:`read_unl`.
+    Raises ``DataError`` for a row with too many or too few fields before them, and ``IndexError`` for one that
+    does not exist.
     """
     dialect = Dialect.of(delimiter=delimiter, encoding=encoding)
     _, columns = columns_of(schema)
     reader = _reader(display_name(path), dialect, columns, join_lines=join_lines)
-    wanted = iter(rows)
     at, row = 0, 0
     with (
         _open_input(path) as file,
-        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as pieces,
+        closing(_text_chunks(file, dialect.encoding, reader, display_name(path))) as chunks,
     ):
-        piece = next(pieces)
-        for target in wanted:
+        chunk = next(chunks)
+        for target in rows:
             if target < row:
                 raise InterfaceError("rows must be in ascending order")
             while True:
-                at, passed = reader.skip(piece.data, at, len(piece.data), piece.final, target - row)
+                at, passed = reader.skip(chunk.data, at, len(chunk.data), chunk.final, target - row)
                 row += passed
                 line = reader.line
-                end, found = (at, 0)
+                end, count = (at, 0)
                 if row == target:
-                    end, found = reader.skip(piece.data, at, len(piece.data), piece.final, 1)
-                if found:
+                    end, count = reader.skip(chunk.data, at, len(chunk.data), chunk.final, 1)
+                if count:
                     break
-                if piece.final:
+                if chunk.final:
                     raise IndexError(f"{display_name(path)} has {row} rows and none with the number {target}")
-                piece, at = pieces.send(at), 0
-            yield RawRow(row, line, bytes(piece.data[at:end]).decode())
+                chunk, at = chunks.send(at), 0
+            yield RawRow(row, line, bytes(chunk.data[at:end]).decode())
             at, row = end, row + 1
 
 
 class _TextChunk(NamedTuple):
     data: bytes  # UTF-8
-    final: bool  # the file ends with it
+    final: bool  # True for the last chunk of the file
 
 
 class _UnlFile:
-    """One reading of a file: what it is, and how its batches are finished."""
+    """Reads one file: decodes its rows and converts the batches to the user's types."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _UnlFile:
         self._pointers = [k for k, column in enumerate(columns) if column.type.is_blob or column.type.is_clob]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All batches; the file is open while they are read."""
+        """Yield all batches. The file is open while they are read."""
         name = display_name(self._path)
         reader = _reader(
             name,
@@ -220,14 +220,14 @@ class _UnlFile:
         )
         row = 0
         with _open_input(self._path) as file, closing(self._objects):
-            pieces = _text_chunks(file, self._dialect.encoding, reader, name)
-            with closing(pieces):
-                piece = next(pieces)
+            chunks = _text_chunks(file, self._dialect.encoding, reader, name)
+            with closing(chunks):
+                chunk = next(chunks)
                 while True:
                     at, full = 0, True
                     while full:
                         try:
-                            at, full = reader.feed(piece.data, at, len(piece.data), piece.final)
+                            at, full = reader.feed(chunk.data, at, len(chunk.data), chunk.final)
                         except DataError:
                             if reader.rows:
                                 yield from self._finish_batches(reader, row)
@@ -236,9 +236,9 @@ class _UnlFile:
                             count = reader.rows
                             yield from self._finish_batches(reader, row)
                             row += count
-                    if piece.final:
+                    if chunk.final:
                         break
-                    piece = pieces.send(at)
+                    chunk = chunks.send(at)
             if reader.rows:
                 yield from self._finish_batches(reader, row)
 
@@ -250,7 +250,7 @@ class _UnlFile:
             first_row += part.num_rows
 
     def _split_by_objects(self, batch: pa.RecordBatch, first_row: int) -> Iterator[pa.RecordBatch]:
-        """The batch in parts whose large objects have ``batch_bytes`` together, or one row each."""
+        """Split a batch so that the large objects of each part have about ``batch_bytes``, but at least one row."""
         if not self._pointers:
             yield batch
             return
@@ -280,11 +280,14 @@ class _UnlFile:
             raise self._value_error(k, first_row + row, reason) from None
 
     def _value_error(self, k: int, row: int, reason: str) -> DataError:
-        """What is wrong with a value that the codec took for good: the line is looked for only now."""
+        """Return the error for a value that the codec accepted and a later step refused.
+
+        Its line is searched for only now.
+        """
         column = self._columns[k]
         where = f"row {row}"
         if isinstance(self._path, str | os.PathLike):
-            found = raw_rows(
+            rows = raw_rows(
                 self._path,
                 self._schema,
                 [row],
@@ -292,7 +295,7 @@ class _UnlFile:
                 encoding=self._dialect.encoding,
                 join_lines=self._join_lines,
             )
-            where = f"line {next(found).line}"
+            where = f"line {next(rows).line}"
         error = DataError(
             f"{display_name(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
         )
@@ -327,7 +330,7 @@ def _reader(
 
 
 def display_name(path: object) -> str:
-    """What a file is called in errors."""
+    """Return the name of a file in errors."""
     if isinstance(path, str | os.PathLike):
         return os.fsdecode(path)
     name = getattr(path, "name", None)
@@ -348,8 +351,11 @@ def _open_input(path: Source) -> Iterator[BinaryIO]:
 def _text_chunks(
     file: BinaryIO, encoding: str, reader: Reader, name: str
 ) -> Generator[_TextChunk, int, None]:
-    """The file in pieces of UTF-8; who takes one sends how much of it was used. What was not comes again in front
-    of the next, which is as long again, so that a row of any length arrives in the end."""
+    """Yield the file in chunks of UTF-8. The consumer sends back how many bytes of each it used.
+
+    The rest is prepended to the next chunk, which is at least as long as the rest, so that a row of any length
+    fits in the end.
+    """
     decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("strict")
     rest = b""
     begun = False
@@ -373,7 +379,7 @@ def _text_chunks(
 def _undecodable(
     error: UnicodeDecodeError, rest: bytes, reader: Reader, name: str, encoding: str
 ) -> DataError:
-    """In which line a byte is no text, as the rows before it say."""
+    """Return the error for a byte that is invalid in the encoding, with its line."""
     before = bytes(error.object[: error.start]).count(b"\n")
     line = reader.line + rest.count(b"\n") + before
     return DataError(
@@ -386,7 +392,7 @@ def _undecodable(
 
 
 def _step(column: UnlColumn, objects: ObjectFiles, encoding: str) -> Step | None:
-    """From the codec's array to the user's; None for nothing to do."""
+    """Return the conversion from the codec's array to the user's. None if there is nothing to convert."""
     ct, final = column.type, column.final
     if ct.is_blob or ct.is_clob:
         return lambda array: _contents(array, objects, encoding if ct.is_clob else None, final)
@@ -405,23 +411,23 @@ def _step(column: UnlColumn, objects: ObjectFiles, encoding: str) -> Step | None
 
 
 def _contents(array: pa.Array, objects: ObjectFiles, encoding: str | None, final: pa.DataType) -> pa.Array:
-    found = [None if text is None else objects.content(text) for text in array.to_pylist()]
+    contents = [None if text is None else objects.content(text) for text in array.to_pylist()]
     if encoding is None:
-        return to_arrow(pa.array(found, pa.large_binary()), final)
-    texts = [None if content is None else content.decode(encoding) for content in found]
+        return to_arrow(pa.array(contents, pa.large_binary()), final)
+    texts = [None if content is None else content.decode(encoding) for content in contents]
     return to_arrow(pa.array(texts, pa.large_utf8()), final)
 
 
 def _floats(array: pa.Array, final: pa.DataType) -> pa.Array:
-    made = array.cast(final)
-    lost = pc.is_inf(made)
+    floats = array.cast(final)
+    lost = pc.is_inf(floats)
     if pc.any(lost).as_py():
         raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of {final}")
-    return made
+    return floats
 
 
 def _plain_digits(array: pa.Array) -> pa.Array:
-    """Numbers of a floating DECIMAL without exponents."""
+    """Write the numbers of a floating DECIMAL without exponents."""
     if not pc.any(pc.match_substring(array, "e")).as_py():
         return array
     return pa.array([None if text is None else f"{Decimal(text):f}" for text in array.to_pylist()], pa.utf8())

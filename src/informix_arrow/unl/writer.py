@@ -1,4 +1,4 @@
-"""Writing .unl files from anything that hands out Arrow data."""
+"""Write .unl files from anything that exports Arrow data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .columns import UnlColumn, columns_of
 from .dialect import Dialect
 from .large_objects import ObjectWriter, directory_of
 
-_SLICE_BYTES = 4 << 20  # Arrow bytes written at once
+_SLICE_BYTES = 4 << 20  # Arrow bytes converted at once
 _NUMBER = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
@@ -50,14 +50,15 @@ def write_unl(
         Anything with ``__arrow_c_stream__`` (a Result, Table, RecordBatchReader, data frame) or an iterable of record
         batches. It is read once, batch by batch.
     path
-        The file, which has its name only when it is whole: it is ``<path>.part`` before. Or a binary file object.
+        The file, or a binary file object. A file is called ``<path>.part`` until it is complete.
     types
-        Informix types by column name, where the fields' ``informix.type`` does not say them or says others. Without
-        either they are those that ``write_arrow(mode="create")`` would make.
+        Informix types by column name, which override the fields' ``informix.type``. Without either, the types are
+        those that ``write_arrow(mode="create")`` would use.
     delimiter, encoding, dbdate, dbcentury, dbmoney
-        As of :func:`read_unl`. Years of two digits are refused where they would be read as another century.
+        As in :func:`read_unl`. Two-digit years are refused where they would be read as another century.
     lob_directory
-        Where the contents of BLOB and CLOB columns go, into files ``blob..`` and ``clob..``; None: beside the file.
+        The directory for the contents of BLOB and CLOB columns, in files ``blob..`` and ``clob..``. Default: that of
+        the file.
 
     Returns
     -------
@@ -67,10 +68,10 @@ def write_unl(
     Raises
     ------
     DataError
-        A value that cannot be said in the file or is none of its type; ``row`` (from 0) and ``column`` are set. No
+        A value cannot be expressed in the file or does not match its type; ``row`` (from 0) and ``column`` are set. No
         file is left under its name.
     InterfaceError, ProgrammingError, NotSupportedError
-        An argument that cannot be; a type that is none; a type that has no form in a .unl file.
+        An argument or a type is invalid, or a type has no form in a .unl file.
     OSError
         The file cannot be written.
     """
@@ -88,7 +89,7 @@ def write_unl(
     _, columns = columns_of(source.schema, types)
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
     with ExitStack() as stack:
-        ways = [
+        conversions = [
             _column_conversion(column, number, path, directory, dialect, stack)
             for number, column in enumerate(columns)
         ]
@@ -102,20 +103,20 @@ def write_unl(
         plain = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
         rows = 0
         for batch in source.batches:
-            for piece in _slices(batch):
-                arrays = [way.convert(piece.column(k), rows) for k, way in enumerate(ways)]
-                made = pa.RecordBatch.from_arrays(arrays, schema=plain)
-                schema_capsule, array_capsule = made.__arrow_c_array__()
+            for part in _slices(batch):
+                arrays = [each.convert(part.column(k), rows) for k, each in enumerate(conversions)]
+                converted = pa.RecordBatch.from_arrays(arrays, schema=plain)
+                schema_capsule, array_capsule = converted.__arrow_c_array__()
                 lines: bytes | bytearray = writer.write(schema_capsule, array_capsule, rows)
                 if dialect.encoding != "utf-8":
-                    lines = _encode_lines(lines, made, dialect.encoding, rows)
+                    lines = _encode_lines(lines, converted, dialect.encoding, rows)
                 file.write(lines)
-                rows += piece.num_rows
+                rows += part.num_rows
     return rows
 
 
 def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Slices of a batch that are no larger than is good for the cache and for memory."""
+    """Yield slices of a batch that are small enough for the cache and for memory."""
     if batch.num_rows == 0:
         return
     rows = max(1, batch.num_rows * _SLICE_BYTES // max(batch.nbytes, 1))
@@ -125,7 +126,7 @@ def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """The file to be written, which gets its name when all went well."""
+    """Yield the file to write to. It gets its name when the block succeeds."""
     if not isinstance(path, str | os.PathLike):
         yield path
         return
@@ -141,13 +142,13 @@ def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True, slots=True)
 class _ColumnConversion:
-    """How one column gets the Arrow type that the codec writes."""
+    """The conversion of one column to the Arrow type that the codec writes."""
 
     column: UnlColumn
     step: Step | None
 
     def convert(self, array: pa.Array, first_row: int) -> pa.Array:
-        """Convert all values, or say which cannot be."""
+        """Convert all values. Raises ``DataError`` for the first that cannot be converted."""
         if self.step is None:
             return array
         try:
@@ -166,7 +167,7 @@ def _column_conversion(
     dialect: Dialect,
     stack: ExitStack,
 ) -> _ColumnConversion:
-    ct, given, plain = column.type, column.final, column.codec_type
+    ct, source_type, plain = column.type, column.final, column.codec_type
     if ct.is_blob or ct.is_clob:
         if directory is None:
             raise InterfaceError(
@@ -178,7 +179,7 @@ def _column_conversion(
         stack.push(lambda kind, *_: objects.finish() if kind is None else objects.abandon())
         encoding = dialect.encoding if ct.is_clob else None
         return _ColumnConversion(column, lambda array: _pointers(array, objects, encoding))
-    if ct.is_complex and pa.types.is_nested(given) and not pa.types.is_dictionary(given):
+    if ct.is_complex and pa.types.is_nested(source_type) and not pa.types.is_dictionary(source_type):
         return _ColumnConversion(
             column,
             lambda array: pa.array(
@@ -199,7 +200,7 @@ def _column_conversion(
                 pa.utf8(),
             ),
         )
-    return _ColumnConversion(column, None if given == plain else lambda array: to_arrow(array, plain))
+    return _ColumnConversion(column, None if source_type == plain else lambda array: to_arrow(array, plain))
 
 
 def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> pa.Array:
@@ -214,7 +215,7 @@ def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> p
 
 
 def _numbers(array: pa.Array, code: int) -> pa.Array:
-    """Floats, and decimals of no fixed scale, as text: the shortest that gives the number back."""
+    """Convert floats, and decimals of no fixed scale, to text: the shortest that reads back as the same number."""
     if (
         pa.types.is_string(array.type)
         or pa.types.is_large_string(array.type)
@@ -227,20 +228,21 @@ def _numbers(array: pa.Array, code: int) -> pa.Array:
         return pc.utf8_trim_whitespace(text)
     if pa.types.is_decimal(array.type):
         return array.cast(pa.utf8())
-    wanted = pa.float32() if code == TypeCode.SMALLFLOAT else pa.float64()
+    target = pa.float32() if code == TypeCode.SMALLFLOAT else pa.float64()
     if not (
         pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)
     ):
         raise pa.ArrowInvalid(f"{array.type} is no number: cast it first")
     if not pa.types.is_integer(array.type) or code != TypeCode.DECIMAL:
-        array = array.cast(wanted, safe=not pa.types.is_floating(array.type))
+        array = array.cast(target, safe=not pa.types.is_floating(array.type))
         if pc.any(pc.invert(pc.is_finite(array))).as_py():
             raise pa.ArrowInvalid("NaN and infinity cannot be said in a .unl file")
     return array.cast(pa.utf8())
 
 
 def _encode_lines(lines: bytes | bytearray, batch: pa.RecordBatch, encoding: str, first_row: int) -> bytes:
-    """The lines in the file's code set; ``DataError`` names the first value with a character that it lacks."""
+    """Encode lines in the file's code set. Raises ``DataError`` for the first value with a character that it
+    lacks."""
     text = lines.decode()
     try:
         return text.encode(encoding)

@@ -1,2 +1,4 @@
-"""SQLI itself, sans-I/O: messages, descriptors, types and single values. No sockets, threads, clocks or
-loggers."""
+"""The SQLI protocol, sans-I/O: messages, descriptors, types and single values.
+
+No module here uses sockets, threads, clocks or loggers.
+"""

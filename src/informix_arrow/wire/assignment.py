@@ -1,10 +1,11 @@
-"""What becomes of a Python value that is assigned to a column: the value itself, a rounded one, or a refusal.
+"""Check that a Python value fits a column before it is sent, and round it if the caller allows that.
 
-A server rounds a number, cuts a fraction of a second or drops a time of day without a word when it converts a
-parameter to its column's type. Here the parameter is held against the type first, as the encoder of ``write_arrow``
-holds Arrow values: this is the plain reference for it, one value at a time. Only what would be lost silently is
-checked; what the server refuses by itself, and the text forms that it reads by its own locale (dates, localised
-numbers), are left to it.
+When a server converts a parameter to its column's type, it rounds numbers, cuts fractions of a second and drops
+times of day silently. So values are checked against the type first, as the encoder of ``write_arrow`` checks Arrow
+values. This module is the plain reference for that encoder, one value at a time.
+
+Only silent losses are checked. What the server refuses by itself, and text that it reads by its own locale (dates,
+localised numbers), is left to the server.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .qualifiers import Field, Qualifier
 from .type_codes import DECIMAL_TYPES
 from .types import ColumnType, TypeCode
 
-#: What happens to digits that a column has no room for: an error, to the nearest (halves away from zero), cut.
+#: What to do with digits that a column cannot hold: raise an error, round (halves away from zero), or truncate.
 Inexact: TypeAlias = Literal["error", "round", "truncate"]
 INEXACT: tuple[Inexact, ...] = ("error", "round", "truncate")
 
 Assigner: TypeAlias = Callable[[Any], Any]
 
-#: Bits of the types that hold whole numbers only.
+#: Width in bits of the integer types.
 INTEGER_BITS = {
     TypeCode.SMALLINT: 16,
     TypeCode.INTEGER: 32,
@@ -43,11 +44,11 @@ INTEGER_BITS = {
     TypeCode.SERIAL8: 64,
 }
 _EXACT = Context(prec=400, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
-_ROUNDING = {"round": ROUND_HALF_UP, "truncate": ROUND_DOWN}  # HALF_UP of decimal goes away from zero
+_ROUNDING = {"round": ROUND_HALF_UP, "truncate": ROUND_DOWN}  # HALF_UP rounds halves away from zero
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
 _DATETIME_TEXT = re.compile(
     r"(?P<whole>[0-9]+(?:[-: T][0-9]+)*)(?:\.(?P<fraction>[0-9]+))?"
-)  # Informix's text, and ISO's
+)  # Informix and ISO
 _INTERVAL_TEXT = re.compile(r"(?P<head>[-+]?[0-9 :]*)\.(?P<fraction>[0-9]+)")
 _SEPARATORS = re.compile(r"[-: T]")
 _MIN_EXPONENT, _MAX_EXPONENT = -130, 125  # decimal exponents of a DECIMAL's first digit
@@ -58,10 +59,11 @@ HINT = "round it first, or say inexact='round' or inexact='truncate'"
 
 @lru_cache(maxsize=1024)
 def assigner(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner | None:
-    """The check for values that go into ``target`` of a database in ``encoding``; None when there is nothing to check.
+    """Return the check for values of a column of type ``target``. None if there is nothing to check.
 
-    It is called with a value that is not None and returns what is to be sent instead: mostly the value itself.
-    ``DataError`` for one that the column would change, naming the option where one helps.
+    The check takes a value that is not None and returns the value to send, mostly the same one. It raises
+    ``DataError`` for a value that the column would change, and names the option that allows it if there is one.
+    ``encoding`` is the database's code set.
     """
     make = _maker(target)
     return None if make is None else make(target, inexact, encoding)
@@ -83,7 +85,7 @@ def _maker(ct: ColumnType) -> Callable[[ColumnType, Inexact, str], Assigner] | N
 
 
 def inexact_option(value: object) -> Inexact:
-    """``inexact=`` of a call, checked; ``InterfaceError`` for anything else."""
+    """Return the value of an ``inexact=`` argument. Raises ``InterfaceError`` for an invalid one."""
     for choice in INEXACT:
         if value == choice:
             return choice
@@ -91,8 +93,9 @@ def inexact_option(value: object) -> Inexact:
 
 
 def round_to_finest(value: Any, inexact: Inexact) -> Any:
-    """A value for a place that nobody describes, where ``inexact`` allows to lose digits: five of a second are left,
-    which is what any DATETIME or INTERVAL holds.
+    """Round a value whose column is not described to five digits of a second, if ``inexact`` allows it.
+
+    Five digits are what the finest DATETIME and INTERVAL hold.
     """
     if inexact == "error":
         return value
@@ -108,20 +111,20 @@ def round_to_finest(value: Any, inexact: Inexact) -> Any:
 
 
 def _number(value: object) -> Decimal | None:
-    """A number, or text that is a plain one, with all its digits; None for anything else."""
+    """Return a number, or text that is a plain number, as a Decimal with all digits. None for anything else."""
     if isinstance(value, Decimal):
         return value
     if isinstance(value, bool | int):
         return Decimal(int(value))
     if isinstance(value, float):
-        return Decimal(float.__repr__(value))  # its shortest text, which is what was meant
+        return Decimal(float.__repr__(value))  # from the shortest text, which is what the user meant
     if isinstance(value, str) and _NUMBER.fullmatch(text := value.strip(" ")):
         return Decimal(text)
     return None
 
 
 def _bool_to_int(value: Any) -> Any:
-    """True and False as 1 and 0, which is what they are in a number."""
+    """Return True and False as 1 and 0, and any other value unchanged."""
     return int(value) if isinstance(value, bool) else value
 
 
@@ -136,14 +139,14 @@ def _integers(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
                 return value
             if not number.is_finite():
                 raise DataError(f"{value!r} cannot be {name}")
-            whole = number if number.adjusted() > 20 else number.to_integral_value(
+            integer = number if number.adjusted() > 20 else number.to_integral_value(
                 _ROUNDING.get(inexact, ROUND_DOWN), _EXACT
             )  # fmt: skip
-            if whole != number and inexact == "error":
+            if integer != number and inexact == "error":
                 raise DataError(f"{value!r} has a fraction, {name} holds whole numbers: {HINT}")
-            if isinstance(value, str) and whole == number and abs(number) <= most:
+            if isinstance(value, str) and integer == number and abs(number) <= most:
                 return value
-            value = int(whole) if number.adjusted() <= 20 else most + 2
+            value = int(integer) if number.adjusted() <= 20 else most + 2
             if abs(value) > most:
                 raise DataError(f"{number} is outside {name}'s range of -{most} to {most}")
             return value
@@ -179,7 +182,7 @@ def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if isinstance(exponent, int) and exponent >= -places:
             return value
         fitting = number.quantize(unit, _ROUNDING.get(inexact, ROUND_DOWN), _EXACT)
-        if fitting == number:  # zeros at its end
+        if fitting == number:  # only trailing zeros were cut
             return value if not isinstance(value, Decimal) else fitting
         if inexact == "error":
             raise DataError(f"{value!r} has more decimal places than {name} keeps: {HINT}")
@@ -208,7 +211,7 @@ def _floating_decimals(name: str, precision: int, inexact: Inexact) -> Assigner:
         fitting = chosen.plus(number)
         if fitting == number:
             return value
-        if isinstance(value, float):  # the nearest number of that precision, by the column's nature
+        if isinstance(value, float):  # a floating column stores the nearest number
             return nearest.plus(Decimal(value))
         if inexact == "error":
             raise DataError(f"{value!r} has more digits than {name} holds: {HINT}")
@@ -229,34 +232,36 @@ def _floats(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         number = _number(value)
         if number is None or not number.is_finite():
             return value
-        made = float(number)
+        nearest = float(number)
         try:
-            struct.pack(code, made)
+            struct.pack(code, nearest)
         except OverflowError:
-            made = float("inf")
-        if made in (float("inf"), float("-inf")):
+            nearest = float("inf")
+        if nearest in (float("inf"), float("-inf")):
             raise DataError(f"{value!r} is beyond the range of {name}")
-        return made if isinstance(value, Decimal) else value
+        return nearest if isinstance(value, Decimal) else value
 
     return assign
 
 
 def _whole_float(value: int, name: str, code: str, inexact: Inexact) -> int | float:
-    """An int for FLOAT or SMALLFLOAT; the digits that it lacks room for are not lost silently."""
+    """Return an int for a FLOAT or SMALLFLOAT column, rounded if it has more digits and ``inexact`` allows it."""
     bits = 53 if code == ">d" else 24
     spare = abs(value).bit_length() - bits
     if spare <= 0 or not abs(value) & ((1 << spare) - 1):
-        kept = abs(value)
+        magnitude = abs(value)
     elif inexact == "error":
         raise DataError(f"the integer {value} has no exact {name}: {HINT}")
     else:
         rest, unit = abs(value) & ((1 << spare) - 1), 1 << spare
-        kept = abs(value) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
+        magnitude = abs(value) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
     try:
-        struct.pack(code, float(kept))
+        struct.pack(code, float(magnitude))
     except OverflowError:
         raise DataError(f"{value} is beyond the range of {name}") from None
-    return value if kept == abs(value) and kept.bit_length() < 64 else float(-kept if value < 0 else kept)
+    if magnitude == abs(value) and magnitude.bit_length() < 64:
+        return value
+    return float(-magnitude if value < 0 else magnitude)
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------
@@ -264,7 +269,7 @@ def _whole_float(value: int, name: str, code: str, inexact: Inexact) -> int | fl
 
 def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     name, most = target.sql, target.content_width
-    surely = most // 4  # characters that fit in any code set
+    always_fits = most // 4  # this many characters fit in any code set
     nul = {TypeCode.CHAR: "starts", TypeCode.NCHAR: "starts", TypeCode.VARCHAR: "is", TypeCode.NVARCHAR: "is"}
     null = nul.get(TypeCode(target.code))
 
@@ -286,7 +291,7 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if value[:1] == "\0" and null and (null == "starts" or len(value) == 1):
             what = "that starts with a NUL byte" if null == "starts" else "of one NUL byte"
             raise DataError(f"text {what} cannot be stored in {name}, where it stands for NULL")
-        if len(value) > surely:
+        if len(value) > always_fits:
             size = len(encode_strictly(value, encoding, "the text"))
             if size > most:
                 raise DataError(f"text of {size} bytes does not fit {name}")
@@ -296,7 +301,8 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
 
 
 def _written_size(value: Any) -> int:
-    """Bytes of the text that a server makes of a number or a time at least; 0 for anything else."""
+    """Return the minimum length in bytes of the text that a server makes of a number or a time. 0 for anything
+    else."""
     if isinstance(value, bool) or value != value:
         return 0
     if isinstance(value, Decimal):
@@ -325,7 +331,7 @@ def _dates(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if value.time() != dt.time(0) or getattr(value, "nanosecond", 0) != 0:
                 raise DataError(f"{value} has a time of day: a DATE has none")
             return value.date() if value.tzinfo is None else value
-        if isinstance(value, float | Decimal):  # days since 1899-12-31
+        if isinstance(value, float | Decimal):  # a number is days since 1899-12-31
             number = _number(value)
             if number is None or not number.is_finite():
                 raise DataError(f"{value!r} cannot be DATE")
@@ -345,7 +351,7 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     assert qualifier is not None
     name, start = target.sql, Field(qualifier.start)
     digits = qualifier.fraction_digits
-    last = min(int(qualifier.end), int(Field.SECOND)) // 2  # index of the last whole field
+    last = min(int(qualifier.end), int(Field.SECOND)) // 2  # index of the last field before the fraction
     finer = _FIELDS[last + 1 :]
 
     def assign(value: Any) -> Any:
@@ -353,13 +359,13 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             return value
         value = plain_value(value, to_microseconds=inexact != "error")
         if isinstance(value, dt.datetime):
-            if value != value or value.tzinfo is not None:  # NaT; what binding refuses
+            if value != value or value.tzinfo is not None:  # pandas.NaT, or a zone, which binding refuses
                 return value
             if start != Field.YEAR:
                 raise DataError(f"{value} has a date, of which {name} would lose a part")
         elif isinstance(value, dt.time):
             if start < Field.HOUR or value.tzinfo is not None:
-                return value  # today's date is the server's to add
+                return value  # the server adds today's date
             lost = [field for field in _FIELDS[3 : int(start) // 2] if getattr(value, field)]
             if lost:
                 raise DataError(f"{value} has a part before the first field of {name}, which would be lost")
@@ -384,19 +390,20 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
 
 
 def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: str, inexact: Inexact) -> Any:
-    """A text, without more digits of a second than there is room for: servers cut them."""
+    """Check a DATETIME as text. Digits of a second that the column cannot hold are rounded if allowed: servers cut
+    them."""
     fields, fraction = _SEPARATORS.split(text["whole"]), text["fraction"] or ""
     digits = qualifier.fraction_digits
-    wanted = (min(int(qualifier.end), int(Field.SECOND)) - int(qualifier.start)) // 2 + 1
+    expected = (min(int(qualifier.end), int(Field.SECOND)) - int(qualifier.start)) // 2 + 1
     starts_alike = qualifier.start == Field.YEAR or (
         qualifier.start >= Field.HOUR and "-" not in text["whole"]
     )
-    if len(fields) > wanted and starts_alike and any(map(int, [*fields[wanted:], fraction or "0"])):
-        if (moved := _whole_second(text, qualifier, wanted, inexact)) is not None:
-            return moved
+    if len(fields) > expected and starts_alike and any(map(int, [*fields[expected:], fraction or "0"])):
+        if (rounded := _whole_second(text, qualifier, expected, inexact)) is not None:
+            return rounded
         raise DataError(f"{value!r} has parts finer than the last field of {name}, which would be lost")
-    if len(fields) != wanted or qualifier.end < Field.SECOND or not fraction[digits:].strip("0"):
-        return value  # what is odd about it, if anything, is for the server to say
+    if len(fields) != expected or qualifier.end < Field.SECOND or not fraction[digits:].strip("0"):
+        return value  # nothing would be lost; the server refuses invalid text itself
     if inexact == "error":
         raise DataError(
             f"{value!r} has parts finer than the last field of {name}, which would be lost: {HINT}"
@@ -412,16 +419,16 @@ def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: st
     except ValueError:
         return value
     head, seconds = text["whole"][: -len(fields[-1])], int(fields[-1])
-    kept = int(fraction[:digits] or 0) + (inexact == "round" and fraction[digits] >= "5")
-    if kept == 10**digits:
-        seconds, kept = seconds + 1, 0
+    units = int(fraction[:digits] or 0) + (inexact == "round" and fraction[digits] >= "5")
+    if units == 10**digits:
+        seconds, units = seconds + 1, 0
         if seconds == 60:
             raise DataError(f"{value!r} cannot be rounded: it is the last moment of a minute")
-    return f"{head}{seconds:02}.{kept:0{digits}}" if digits else f"{head}{seconds:02}"
+    return f"{head}{seconds:02}.{units:0{digits}}" if digits else f"{head}{seconds:02}"
 
 
-def _whole_second(text: re.Match[str], qualifier: Qualifier, wanted: int, inexact: Inexact) -> Any:
-    """A text whose fraction may be lost as what is left then, when that has no part finer than the last field."""
+def _whole_second(text: re.Match[str], qualifier: Qualifier, expected: int, inexact: Inexact) -> Any:
+    """Round a text to whole seconds. None if not allowed, or if parts finer than the last field would remain."""
     if inexact == "error" or qualifier.end < Field.HOUR or qualifier.start not in (Field.YEAR, Field.HOUR):
         return None
     value_type: Any = dt.datetime if qualifier.start == Field.YEAR else dt.time
@@ -432,11 +439,11 @@ def _whole_second(text: re.Match[str], qualifier: Qualifier, wanted: int, inexac
         return None
     value = _fraction(value, 0, qualifier.sql, inexact)
     names = _FIELDS if qualifier.start == Field.YEAR else _FIELDS[3:]
-    return None if any(getattr(value, field) for field in names[wanted:]) else value
+    return None if any(getattr(value, field) for field in names[expected:]) else value
 
 
 def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
-    """A datetime or time without more digits of a second than there is room for."""
+    """Round the fraction of a datetime or time to ``digits``. Raises ``DataError`` if that is not allowed."""
     nanos = value.microsecond * 1000 + getattr(value, "nanosecond", 0)
     unit = 10 ** (9 - digits)
     rest = nanos % unit
@@ -459,7 +466,7 @@ def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
 def _round_datetime(
     whole: dt.datetime, nanos: int, digits: int, value: object, name: str, inexact: Inexact
 ) -> dt.datetime:
-    """A second and its nanoseconds, rounded or cut to ``digits``."""
+    """Return a second plus its nanoseconds, rounded or cut to ``digits``."""
     if inexact == "error":
         raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
     unit = 10 ** (9 - digits)
@@ -484,7 +491,7 @@ def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if isinstance(value, str):
             text = _INTERVAL_TEXT.fullmatch(value.strip(" "))
             if text is None or qualifier.end < Field.SECOND or not text["fraction"][digits:].strip("0"):
-                return value  # what is odd about it, if anything, is for the server to say
+                return value  # nothing would be lost; the server refuses invalid text itself
             return interval_of_text(value, qualifier, inexact)
         if isinstance(value, bool) or not (
             isinstance(value, int | dt.timedelta | YearMonthInterval | IntervalValue)
@@ -501,8 +508,10 @@ def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
 
 
 def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> IntervalValue:
-    """Informix's literal (``5-03``, ``-3 04:05:06.75``) as an INTERVAL; ``DataError`` where it is none, or has digits
-    of a second that there is no room for and that ``inexact`` does not allow to lose.
+    """Parse Informix's literal (``5-03``, ``-3 04:05:06.75``) as an INTERVAL.
+
+    Raises ``DataError`` for any other text, and for digits of a second that the type cannot hold unless
+    ``inexact`` allows to drop them.
     """
     text = _INTERVAL_TEXT.fullmatch(value.strip(" "))
     if text is None or qualifier.end < Field.SECOND:
@@ -523,7 +532,7 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
 
 
 def _truncate_interval(value: Any, unit: int, inexact: Inexact) -> Any:
-    """A span without parts finer than ``unit`` nanoseconds."""
+    """Round or cut a span to a multiple of ``unit`` nanoseconds."""
     nanos = _interval_nanoseconds(value)
     if nanos is None or not nanos % unit:
         return value
@@ -545,7 +554,7 @@ def _check_interval(value: Any, qualifier: Qualifier, unit: int) -> Any:
 
 
 def _interval_nanoseconds(value: Any) -> int | None:
-    """Nanoseconds of a span of days and less, None for anything else."""
+    """Return the nanoseconds of a span without months. None for anything else."""
     if isinstance(value, dt.timedelta) and value == value:
         whole = (value.days * 86400 + value.seconds) * 1_000_000 + value.microseconds
         return whole * 1000 + int(getattr(value, "nanoseconds", 0))

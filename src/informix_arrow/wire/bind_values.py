@@ -1,4 +1,7 @@
-"""Python objects -> parameters of SQ_BIND (TYPES "Bind" column, JDBC section 6). ``bound_values`` reads them."""
+"""Encode Python objects as parameters of SQ_BIND (TYPES "Bind" column, JDBC section 6).
+
+``bound_values`` is the reverse.
+"""
 
 from __future__ import annotations
 
@@ -62,31 +65,33 @@ _NUMERIC = frozenset(
 
 
 def bind_value(value: object, encoding: str, target: ColumnType | None = None) -> BoundValue:
-    """A Python object as a parameter; the server converts it to the column's type.
+    """Encode a Python object as a parameter. The server converts it to the column's type.
 
-    int goes as INT, BIGINT or, beyond 64 bits, DECIMAL; float as FLOAT; str as CHAR, above 32767 bytes as
-    LVARCHAR; bool as ``t``/``f``, or 1/0 where ``target`` is a number; date as DATE; datetime and time as
-    DATETIME with FRACTION(5) when they have microseconds, of which Informix holds five digits: a sixth is
-    refused. timedelta goes as INTERVAL DAY(9) TO FRACTION(5), :class:`YearMonthInterval` as YEAR(9) TO MONTH,
-    ``pa.MonthDayNano`` as whichever of the two it is, and so does an int where ``target`` is an INTERVAL of
-    years and months. list, tuple, set, frozenset and dict go as the literal of a collection or ROW, which only
-    ``target`` can tell. numpy and pyarrow scalars are unwrapped, a UUID goes as its text, pandas.NaT and pandas.NA
-    are NULL.
+    * int: INT, BIGINT or, beyond 64 bits, DECIMAL; an INTERVAL if ``target`` is one of years and months
+    * float: FLOAT; Decimal: DECIMAL
+    * str: CHAR, above 32767 bytes LVARCHAR; a UUID is sent as its text
+    * bool: ``t``/``f``, or 1/0 if ``target`` is a number
+    * date: DATE; datetime and time: DATETIME, with FRACTION(5) if they have microseconds. Informix holds five digits,
+      so a sixth is refused.
+    * timedelta: INTERVAL DAY(9) TO FRACTION(5); :class:`YearMonthInterval`: YEAR(9) TO MONTH;
+      ``pa.MonthDayNano``: whichever of the two fits
+    * list, tuple, set, frozenset and dict: the literal of a collection or ROW, which needs ``target``
+    * None, pandas.NaT and pandas.NA: NULL; scalars of numpy and pyarrow are unwrapped
 
-    bytes, bytearray and memoryview go as BYTE: the value holds a **descriptor** with nothing but the size. The
-    content travels apart: who sends the Bind sends a BlobBind with the number of such parameters behind it,
-    then the content of each as BlobChunks of at most 1024 bytes, closed by an empty one (SQLI section 14).
-    Where ``target`` is an opaque type other than BLOB and CLOB, bytes go whole in its own form.
+    bytes, bytearray and memoryview are sent as BYTE. The value holds a **descriptor** with only the size, and the
+    content is sent separately: after the Bind, the client sends a BlobBind with the number of such parameters,
+    then the content of each as BlobChunks of at most 1024 bytes, closed by an empty one (SQLI section 14). If
+    ``target`` is an opaque type other than BLOB and CLOB, bytes are sent whole in the type's own form.
 
-    ``DataError`` for a value out of range, a character outside ``encoding``, or a collection without a
-    ``target``; ``ProgrammingError`` for a type without a meaning here.
+    Raises ``DataError`` for a value out of range, a character outside ``encoding``, or a collection without a
+    ``target``, and ``ProgrammingError`` for a Python type that cannot be sent.
     """
     if value is None:
         return NULL_VALUE
     binder = _BINDERS.get(type(value))
     if binder is not None:
         return binder(value, encoding, target)
-    for base, binder in _BINDERS.items():  # subclasses; datetime stands before date, bool before int
+    for base, binder in _BINDERS.items():  # subclasses; datetime precedes date, and bool int
         if isinstance(value, base):
             return binder(value, encoding, target)
     inner = plain_value(value)
@@ -96,11 +101,12 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
 
 
 def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
-    """The Python object that a scalar of numpy, pyarrow or pandas stands for; a UUID is its text, ``pandas.NA`` is
-    None. Anything else is itself. With ``to_microseconds`` times of numpy and pyarrow lose what is finer than Python's,
-    which leaves their rounding to the digits of a DATETIME, at most five, as it would be.
+    """Unwrap a scalar of numpy, pyarrow or pandas to a Python object. Any other value is returned unchanged.
 
-    Errors as of :func:`bind_value`.
+    A UUID becomes its text, and ``pandas.NA`` None. With ``to_microseconds``, times of numpy and pyarrow are cut
+    to microseconds. Rounding them to the digits of a DATETIME, at most five, gives the same result afterwards.
+
+    Raises the errors of :func:`bind_value`.
     """
     if isinstance(value, _BINDABLE_TYPES):
         return value
@@ -117,10 +123,10 @@ def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
 
 
 def _unwrap(value: Any, to_microseconds: bool) -> object:
-    """What a scalar of pyarrow or numpy holds, the value itself when it is none.
+    """Unwrap a scalar of pyarrow or numpy. Any other value is returned unchanged.
 
-    Both hand out less than they hold where Python's types end at microseconds: numpy a bare number, pyarrow a
-    time without its nanoseconds. Whatever would be lost by that is a ``DataError``, unless it may be.
+    Python's types end at microseconds, so numpy returns finer times as bare numbers, and pyarrow drops their
+    nanoseconds. Such a loss is a ``DataError``, unless ``to_microseconds`` is set.
     """
     if callable(getattr(value, "as_py", None)):
         if to_microseconds:
@@ -131,7 +137,7 @@ def _unwrap(value: Any, to_microseconds: bool) -> object:
             )
         try:
             return value.as_py()
-        except ValueError as error:  # nanoseconds, where pandas is not there to hold them
+        except ValueError as error:  # nanoseconds, which need pandas
             raise DataError(f"{value} cannot be a parameter: {error}") from None
     if not callable(getattr(value, "item", None)) or getattr(value, "shape", ()) != ():
         return value
@@ -143,7 +149,7 @@ def _unwrap(value: Any, to_microseconds: bool) -> object:
 
 
 def _coarser(value: Any) -> Any:
-    """A scalar of pyarrow in microseconds where it was in nanoseconds; the rest is cut, a span's toward zero."""
+    """Cut a scalar of pyarrow from nanoseconds to microseconds, durations toward zero."""
     kind = value.type
     if getattr(kind, "unit", "") != "ns" or value.value is None:
         return value
@@ -162,7 +168,10 @@ _NUMPY_UNIT = re.compile(r".*\[(\d*)([A-Za-z]+)\]")
 
 
 def _microseconds(value: Any, cut: bool, toward_zero: bool) -> int | None:
-    """Microseconds in a numpy time, exactly or ``cut``; None when it is finer, or in a unit of no fixed length."""
+    """Return the microseconds of a numpy time. None for a unit without a fixed length.
+
+    None also for a time that is finer than microseconds, unless ``cut`` is set.
+    """
     match = _NUMPY_UNIT.fullmatch(str(value.dtype))
     factor = _FEMTOSECONDS.get(match.group(2)) if match else None
     if match is None or factor is None:
@@ -174,11 +183,11 @@ def _microseconds(value: Any, cut: bool, toward_zero: bool) -> int | None:
 
 
 def _exact_moment(value: Any, cut: bool) -> dt.datetime:
-    """A datetime64 that Python's datetime cannot hold by itself."""
-    whole = _microseconds(value, cut, False)
+    """Convert a datetime64 that numpy cannot convert to a Python datetime."""
+    microseconds = _microseconds(value, cut, False)
     try:
-        if whole is not None:
-            return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=whole)
+        if microseconds is not None:
+            return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=microseconds)
     except OverflowError:
         pass
     raise DataError(
@@ -188,16 +197,18 @@ def _exact_moment(value: Any, cut: bool) -> dt.datetime:
 
 
 def _exact_span(value: Any, cut: bool) -> object:
-    """A timedelta64 that Python's timedelta cannot hold by itself; years and months are INTERVAL's other
-    class."""
+    """Convert a timedelta64 that numpy cannot convert to a Python timedelta.
+
+    Years and months become a :class:`YearMonthInterval`.
+    """
     match = _NUMPY_UNIT.fullmatch(str(value.dtype))
     if match is not None and match.group(2) in ("Y", "M"):
         months = int(value.astype("int64")) * int(match.group(1) or 1)
         return YearMonthInterval(months * 12 if match.group(2) == "Y" else months)
-    whole = _microseconds(value, cut, True)
+    microseconds = _microseconds(value, cut, True)
     try:
-        if whole is not None:
-            return dt.timedelta(microseconds=whole)
+        if microseconds is not None:
+            return dt.timedelta(microseconds=microseconds)
     except OverflowError:
         pass
     raise DataError(
@@ -251,9 +262,10 @@ def _bind_date(value: dt.date, encoding: str, target: ColumnType | None) -> Boun
 
 
 def _bind_datetime(value: dt.datetime, encoding: str, target: ColumnType | None) -> BoundValue:
-    """Not normalised, as JDBC binds (JDBC section 6); built by hand, for a load has millions of them."""
+    """Encode a datetime without normalising it, as JDBC does (JDBC section 6). Written out, because loads bind
+    millions."""
     if type(value) is not dt.datetime:
-        if value != value:  # pandas.NaT, which counts as a datetime
+        if value != value:  # pandas.NaT, which is a datetime
             return NULL_VALUE
         if getattr(value, "nanosecond", 0):  # pandas.Timestamp
             raise DataError(
@@ -274,7 +286,7 @@ def _bind_time(value: dt.time, encoding: str, target: ColumnType | None) -> Boun
     micro = value.microsecond
     data = bytes((0xC3, value.hour, value.minute, value.second))
     if data == b"\xc3\0\0\0" and not micro:
-        data = b"\x80\0\0\0"  # zero has one form only
+        data = b"\x80\0\0\0"  # zero has only this form
     if not micro:
         return BoundValue(10, b"\0\x04" + data, _HOUR_TO_SECOND)
     return BoundValue(10, b"\0\x07" + data + _fraction(micro), _HOUR_TO_FRACTION5)
@@ -288,7 +300,7 @@ def _refuse_zone(value: dt.datetime | dt.time) -> None:
 
 
 def _fraction(microsecond: int) -> bytes:
-    """FRACTION(5): two pairs and a digit in the tens place. A sixth digit is refused, not cut."""
+    """Encode FRACTION(5): two pairs and a digit in the tens place. A sixth digit is refused, not cut."""
     if microsecond % 10:
         raise DataError(
             f"{microsecond} microseconds have six digits, a DATETIME holds five: round first, "
@@ -325,16 +337,16 @@ def _bind_interval(value: IntervalValue, encoding: str, target: ColumnType | Non
 
 
 def _interval(value: IntervalValue) -> BoundValue:
-    """Not normalised, as JDBC binds (JDBC section 6)."""
+    """Encode an INTERVAL without normalising it, as JDBC does (JDBC section 6)."""
     data = pack_interval(value, normalise=False)
     return BoundValue(TypeCode.INTERVAL.value, len(data).to_bytes(2, "big") + data, value.qualifier.encoded)
 
 
 def blob_descriptor(size: int) -> bytes:
-    """The descriptor of a BYTE or TEXT parameter with ``size`` bytes of content (SQLI section 14).
+    """Return the descriptor of a BYTE or TEXT parameter with ``size`` bytes of content (SQLI section 14).
 
-    All but the size is zero; 56 bytes, for this package never agrees to bit 70. ``DataError`` above
-    2^31 - 1 bytes.
+    All but the size is zero. It has 56 bytes, because this package never agrees to capability bit 70. Raises
+    ``DataError`` above 2^31 - 1 bytes.
     """
     if not 0 <= size < 1 << 31:
         raise DataError(f"{size} bytes in a BYTE or TEXT parameter, which holds at most 2147483647")
@@ -389,7 +401,7 @@ _BINDERS: dict[type, Callable[..., BoundValue]] = {
     bytes: _bind_bytes,
     bytearray: _bind_bytes,
     memoryview: _bind_bytes,
-    pa.MonthDayNano: _bind_month_day_nano,  # a tuple, too
+    pa.MonthDayNano: _bind_month_day_nano,  # before tuple, of which it is a subclass
     list: _bind_nested,
     tuple: _bind_nested,
     set: _bind_nested,

@@ -1,4 +1,4 @@
-"""Parameters of SQ_BIND as a server reads them: bytes -> Python objects (JDBC section 6)."""
+"""Decode parameters of SQ_BIND to Python objects, on the server (JDBC section 6)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from .types import TypeCode
 
 
 def bound_to_python(bv: BoundValue, encoding: str) -> object:
-    """A parameter as a server sees it: int, float, Decimal, str, date, DatetimeValue, IntervalValue, bool or
-    None.
+    """Decode a parameter to int, float, Decimal, str, date, DatetimeValue, IntervalValue, bool, bytes or None.
 
-    Reads every form that JDBC and the public Python driver send. The patterns that stand for NULL inside a
-    value (INT 80000000 and so on) are NULL here too (TYPES section 3). BYTE and TEXT (11, 12) are bytes:
-    ``data`` must be the *content*, which travels behind the Bind as BlobChunks; the conversation puts it in
-    the place of the descriptor. BLOB and CLOB are locators of 72 bytes, whether they came raw or as 144
-    hexadecimal digits; other opaque types are bytes, JSON is str.
+    Every form that JDBC and the public Python driver send is accepted. The patterns that mean NULL inside a value
+    (INT 80000000 and so on) are NULL here too (TYPES section 3). BYTE and TEXT (11, 12) are bytes: ``data`` must
+    be the *content*, which follows the Bind as BlobChunks. The caller puts it in place of the descriptor. BLOB and
+    CLOB are locators of 72 bytes, whether they came raw or as 144 hexadecimal digits. Other opaque types are
+    bytes, JSON is str.
 
-    ``DataError`` for a value that is none, ``NotSupportedError`` naming a type that is not handled,
-    ``ProtocolError`` for a wrong inner length.
+    Raises ``DataError`` for an invalid value, ``NotSupportedError`` for an unknown type, and ``ProtocolError`` for
+    a wrong inner length.
     """
     data = bv.data
     if data is None:
@@ -113,7 +112,7 @@ def _qualifier(bv: BoundValue) -> Qualifier:
 
 
 def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
-    # informix-driver sends microseconds in FRACTION(5): servers keep five digits, without rounding.
+    # informix-driver sends six digits in FRACTION(5). Servers keep five, without rounding.
     return unpack_datetime(_strip_length(data, 2), _qualifier(bv), cut=True)
 
 
@@ -121,7 +120,7 @@ def _read_interval(data: bytes, bv: BoundValue, encoding: str) -> object:
     qualifier = _qualifier(bv)
     if not qualifier.is_interval:
         raise DataError(f"a parameter of the impossible type INTERVAL {qualifier.interval_sql}")
-    value = unpack_interval(_strip_length(data, 2), qualifier, cut=True)  # as for a DATETIME
+    value = unpack_interval(_strip_length(data, 2), qualifier, cut=True)  # six digits, as in a DATETIME
     if value is not None:
         check_interval(value.fields, qualifier)
     return value
@@ -155,7 +154,7 @@ def _read_opaque(data: bytes, bv: BoundValue, encoding: str) -> object:
 
 
 def _locator(raw: bytes) -> bytes:
-    """72 bytes, raw or as hexadecimal text (TYPES section 13)."""
+    """Return the 72 bytes of a locator that is raw or hexadecimal text (TYPES section 13)."""
     if len(raw) == LOCATOR_SIZE:
         return raw
     try:

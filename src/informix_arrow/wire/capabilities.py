@@ -1,8 +1,7 @@
-"""The feature bitmap of SQ_PROTOCOLS and what each bit changes on the wire (SQLI section 5.1, JDBC section
-2).
+"""The feature bitmap of SQ_PROTOCOLS, and what each bit changes on the wire (SQLI section 5.1, JDBC section 2).
 
-Bits are numbered from the top bit of byte 0. A feature is in force when both ends have it. Only the bits that
-change framing matter to the codec; they become one :class:`Framing` that every message takes.
+Bits are numbered from the top bit of byte 0. A feature is in force if both ends have it. Only the bits that change
+framing matter to the codec. They become one :class:`Framing` that every message takes.
 """
 
 from __future__ import annotations
@@ -64,14 +63,14 @@ PRESET = frozenset({0, Bit.USVER, 3, 4, Bit.SESSION_INFO, Bit.GLS})
 
 
 def bits_of(mask: bytes) -> frozenset[int]:
-    """Numbers of the bits that are set in ``mask``."""
+    """Return the numbers of the bits that are set in ``mask``."""
     return frozenset(
         index * 8 + bit for index, value in enumerate(mask) for bit in range(8) if value & (0x80 >> bit)
     )
 
 
 def mask_of(bits: Iterable[int], size: int) -> bytes:
-    """A mask of ``size`` bytes with ``bits`` set; bits beyond it are left out."""
+    """Return a mask of ``size`` bytes with ``bits`` set. Bits beyond it are left out."""
     mask = bytearray(size)
     for bit in bits:
         if bit < size * 8:
@@ -81,8 +80,10 @@ def mask_of(bits: Iterable[int], size: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """Everything that changes how later messages are laid out. The defaults are what every modern pair agrees
-    on."""
+    """Everything that changes how later messages are laid out.
+
+    The defaults are what every modern client and server agree on.
+    """
 
     usver: bool = True
     describe_input: bool = True
@@ -98,13 +99,14 @@ class Framing:
     encoding: str = "latin-1"  # Python codec of all text on this connection
 
     def __hash__(self) -> int:
-        # What differs within a process, as a rule: all fields would take ten times as long.
+        # These fields usually suffice to tell framings apart. Hashing all of them would take ten times as long.
         return hash(self.encoding)
 
     @classmethod
     @lru_cache(maxsize=64)
     def negotiate(cls, offer: bytes, answer: bytes, encoding: str = "latin-1") -> Framing:
-        """What holds after the client sent ``offer`` and the server ``answer`` (SQLI 5.1, JDBC section 2)."""
+        """Return the framing that results from the client's ``offer`` and the server's ``answer`` (SQLI 5.1, JDBC
+        section 2)."""
         both = (bits_of(offer) & bits_of(answer)) | PRESET
         return cls(
             usver=Bit.USVER in both,
@@ -122,18 +124,21 @@ class Framing:
         )
 
     def with_encoding(self, encoding: str) -> Framing:
-        """The same layout with text in another code set."""
+        """Return the same layout with text in another code set."""
         return replace(self, encoding=encoding)
 
     @property
     def descriptor_size(self) -> int:
-        """Bytes of a BYTE/TEXT descriptor (TYPES section 12)."""
+        """Size in bytes of a BYTE/TEXT descriptor (TYPES section 12)."""
         return 68 if self.long_rowid else 56
 
 
 def server_answer(offer: bytes, *, pam: bool = False) -> bytes:
-    """The answer of our server: nine bytes; bits from 64 up only if the client offered them (JDBC section
-    2), and so the bit of a PAM dialogue, when there is to be one (SQLI section 18)."""
+    """Return the answer of our server: nine bytes.
+
+    Bits from 64 up are set only if the client offered them (JDBC section 2). That includes the bit for a PAM
+    dialogue, which is set if there is to be one (SQLI section 18).
+    """
     offered = bits_of(offer)
     answer = {bit for bit in bits_of(SERVER_ANSWER) if bit < 64 or bit in offered}
     if pam:

@@ -1,7 +1,7 @@
-"""Change records: what a server hands out of its log (CDC section 4), one at a time, from bytes cut anywhere.
+"""Parse change records, which a server reads from its log (CDC section 4), one at a time from a stream of bytes.
 
-Row images are not decoded here but by ``_changes.ImageDecoder``, of which this module's :func:`image_plan` says how. Of
-their records only the header is looked at, to find whose they are.
+Row images are decoded by ``_changes.ImageDecoder``, from the plan that :func:`image_plan` compiles. Of row
+records, this module parses only the header, to find the table they belong to.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ BEGIN, COMMIT, ROLLBACK = 1, 2, 3
 INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER = 40, 41, 42, 43
 DISCARD, TRUNCATE, TABLE_SCHEMA, TIMEOUT, ERROR = 62, 119, 200, 201, 202
 
-#: Numbers of records that hold a row.
+#: Numbers of the records that hold a row image.
 ROWS = range(INSERT, UPDATE_AFTER + 1)
 
 SCHEME = 66  # CDC_PKTSCHEME_LRECBINARY
-#: No record is longer: a row of Informix has 32 KiB at most, its text columns counted by their prefixes. Bytes.
+#: Upper limit of a record's size in bytes. An Informix row has at most 32 KiB, without the contents of long texts.
 MAX_RECORD_BYTES = 64 << 20
 
 _COMMON = struct.Struct(">iiii")
@@ -64,7 +64,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class BeginRecord:
-    """BEGINTX: a transaction begins; ``user`` is the user id of the operating system, times are seconds (UTC)."""
+    """BEGINTX: a transaction began. ``user`` is the user id of the operating system, ``time`` is in seconds (UTC)."""
 
     lsn: int
     transaction: int
@@ -74,7 +74,7 @@ class BeginRecord:
 
 @dataclass(frozen=True, slots=True)
 class CommitRecord:
-    """COMMTX: a transaction has been committed."""
+    """COMMTX: a transaction was committed."""
 
     lsn: int
     transaction: int
@@ -83,7 +83,7 @@ class CommitRecord:
 
 @dataclass(frozen=True, slots=True)
 class RollbackRecord:
-    """RBTX: a transaction has been rolled back: nothing of it counts."""
+    """RBTX: a transaction was rolled back, so that none of its records count."""
 
     lsn: int
     transaction: int
@@ -91,7 +91,7 @@ class RollbackRecord:
 
 @dataclass(frozen=True, slots=True)
 class RowRecord:
-    """The header of INSERT, DELETE, UPDBEF or UPDAFT; ``label`` is the user data of ``cdc_startcapture``."""
+    """The header of INSERT, DELETE, UPDBEF or UPDAFT. ``label`` is the user data of ``cdc_startcapture``."""
 
     number: int
     lsn: int
@@ -101,7 +101,7 @@ class RowRecord:
 
 @dataclass(frozen=True, slots=True)
 class DiscardRecord:
-    """DISCARD: of this transaction, what came before and has this LSN or a greater one does not count."""
+    """DISCARD: the earlier records of this transaction with this LSN or a greater one do not count."""
 
     lsn: int
     transaction: int
@@ -109,7 +109,7 @@ class DiscardRecord:
 
 @dataclass(frozen=True, slots=True)
 class TruncateRecord:
-    """TRUNCATE: the table is emptied."""
+    """TRUNCATE: the table was emptied."""
 
     lsn: int
     transaction: int
@@ -118,7 +118,7 @@ class TruncateRecord:
 
 @dataclass(frozen=True, slots=True)
 class TableSchemaRecord:
-    """TABSCHEMA: the columns of a table's row images, fixed ones first; the last ``variable`` ones vary in length."""
+    """TABSCHEMA: the columns of a table's row images. The last ``variable`` columns have values of varying length."""
 
     label: int
     fixed_bytes: int
@@ -128,14 +128,14 @@ class TableSchemaRecord:
 
 @dataclass(frozen=True, slots=True)
 class TimeoutRecord:
-    """TIMEOUT: there was nothing to hand out; ``lsn`` is how far the log was read."""
+    """TIMEOUT: there was nothing to return. ``lsn`` is how far the log was read."""
 
     lsn: int
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """ERROR: ``final`` when the session is dead."""
+    """ERROR: capturing failed. ``final`` is True if the session cannot continue."""
 
     code: int
     final: bool
@@ -155,10 +155,10 @@ Record = (
 
 
 def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record | None, int] | None:
-    """The record at ``data[start:end]`` and the position behind it; None when it is not here whole.
+    """Parse the record at ``data[start:end]``. Return it and the position after it, or None if it is incomplete.
 
-    A record of a number that nobody knows is passed over: None in the place of the record. ``ProtocolError`` for sizes
-    that cannot be.
+    A record with an unknown number is skipped: None is returned in its place. Raises ``ProtocolError`` for invalid
+    sizes.
     """
     if end - start < _COMMON.size:
         return None
@@ -210,15 +210,18 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
 
 
 def written_name(name: str) -> str:
-    """A column's name as it stands in lists of columns and in TABSCHEMA: in double quotes where it takes DELIMIDENT.
-    How real servers write those no source tells (CDC section 8)."""
+    """Return a column's name as it is in lists of columns and in TABSCHEMA: in double quotes if it needs
+    DELIMIDENT.
+
+    No source says how real servers write such names (CDC section 8).
+    """
     if _PLAIN_NAME.fullmatch(name) and name == name.lower():
         return name
     return '"' + name.replace('"', '""') + '"'
 
 
 def read_name(text: str) -> str:
-    """The name that is written so."""
+    """Return the name that :func:`written_name` wrote."""
     text = text.strip()
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
         return text[1:-1].replace('""', '"')
@@ -248,10 +251,10 @@ def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchemaRecord:
 
 
 def _column(text: str) -> Column:
-    found = name_and_type(text)
-    if found is None:
+    parts = name_and_type(text)
+    if parts is None:
         raise ValueError(f"{text.strip()!r} is no column with its type")
-    name, declared = found
+    name, declared = parts
     return Column(read_name(name) if name.startswith('"') else name, ColumnType.parse_sql(declared))
 
 
@@ -260,18 +263,20 @@ def _varies(ct: ColumnType) -> bool:
 
 
 def is_captured(ct: ColumnType) -> bool:
-    """Whether the log holds the values of such a column, so that they can be captured: not of large objects,
-    collections, ROWs and opaque types (CDC section 5)."""
+    """Return whether the log holds the values of a column of this type, so that they can be captured.
+
+    It does not for large objects, collections, ROWs and opaque types (CDC section 5).
+    """
     if ct.is_boolean or ct.is_lvarchar:
         return True
     return _varies(ct) or (ct.width is not None and not ct.is_large_object and not ct.is_complex)
 
 
-_LOCATOR = 76  # bytes of a BLOB or CLOB in a row image: 4 and the locator
+_LOCATOR = 76  # bytes of a BLOB or CLOB in a row image: 4 bytes and the locator
 
 
 def image_width(column: Column) -> int:
-    """Bytes of a fixed column in a row image."""
+    """Return the size in bytes of a fixed column in a row image."""
     if column.type.is_boolean:
         return 2
     if column.type.is_blob or column.type.is_clob:
@@ -286,10 +291,10 @@ def image_width(column: Column) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ImagePlan:
-    """How the row images of one table are read: for ``_changes.ImageDecoder``.
+    """The plan for decoding the row images of one table with ``_changes.ImageDecoder``.
 
-    ``ops`` and ``names`` begin with those of the record's number and LSN, and so does ``decoded``, the schema of the
-    decoder's batches. ``plan`` is that of the table's columns alone.
+    ``ops`` and ``names`` begin with the record's number and LSN, and so does ``decoded``, the schema of the
+    decoder's batches. ``plan`` is the plan of the table's columns alone.
     """
 
     ops: tuple[tuple[int, int, int, int], ...]
@@ -305,9 +310,9 @@ _IN_IMAGES = {Kind.BOOL: (Kind.CHANGE_BOOL, 2), Kind.LVARCHAR: (Kind.CHANGE_LVAR
 
 
 def image_plan(columns: Sequence[Column], options: TypeOptions, *, raw_text: bool) -> ImagePlan:
-    """Compile the plan of a table's row images. ``raw_text`` as for ``compile_plan``.
+    """Compile the plan of a table's row images. ``raw_text`` is as in ``compile_plan``.
 
-    ``NotSupportedError`` names a column that cannot be captured.
+    Raises ``NotSupportedError`` for a column that cannot be captured.
     """
     for column in columns:
         if not is_captured(column.type):

@@ -1,7 +1,7 @@
 """Informix locales and code sets, and Python's codecs for them.
 
-A locale is ``language_TERRITORY.codeset[@modifier]``; the code set goes by a name, by its number (IBM's CCSID,
-or a number from 57344 up that Informix made), or by that number in four hexadecimal digits, as in the names of
+A locale is ``language_TERRITORY.codeset[@modifier]``. The code set is given by a name, by its number (IBM's CCSID,
+or a number from 57344 up that Informix assigned), or by that number in four hexadecimal digits, as in the names of
 the locale files.
 """
 
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 
 class _CodeSet(NamedTuple):
-    codec: str  # Python's
+    codec: str  # name of the Python codec
     number: int | None  # None: known by name only
-    names: tuple[str, ...]  # lower case, the usual one first
+    names: tuple[str, ...]  # in lower case, the usual one first
 
 
 _CODE_SETS: tuple[_CodeSet, ...] = (
@@ -66,18 +66,18 @@ _CODE_SETS: tuple[_CodeSet, ...] = (
     _CodeSet("cp1258", 1258, ("cp1258",)),
     _CodeSet("koi8-r", 878, ("koi8-r", "koi8", "koi-8", "koi8r")),
     _CodeSet("koi8-u", 1168, ("koi8-u", "koi8u")),
-    # More than one byte per character.
+    # Multi-byte code sets.
     _CodeSet("big5", 57352, ("big5", "big-5")),
     _CodeSet("cp950", 950, ("cp950",)),
     _CodeSet("cp932", 932, ("sjis-s", "cp932")),
     _CodeSet("shift_jis", 57350, ("sjis", "shift-jis", "shift_jis")),
     _CodeSet("euc_jp", 57351, ("ujis", "eucjp", "euc-jp")),
     _CodeSet("cp949", 57356, ("ksc", "ks5601", "cp949", "euckr", "euc-kr")),
-    # GB2312 in its EUC form lies within GBK, which is what cp936 means.
+    # GB2312 in its EUC form is a subset of GBK, which is what cp936 means.
     _CodeSet("gbk", 57357, ("gb", "gb2312-80", "gb2312", "cp936", "gbk")),
     _CodeSet("gb18030", 5488, ("gb18030-2000", "gb18030")),
 )
-# Code sets that Informix installations have and Python has no codec for.
+# Code sets that Informix has and Python has no codec for.
 _WITHOUT_CODEC = {
     "mazovia": "Mazovia",
     "maz": "Mazovia",
@@ -95,7 +95,7 @@ _BY_NUMBER = {code_set.number: code_set for code_set in _CODE_SETS if code_set.n
 
 
 def _find(name: str) -> _CodeSet | None:
-    """A code set by its name, decimal number, or number in four hexadecimal digits."""
+    """Return a code set by its name, decimal number, or number in four hexadecimal digits."""
     known = _BY_NAME.get(name)
     if known is None and re.fullmatch("[1-9][0-9]*", name):
         known = _BY_NUMBER.get(int(name))
@@ -127,37 +127,39 @@ def _parts_of_locale(locale: str) -> tuple[str, _CodeSet]:
 
 
 def codec_of_locale(locale: str) -> str:
-    """Python codec of an Informix locale: ``en_US.8859-1`` and ``en_US.819`` are ``latin-1``, ``.utf8`` is
-    ``utf-8``.
+    """Return the Python codec of an Informix locale: ``latin-1`` for ``en_US.8859-1``, ``utf-8`` for
+    ``en_US.utf8``.
 
-    Raises ``ValueError`` naming a locale whose code set is not known, or has no codec in Python.
+    Raises ``ValueError`` for a locale whose code set is unknown or has no codec in Python.
     """
     return _parts_of_locale(locale)[1].codec
 
 
 def locale_code(locale: str) -> str:
-    """The canonical number form, as systables shows it: ``en_us.utf8`` is ``en_US.57372``. A code set without a
-    number keeps its name; errors as :func:`codec_of_locale`."""
+    """Return a locale with its code set as a number, as systables shows it: ``en_US.57372`` for ``en_us.utf8``.
+
+    A code set without a number keeps its name. Raises the errors of :func:`codec_of_locale`.
+    """
     language, code_set = _parts_of_locale(locale)
     return f"{language}.{code_set.names[0] if code_set.number is None else code_set.number}"
 
 
 @cache
 def is_multibyte(codec: str) -> bool:
-    """Whether a Python codec writes some characters in several bytes and is not UTF-8.
+    """Return whether a Python codec writes some characters in several bytes and is not UTF-8.
 
-    The C codecs take UTF-8 or a table of 256 entries: text in any other code set passes them as raw bytes and is
-    transcoded by Python. ``LookupError`` for a codec that Python has not got.
+    The C codecs support UTF-8 and tables of 256 entries. Text in any other code set passes through them as raw
+    bytes and is transcoded in Python. Raises ``LookupError`` for an unknown codec.
     """
-    found = codecs.lookup(codec)
-    if found.name == "utf-8":
+    info = codecs.lookup(codec)
+    if info.name == "utf-8":
         return False
-    if found.incrementaldecoder is None:
+    if info.incrementaldecoder is None:
         return True
     for byte in range(256):
         try:
-            if not found.incrementaldecoder().decode(bytes((byte,))):
-                return True  # it waits for more bytes of the same character
+            if not info.incrementaldecoder().decode(bytes((byte,))):
+                return True  # the decoder waits for more bytes of the character
         except UnicodeDecodeError:
             continue
     return False

@@ -1,4 +1,4 @@
-"""The tables of single-byte code sets that the C codecs want, made from Python's codecs."""
+"""Tables of single-byte code sets for the C codecs, built from Python's codecs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from .errors import NotSupportedError
 
 @cache
 def decoder_table(encoding: str) -> bytes | None:
-    """The table that the C decoder wants for a Python codec: 256 entries of one length byte and three UTF-8
-    bytes.
+    """Return the C decoder's table for a Python codec: 256 entries of one length byte and three UTF-8 bytes.
 
-    Length 0 marks a byte that the code set leaves undefined. None stands for UTF-8, which needs no table.
+    Length 0 marks a byte that the code set leaves undefined. UTF-8 needs no table: None is returned.
 
     Raises
     ------
@@ -31,7 +30,7 @@ def decoder_table(encoding: str) -> bytes | None:
         except UnicodeDecodeError:
             table += bytes(4)
             continue
-        if not text:  # the codec waits for more bytes of the same character
+        if not text:  # the decoder waits for more bytes of the character
             raise NotSupportedError(
                 f"the code set {encoding} is neither UTF-8 nor single-byte: not supported"
             )
@@ -41,8 +40,10 @@ def decoder_table(encoding: str) -> bytes | None:
 
 @cache
 def encoder_table(encoding: str) -> bytes | None:
-    """What the C encoder wants for a Python codec: None for UTF-8, else 65,536 bytes, the byte of each code point
-    of the basic plane, 0 for those that the code set lacks. Multi-byte code sets have no such table.
+    """Return the C encoder's table for a single-byte Python codec. None for UTF-8, which needs no table.
+
+    The table has 65,536 bytes: the byte of each code point of the basic plane, 0 for those that the code set
+    lacks.
     """
     if codecs.lookup(encoding).name == "utf-8":
         return None

@@ -1,8 +1,8 @@
 """DATETIME and INTERVAL values: fields, texts and bytes (TYPES sections 6 and 7, JDBC section 7).
 
-On the wire both are decimals whose base-100 digits are the fields from first to last; the exponent says how
-many digits stand before the end of SECOND. A value may be normalised (leading zero digits dropped, exponent
-lowered) or not; both are read.
+On the wire both are decimals whose base-100 digits are the fields from first to last. The exponent is the number
+of digits down to the end of SECOND. A value may be normalised (leading zero digits dropped, exponent lowered) or
+not; both are accepted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .decimals import is_null_number, join_number, split_number
 from .errors import DataError, ProtocolError
 from .qualifiers import Field, Qualifier
 
-# Smallest and largest value of each field of a DATETIME.
+# Minimum and maximum of each field of a DATETIME.
 _LIMITS: dict[str, tuple[int, int]] = {
     "YEAR": (1, 9999),
     "MONTH": (1, 12),
@@ -32,11 +32,11 @@ _SEPARATOR = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":
 
 
 class _QualifierLayout(NamedTuple):
-    """What a qualifier says about its values, worked out once."""
+    """The layout of values with a qualifier, computed once."""
 
     names: tuple[str, ...]
     limits: tuple[tuple[int, int], ...]
-    sizes: tuple[int, ...]  # base-100 digits of each field before the fraction
+    sizes: tuple[int, ...]  # number of base-100 digits of each field before the fraction
     pairs: int
     full_exponent: int
     fraction_digits: int
@@ -55,16 +55,16 @@ def _qualifier_layout(qualifier: Qualifier) -> _QualifierLayout:
 
 @dataclass(frozen=True, slots=True)
 class DatetimeValue:
-    """A DATETIME with its qualifier, as a parameter brings it.
+    """A DATETIME with its qualifier, as a parameter carries it.
 
-    ``fields`` runs from the qualifier's first field to its last; FRACTION(n) counts units of 10**-n seconds.
+    ``fields`` runs from the qualifier's first field to its last. FRACTION(n) counts units of 10**-n seconds.
     """
 
     qualifier: Qualifier
     fields: tuple[int, ...]
 
     def get(self, name: str, default: int) -> int:
-        """A field by name, ``default`` where the qualifier has not got it."""
+        """Return a field by name, or ``default`` if the qualifier does not have it."""
         names = _qualifier_layout(self.qualifier).names
         return self.fields[names.index(name)] if name in names else default
 
@@ -84,8 +84,7 @@ class DatetimeValue:
         return self.text
 
     def to_datetime(self) -> dt.datetime:
-        """A datetime; months and days that are missing at the end are 1, times 0. ``DataError`` without a
-        year."""
+        """Return a datetime. Missing months and days are 1, missing times 0. Raises ``DataError`` without a year."""
         if self.qualifier.start != Field.YEAR:
             raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no year")
         try:
@@ -102,18 +101,17 @@ class DatetimeValue:
             raise DataError(f"DATETIME {self.qualifier.sql} {self.text}: {e}") from None
 
     def to_date(self) -> dt.date:
-        """The date part; ``DataError`` without a year."""
+        """Return the date part. Raises ``DataError`` without a year."""
         return self.to_datetime().date()
 
     def to_time(self) -> dt.time:
-        """The time part; ``DataError`` without an hour."""
+        """Return the time part. Raises ``DataError`` without an hour."""
         if not (self.qualifier.start <= Field.HOUR <= self.qualifier.end):
             raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no hour")
         return dt.time(self.get("HOUR", 0), self.get("MINUTE", 0), self.get("SECOND", 0), self.microsecond)
 
     def natural(self) -> dt.datetime | dt.date | dt.time | str:
-        """What the column of this qualifier gives: the same choice as the plan makes for Arrow (design
-        table)."""
+        """Return the type that a column with this qualifier returns: the plan makes the same choice for Arrow."""
         start, end = self.qualifier.start, self.qualifier.end
         if start == Field.YEAR and end >= Field.HOUR:
             return self.to_datetime()
@@ -126,9 +124,9 @@ class DatetimeValue:
 
 @dataclass(frozen=True, slots=True)
 class IntervalValue:
-    """An INTERVAL with its qualifier. ``fields`` as in :class:`DatetimeValue`, all of them not negative.
+    """An INTERVAL with its qualifier. ``fields`` is as in :class:`DatetimeValue`, without negative values.
 
-    ``intervals`` has the ways to and from Python's and Arrow's own types.
+    ``intervals`` converts it from and to Python's and Arrow's own types.
     """
 
     qualifier: Qualifier
@@ -137,7 +135,7 @@ class IntervalValue:
 
     @property
     def months(self) -> int | None:
-        """Signed months of the YEAR TO MONTH class; None for the other class."""
+        """Signed months of the YEAR TO MONTH class. None for the other class."""
         if self.qualifier.start > Field.MONTH:
             return None
         parts = dict(zip(self.qualifier.field_names, self.fields, strict=True))
@@ -146,7 +144,7 @@ class IntervalValue:
 
     @property
     def microseconds(self) -> int | None:
-        """Signed microseconds of the DAY TO FRACTION class; None for the other class."""
+        """Signed microseconds of the DAY TO FRACTION class. None for the other class."""
         if self.qualifier.start <= Field.MONTH:
             return None
         parts = dict(zip(self.qualifier.field_names, self.fields, strict=True))
@@ -167,7 +165,7 @@ class IntervalValue:
 
 
 def format_datetime(fields: Sequence[int], qualifier: Qualifier, interval: bool = False) -> str:
-    """Fields in Informix's literal form. The first field of an interval is as long as it needs to be."""
+    """Return fields in Informix's literal form. The first field of an interval is as long as it needs to be."""
     texts: list[str] = []
     for name, value in zip(qualifier.field_names, fields, strict=True):
         if texts or name == "FRACTION":
@@ -197,8 +195,10 @@ def _literal(qualifier: Qualifier) -> re.Pattern[str]:
 
 
 def parse_datetime(text: str, qualifier: Qualifier) -> tuple[int, ...]:
-    """Fields of a literal; a fraction may be shorter than the qualifier's. ``DataError`` for what does not
-    fit."""
+    """Parse a literal to fields. Its fraction may be shorter than the qualifier's.
+
+    Raises ``DataError`` for text that does not fit.
+    """
     match = _literal(qualifier).fullmatch(text.strip())
     if match is None:
         raise DataError(f"{text!r} is no DATETIME {qualifier.sql}")
@@ -209,7 +209,7 @@ def parse_datetime(text: str, qualifier: Qualifier) -> tuple[int, ...]:
 
 
 def check_datetime(fields: Sequence[int], qualifier: Qualifier) -> tuple[int, ...]:
-    """The fields, once each is in its range; ``DataError`` names the first that is not."""
+    """Return the fields if each is in its range. Raises ``DataError`` for the first that is not."""
     shape = _qualifier_layout(qualifier)
     for name, value, (low, high) in zip(shape.names, fields, shape.limits, strict=True):
         if not low <= value <= high:
@@ -218,9 +218,9 @@ def check_datetime(fields: Sequence[int], qualifier: Qualifier) -> tuple[int, ..
 
 
 def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
-    """Fields of a datetime, date, time, text or DatetimeValue under ``qualifier``.
+    """Return the fields of a datetime, date, time, text or DatetimeValue under ``qualifier``.
 
-    ``DataError`` for fields that the value has not got, and for parts of it that are finer than the qualifier's
+    Raises ``DataError`` for fields that the value does not have, and for parts that are finer than the qualifier's
     last field and not zero: nothing is cut. Parts coarser than the first field are left out.
     """
     if isinstance(value, str):
@@ -245,7 +245,7 @@ _TIME_CODES = (("HOUR", Field.HOUR), ("MINUTE", Field.MINUTE), ("SECOND", Field.
 
 
 def _fields_of(value: object) -> tuple[dict[str, int], int | None]:
-    """Fields by name without the fraction, and the microseconds where the value has a time."""
+    """Return the fields by name without the fraction, and the microseconds if the value has a time."""
     if isinstance(value, DatetimeValue):
         named = dict(zip(value.qualifier.field_names, value.fields, strict=True))
         return named, value.microsecond
@@ -271,11 +271,11 @@ def _fields_of(value: object) -> tuple[dict[str, int], int | None]:
 def unpack_fields(
     data: bytes, qualifier: Qualifier, *, cut: bool = False
 ) -> tuple[bool, tuple[int, ...]] | None:
-    """Negative and the fields of a DATETIME or INTERVAL; None for NULL.
+    """Decode the sign and the fields of a DATETIME or INTERVAL. None for NULL.
 
-    The exponent moves the digits to their places; digits beyond the qualifier's last must be zero (JDBC binds
-    longer values than their qualifier, filled with zeros), but for the second digit of a fraction's last pair,
-    which ``cut`` drops. No range is checked here but that of a digit.
+    The exponent gives the digits their places. Digits beyond the qualifier's last must be zero (JDBC binds longer
+    values than their qualifier, filled with zeros). The one exception is the second digit of a fraction's last
+    pair, which ``cut`` drops. Only the range of digits is checked here, not that of fields.
     """
     if is_null_number(data):
         return None
@@ -311,10 +311,11 @@ def unpack_fields(
 def pack_fields(
     fields: Sequence[int], qualifier: Qualifier, *, negative: bool = False, normalise: bool = True
 ) -> bytes:
-    """The reverse of :func:`unpack_fields`, ``qualifier.width`` bytes. A negative zero is zero.
+    """Encode fields as ``qualifier.width`` bytes, the reverse of :func:`unpack_fields`. A negative zero becomes
+    zero.
 
-    ``normalise`` drops leading zero digits and lowers the exponent, as servers do; without it the exponent is
-    always the full one, as clients do (JDBC section 6).
+    ``normalise`` drops leading zero digits and lowers the exponent, as servers do. Without it the exponent is
+    always the full one, as clients send it (JDBC section 6).
     """
     digits = bytearray()
     for index, (name, value) in enumerate(zip(_qualifier_layout(qualifier).names, fields, strict=True)):
@@ -331,18 +332,18 @@ def pack_fields(
     if not any(digits):
         return b"\x80" + bytes(width - 1)
     if normalise:
-        kept = bytes(digits).lstrip(b"\0")
-        exponent -= len(digits) - len(kept)
+        significant = bytes(digits).lstrip(b"\0")
+        exponent -= len(digits) - len(significant)
     else:
-        kept = bytes(digits)
-    data = join_number(negative, exponent, kept)
+        significant = bytes(digits)
+    data = join_number(negative, exponent, significant)
     return data + bytes(width - len(data))
 
 
 def unpack_datetime(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> DatetimeValue | None:
-    """A DATETIME with its fields checked; None for NULL. ``cut`` as in :func:`unpack_fields`.
+    """Decode a DATETIME and check its fields. None for NULL. ``cut`` is as in :func:`unpack_fields`.
 
-    ``DataError`` for a field out of its range, ``ProtocolError`` for bytes that no DATETIME has.
+    Raises ``DataError`` for a field out of range, ``ProtocolError`` for bytes that are not a DATETIME.
     """
     parts = unpack_fields(data, qualifier, cut=cut)
     if parts is None:
@@ -354,7 +355,7 @@ def unpack_datetime(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> 
 
 
 def pack_datetime(value: object, qualifier: Qualifier, *, normalise: bool = True) -> bytes:
-    """A datetime, date, time, literal text, DatetimeValue or tuple of fields as DATETIME bytes."""
+    """Encode a datetime, date, time, literal text, DatetimeValue or tuple of fields as a DATETIME."""
     if isinstance(value, tuple):
         fields = check_datetime(value, qualifier)
     else:
@@ -363,11 +364,11 @@ def pack_datetime(value: object, qualifier: Qualifier, *, normalise: bool = True
 
 
 def unpack_interval(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> IntervalValue | None:
-    """An INTERVAL; None for NULL. ``cut`` as in :func:`unpack_fields`."""
+    """Decode an INTERVAL. None for NULL. ``cut`` is as in :func:`unpack_fields`."""
     parts = unpack_fields(data, qualifier, cut=cut)
     return None if parts is None else IntervalValue(qualifier, *parts)
 
 
 def pack_interval(value: IntervalValue, *, normalise: bool = True) -> bytes:
-    """The bytes of an INTERVAL; ``normalise`` as in :func:`pack_fields`."""
+    """Encode an INTERVAL. ``normalise`` is as in :func:`pack_fields`."""
     return pack_fields(value.fields, value.qualifier, negative=value.negative, normalise=normalise)

@@ -1,8 +1,8 @@
 """Informix's decimal format: a sign and exponent byte, then base-100 digits (TYPES section 5).
 
-The same format carries DECIMAL, MONEY, DATETIME and INTERVAL. A positive number has the top bit of its first
-byte set and is ``0.d1d2d3... * 100**E`` with ``E = byte - 0xc0``. In a negative one the byte is inverted and
-the digits are complemented: trailing zeros stay, the last digit that is not zero becomes ``100 - d``, all
+The same format carries DECIMAL, MONEY, DATETIME and INTERVAL. A positive number has the top bit of its first byte
+set and is ``0.d1d2d3... * 100**E`` with ``E = byte - 0xc0``. In a negative number the byte is inverted and the
+digits are complemented: trailing zeros stay, the last digit that is not zero becomes ``100 - d``, and all digits
 before it ``99 - d``.
 """
 
@@ -20,17 +20,18 @@ _NINES = bytes(99 - n if n <= 99 else 0 for n in range(256))
 
 
 def is_null_number(data: bytes) -> bool:
-    """NULL is zero bytes only: ``00 5a`` is -1E125, and ``00 00 0a`` -9.99E125 (TYPES section 5).
+    """Return whether a number is NULL: all bytes are zero.
 
-    JDBC looks at two bytes only and takes the latter for NULL.
+    ``00 5a`` is -1E125, and ``00 00 0a`` -9.99E125 (TYPES section 5). JDBC looks at two bytes only and takes the
+    latter for NULL.
     """
     return not any(data)
 
 
 def split_number(data: bytes) -> tuple[bool, int, bytes]:
-    """Negative, exponent E and plain base-100 digits of a number that is not NULL.
+    """Split a number that is not NULL into its sign, the exponent E and plain base-100 digits.
 
-    ``ProtocolError`` for bytes that no decimal has.
+    Raises ``ProtocolError`` for bytes that are not a decimal.
     """
     if len(data) < 2:
         raise ProtocolError(f"a decimal of {len(data)} bytes: {data.hex()}")
@@ -43,7 +44,7 @@ def split_number(data: bytes) -> tuple[bool, int, bytes]:
 
 
 def join_number(negative: bool, exponent: int, digits: bytes) -> bytes:
-    """The reverse of :func:`split_number`; no padding is added."""
+    """Encode sign, exponent and digits, the reverse of :func:`split_number`. No padding is added."""
     if not MIN_EXPONENT <= exponent <= MAX_EXPONENT:
         raise DataError(f"a decimal with exponent {exponent} of 100; the limits are -64 and 63")
     if not negative:
@@ -52,15 +53,19 @@ def join_number(negative: bool, exponent: int, digits: bytes) -> bytes:
 
 
 def _complement(digits: bytes) -> bytes:
-    """Its own inverse."""
-    kept = digits.rstrip(b"\0")
-    if not kept:
+    """Complement the digits of a negative number. Applied twice it gives the digits back."""
+    significant = digits.rstrip(b"\0")
+    if not significant:
         return digits
-    return kept[:-1].translate(_NINES) + bytes((100 - kept[-1],)) + bytes(len(digits) - len(kept))
+    return (
+        significant[:-1].translate(_NINES)
+        + bytes((100 - significant[-1],))
+        + bytes(len(digits) - len(significant))
+    )
 
 
 def unpack_unscaled(data: bytes) -> tuple[int, int] | None:
-    """``(coefficient, exponent)`` with value ``coefficient * 10**exponent``; None for NULL.
+    """Return ``(coefficient, exponent)`` with value ``coefficient * 10**exponent``. None for NULL.
 
     The coefficient has no trailing decimal zeros, except that zero is ``(0, 0)``.
     """
@@ -68,15 +73,15 @@ def unpack_unscaled(data: bytes) -> tuple[int, int] | None:
         return None
     negative, exponent, pairs = split_number(data)
     text = "".join([_PAIR_TEXT[pair] for pair in pairs])
-    kept = text.rstrip("0")
-    if not kept:
+    significant = text.rstrip("0")
+    if not significant:
         return 0, 0
-    coefficient = int(kept)
-    return (-coefficient if negative else coefficient), 2 * exponent - len(kept)
+    coefficient = int(significant)
+    return (-coefficient if negative else coefficient), 2 * exponent - len(significant)
 
 
 def unpack_decimal(data: bytes) -> Decimal | None:
-    """The value without trailing zeros in its fraction and never in exponent form: ``Decimal("100")``,
+    """Decode a number without trailing zeros in its fraction and never in exponent form: ``Decimal("100")``,
     ``1.5``."""
     number = unpack_unscaled(data)
     if number is None:
@@ -88,34 +93,37 @@ def unpack_decimal(data: bytes) -> Decimal | None:
 
 
 def make_decimal(coefficient: int, exponent: int) -> Decimal:
-    """An exact Decimal with just this exponent; arithmetic would round to the context's precision."""
+    """Return an exact Decimal with just this exponent. Arithmetic would round to the context's precision."""
     sign = 1 if coefficient < 0 else 0
     return Decimal((sign, tuple(map(int, str(abs(coefficient)))), exponent))
 
 
 def fit_decimal(number: Decimal, precision: int, scale: int, what: str) -> Decimal:
-    """The same number with exactly ``scale`` places; ``DataError`` when it has more, or more than ``precision``
-    digits in all. Nothing is rounded."""
+    """Return the same number with exactly ``scale`` places. Nothing is rounded.
+
+    Raises ``DataError`` if it has more places, or more than ``precision`` digits in all.
+    """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         raise DataError(f"{number} cannot be {what}")
-    kept = "".join(map(str, digits)).lstrip("0")
-    exponent += len(kept) - len(kept.rstrip("0"))
-    kept = kept.rstrip("0")
-    if not kept:
+    significant = "".join(map(str, digits)).lstrip("0")
+    exponent += len(significant) - len(significant.rstrip("0"))
+    significant = significant.rstrip("0")
+    if not significant:
         return make_decimal(0, -scale)
-    if exponent < -scale or len(kept) + exponent > precision - scale:
+    if exponent < -scale or len(significant) + exponent > precision - scale:
         raise DataError(f"{number} does not fit {what}")
-    coefficient = int(kept) * 10 ** (exponent + scale)
+    coefficient = int(significant) * 10 ** (exponent + scale)
     return make_decimal(-coefficient if sign else coefficient, -scale)
 
 
 def decimal_of(value: object, precision: int, scale: int | None, what: str) -> Decimal:
-    """A Decimal, int, float or text as the number that a DECIMAL column stores; ``scale`` None is floating.
+    """Return a Decimal, int, float or text as the number that a DECIMAL column stores. A floating column has
+    ``scale`` None.
 
-    Decimals, ints and texts must fit exactly. A float stands for its shortest text, which must fit a fixed
-    scale exactly; a floating column takes the number of its precision that is nearest to the float.
-    ``DataError`` for what does not fit, and for NaN and infinities.
+    Decimals, ints and texts must fit exactly. A float stands for its shortest text, which must fit a fixed scale
+    exactly. A floating column gets the number of its precision that is nearest to the float. Raises ``DataError``
+    for a number that does not fit, and for NaN and infinities.
     """
     if isinstance(value, bool) or not isinstance(value, (Decimal, int, float, str)):
         raise DataError(f"a {type(value).__name__} cannot be {what}")
@@ -134,35 +142,35 @@ def decimal_of(value: object, precision: int, scale: int | None, what: str) -> D
     if significant_digits(number) > precision:
         if not isinstance(value, float):
             raise DataError(f"{value} has more than the {precision} digits of {what}")
-        number = Decimal(f"{value:.{precision - 1}e}")  # correctly rounded from the float itself
+        number = Decimal(f"{value:.{precision - 1}e}")  # correctly rounded from the exact value of the float
     return number
 
 
 def significant_digits(number: Decimal) -> int:
-    """Digits between the first and the last that are not 0."""
+    """Return the number of digits from the first to the last that is not 0."""
     return len("".join(map(str, number.as_tuple().digits)).strip("0"))
 
 
 def pack_decimal(value: Decimal, width: int | None = None) -> bytes:
-    """Pack into ``width`` bytes (zeros to the right), or into as many as needed.
+    """Encode a number in ``width`` bytes (zeros to the right), or in as many as needed.
 
-    ``DataError`` when the value has more digits than fit or is out of range, and for NaN and infinities:
-    nothing is rounded here.
+    Raises ``DataError`` if the value has more digits than fit or is out of range, and for NaN and infinities.
+    Nothing is rounded here.
     """
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise DataError(f"{value} cannot be a DECIMAL")
     text = "".join(map(str, digits)).lstrip("0")
-    kept = text.rstrip("0")
-    if not kept:
+    significant = text.rstrip("0")
+    if not significant:
         return b"\x80" + bytes((width or 2) - 1)
-    exponent += len(text) - len(kept)
+    exponent += len(text) - len(significant)
     if exponent & 1:
-        kept += "0"
+        significant += "0"
         exponent -= 1
-    if len(kept) & 1:
-        kept = "0" + kept
-    pairs = bytes([int(kept[at : at + 2]) for at in range(0, len(kept), 2)])
+    if len(significant) & 1:
+        significant = "0" + significant
+    pairs = bytes([int(significant[at : at + 2]) for at in range(0, len(significant), 2)])
     limit = MAX_DIGITS // 2 + 1 if width is None else width - 1
     if len(pairs) > limit:
         raise DataError(f"{value} has more digits than fit in {limit} base-100 digits")

@@ -1,5 +1,4 @@
-"""Descriptors: what columns a result has, what parameters a statement takes, and the plan compiled from
-them."""
+"""Descriptors: the columns of a result, the parameters of a statement, and the plan compiled from them."""
 
 from __future__ import annotations
 
@@ -31,8 +30,8 @@ class StatementType(IntEnum):
     DATABASE = 1
     SELECT = 2
     SELECT_INTO_TEMP = 3
-    UPDATE = 4  # with WHERE
-    DELETE = 5  # with WHERE
+    UPDATE = 4  # with a WHERE clause
+    DELETE = 5  # with a WHERE clause
     INSERT = 6
     UPDATE_CURRENT = 7
     DELETE_CURRENT = 8
@@ -75,8 +74,11 @@ class StatementType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a result. ``start`` is its place in the longest tuple: rows with variable columns are
-    walked from the left and never addressed by it (SQLI section 8)."""
+    """One column of a result.
+
+    ``start`` is its offset in the longest tuple. Rows with variable columns are read from left to right and never
+    addressed by it (SQLI section 8).
+    """
 
     name: str
     type: ColumnType
@@ -84,7 +86,7 @@ class Column:
 
 
 def assign_offsets(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
-    """Give the columns their start positions; the second item is the size of the longest tuple."""
+    """Return the columns with their start offsets, and the size of the longest tuple."""
     placed: list[Column] = []
     at = 0
     for column in columns:
@@ -95,13 +97,14 @@ def assign_offsets(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the codecs follow for one result: an op per column, what they hand over, and what users get.
+    """The plan that the codecs follow for one result: an op per column, the decoder's schema and the user's
+    schema.
 
-    ``decoded`` is the schema of the C decoder's batches: descriptors and locators of large objects, literal
-    text of collections, plain strings. ``schema`` is the schema of the final batches: contents, lists and
-    structs, string views and dictionaries; columns that ``lobs="skip"`` leaves out are missing there.
-    ``kept`` has, for each field of ``schema``, its index among the columns. Both schemas are known before the
-    first row and are the same for every batch.
+    ``decoded`` is the schema of the C decoder's batches: descriptors and locators of large objects, literal text
+    of collections, plain strings. ``schema`` is the schema of the final batches: contents, lists and structs,
+    string views and dictionaries. Columns that ``lobs="skip"`` leaves out are missing there. ``column_indexes``
+    has, for each field of ``schema``, its index among the columns. Both schemas are known before the first row and
+    are the same for every batch.
     """
 
     ops: tuple[PlanOp, ...]
@@ -120,23 +123,23 @@ def compile_plan(
 ) -> Plan:
     """Compile the plan of a result.
 
-    Names are kept as they are, duplicates too. Fields stay nullable, because an outer join brings NULLs into
-    NOT NULL columns. Their metadata, all in text:
+    Names are kept as they are, duplicates too. Fields stay nullable, because an outer join puts NULLs into NOT
+    NULL columns. Their metadata, all in text:
 
-    * ``informix.type``: the declared type, which re-creates the column; a DISTINCT type's name
-    * ``informix.source_type``: the type that a DISTINCT type is made of
-    * ``informix.not_null``: ``true`` where the column is declared so
-    * ``informix.nested``: of collections and ROWs, ``arrow`` (list, struct) or ``literal`` (their SQL literal)
+    * ``informix.type``: the declared type, which re-creates the column; the name of a DISTINCT type
+    * ``informix.source_type``: the source type of a DISTINCT type
+    * ``informix.not_null``: ``true`` if the column is declared NOT NULL
+    * ``informix.nested``: for collections and ROWs, ``arrow`` (list, struct) or ``literal`` (their SQL literal)
 
-    ``raw_text``: text is decoded as the bytes that it has on the wire, ``binary`` in ``decoded``, because the
-    C decoder has no table for the code set; ``schema`` is the same as without.
+    With ``raw_text``, text is decoded as the bytes that it has on the wire, ``binary`` in ``decoded``, because the
+    C decoder has no table for the code set. ``schema`` is the same as without.
 
-    Raises ``NotSupportedError`` naming the first column that no codec handles.
+    Raises ``NotSupportedError`` for the first column whose type has no codec.
     """
     ops: list[PlanOp] = []
     decoded: list[Any] = []
     final: list[Any] = []
-    kept: list[int] = []
+    indexes: list[int] = []
     for index, column in enumerate(columns):
         ct = column.type
         op = plan_op(ct, options, bool_binary=bool_binary, column=column.name)
@@ -146,10 +149,10 @@ def compile_plan(
         decoded.append(pa.field(column.name, arrow_type_of_op(op)))
         if ct.is_large_object and options.lobs == "skip":
             continue
-        kept.append(index)
+        indexes.append(index)
         final.append(_final_field(column, op, options))
     size = sum(column.type.max_width for column in columns)
-    return Plan(tuple(ops), pa.schema(final), size, pa.schema(decoded), tuple(kept))
+    return Plan(tuple(ops), pa.schema(final), size, pa.schema(decoded), tuple(indexes))
 
 
 def _final_field(column: Column, op: PlanOp, options: TypeOptions) -> Any:

@@ -1,7 +1,7 @@
-"""PEP 249's exception tree and the way from a server's SQLCODE to an exception that helps.
+"""PEP 249's exceptions, and the conversion of a server's SQLCODE to an exception with a helpful text.
 
-The server sends an SQLCODE, an ISAM code, a character position and one token, never a text (SQLI section 10):
-the words are ours and live in ``error_catalogue``.
+The server sends an SQLCODE, an ISAM code, a character position and one token, never a text (SQLI section 10). The
+texts are our own and are in ``error_catalogue``.
 """
 
 from __future__ import annotations
@@ -40,15 +40,17 @@ __all__ = [
 
 
 class Warning(builtins.UserWarning):
-    """Important warnings, such as text that the server cut while storing it (PEP 249).
+    """An important warning, for example that the server truncated text while storing it (PEP 249).
 
-    Given through Python's ``warnings``: ``warnings.simplefilter("error", Warning)`` makes them errors.
+    Issued through Python's ``warnings``. ``warnings.simplefilter("error", Warning)`` turns them into errors.
     """
 
 
 class InexactWarning(Warning):
-    """A floating DECIMAL(p) was read as float64, the default, and has digits that this cannot hold. Given once for each
-    column of a result; ``floating_decimals="string"`` or a ``pyarrow.decimal128(p, s)`` reads all digits.
+    """A floating DECIMAL(p) was read as float64, the default, and has digits that float64 cannot hold.
+
+    Issued once for each column of a result. ``floating_decimals="string"`` or a ``pyarrow.decimal128(p, s)`` reads
+    all digits.
     """
 
 
@@ -56,38 +58,37 @@ class RefusedRow(NamedTuple):
     """One row of an ``executemany`` that the server refused."""
 
     row: int
-    """Its number, from 0."""
+    """Number of the row, from 0."""
     sqlcode: int
     isamcode: int
-    """0 = none."""
+    """0 if there is none."""
 
 
 class Error(Exception):
-    """Base of every error of this package (PEP 249).
+    """Base class of every error of this package (PEP 249).
 
     Attributes
     ----------
     sqlcode, isamcode
-        The server's error number and the lower-level cause, None when the error did not come from the server.
+        The server's error number and the lower-level cause. None if the error did not come from the server.
     offset
-        1-based character position in the statement, None when unknown.
+        1-based character position in the statement. None if unknown.
     near
         The token of SQ_ERR: a table, column, constraint or index name.
     sqlstate
-        Five-character SQLSTATE where one is known.
+        Five-character SQLSTATE if one is known.
     row, column
-        0-based row of the result or of the data being written, and the column's name, when a value is at
-        fault.
+        0-based row of the result or of the data being written, and the column's name, if a value is at fault.
     rows
-        Of ``executemany``: the rows that are in effect in spite of the error. How many, where they are the first
-        ones, else their numbers, from 0; None when that is not known, and for other calls.
+        For ``executemany``: the rows that took effect in spite of the error. Their number if they are the first ones,
+        else their indexes, from 0. None if that is not known, and for other calls.
     refused
-        Of ``executemany``: a :class:`RefusedRow` for each row that the server refused.
+        For ``executemany``: a :class:`RefusedRow` for each row that the server refused.
     """
 
     rows: int | tuple[int, ...] | None = None
     refused: tuple[RefusedRow, ...] = ()
-    _transient = False  # where no number says it
+    _transient = False  # for errors without a code that is transient
 
     def __init__(
         self,
@@ -116,11 +117,13 @@ class Error(Exception):
 
     @property
     def transient(self) -> bool:
-        """Whether the same would probably succeed later, in a new transaction: what was in the way are other sessions'
-        locks, a deadlock, a limit of sessions, or the network (reconnect then: :attr:`Connection.closed` tells).
+        """True if the operation would probably succeed later, in a new transaction.
 
-        False for everything that is wrong with the statement, the data or the rights; for what was ended by
-        ``cancel()`` or a time limit; and for :class:`CommitUnknown`, which nobody may repeat without looking.
+        That is so for errors caused by other sessions' locks, a deadlock, a limit of sessions, or the network.
+        After a network error :attr:`Connection.closed` is true, and you have to reconnect.
+
+        It is False if the statement, the data or missing privileges are at fault, for operations ended by
+        ``cancel()`` or a time limit, and for :class:`CommitUnknown`, which must not be repeated without checking.
         """
         if isinstance(self, CommitUnknown | QueryCanceled):
             return False
@@ -128,7 +131,7 @@ class Error(Exception):
 
     @property
     def statement(self) -> str | None:
-        """The SQL text that failed; strings are stars where it speaks of a password."""
+        """The SQL text that failed. In a statement that may contain a password, strings are replaced by stars."""
         return self._statement
 
     @statement.setter
@@ -137,42 +140,42 @@ class Error(Exception):
 
 
 def prefix_location(error: Error, where: str) -> None:
-    """Let the text of an error begin with where it was met."""
+    """Prefix the text of an error with where it occurred."""
     error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
 
 
 class InterfaceError(Error):
-    """The interface was used wrongly: a closed connection, a bad argument."""
+    """The interface was used incorrectly: a closed connection, a bad argument."""
 
 
 class DatabaseError(Error):
-    """Base of the errors that have to do with the database."""
+    """Base class of errors that are related to the database."""
 
 
 class DataError(DatabaseError):
-    """A value does not fit: too long, out of range, not expressible in its type or code set."""
+    """A value does not fit: it is too long, out of range, or not expressible in its type or code set."""
 
 
 class OperationalError(DatabaseError):
-    """The database's operation failed: connection, locks, space, interruption."""
+    """The database could not perform an operation: connection, locks, space, interruption."""
 
 
 class CommitUnknown(OperationalError):
-    """A COMMIT was sent and its answer never came: the connection was lost over it.
+    """The connection was lost after COMMIT was sent and before the server replied.
 
-    The transaction may or may not be in effect. Look before you repeat it. The connection is closed.
+    The transaction may or may not be committed. Check before you repeat it. The connection is closed.
     """
 
 
 class QueryCanceled(OperationalError):
     """The statement was interrupted: by ``cancel()``, a time limit, or the server's administrator (SQLCODE -213).
 
-    What the statement had done is undone by the server, as after any failed statement; a transaction stays open.
+    The server undoes what the statement did, as after any failed statement. A transaction stays open.
     """
 
 
 class QueryTimeout(QueryCanceled):
-    """The statement was interrupted because the ``timeout`` of its call was over."""
+    """The statement was interrupted because it exceeded the ``timeout`` of its call."""
 
 
 class IntegrityError(DatabaseError):
@@ -180,7 +183,7 @@ class IntegrityError(DatabaseError):
 
 
 class InternalError(DatabaseError):
-    """The server met an inner error, or a statement or cursor id is not what it should be."""
+    """The server had an internal error, or a statement or cursor id is invalid."""
 
 
 class ProgrammingError(DatabaseError):
@@ -188,20 +191,20 @@ class ProgrammingError(DatabaseError):
 
 
 class NotSupportedError(DatabaseError):
-    """Something that this package or the server cannot do; the text names it."""
+    """This package or the server does not support an operation. The text names it."""
 
 
 class ProtocolError(OperationalError):
-    """The peer broke the wire format. SQLI has no framing to recover by: the connection is closed."""
+    """The peer sent something that violates the wire format. SQLI cannot resynchronise, so the connection is
+    closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
-    """What is known about one SQLCODE.
+    """The catalogue's information on one SQLCODE.
 
-    ``text`` says the cause and may hold ``{near}``, the place of SQ_ERR's token; ``advice`` is the next step
-    ("" when there is none); ``sqlstate`` is the SQLSTATE that the vendor maps the code to, None where it has none
-    of its own.
+    ``text`` is the cause. It may contain ``{near}``, which stands for SQ_ERR's token. ``advice`` is the next step
+    ("" if there is none). ``sqlstate`` is the SQLSTATE that the vendor maps the code to, or None.
     """
 
     sqlcode: int
@@ -213,13 +216,13 @@ class ErrorInfo:
 
 INTERRUPTED = -213
 
-#: Errors that pass by themselves: locks and exclusive use, limits of sessions, the network.
+#: SQLCODEs of errors that are transient: locks and exclusive use, limits of sessions, the network.
 _TRANSIENT = frozenset((
     -233, -263, -289, -314, -347, -378, -425, -702, -705, -753, -861, -908, -912, -913, -930, -932, -934, -936, -953,
     -1806, -1809, -25571, -25580, -25582, -25583, -25586, -25587, -25588,
 ))  # fmt: skip
-#: Of the lower level: open elsewhere, locked record, locked table, too many users, deadlock, locked key, server going
-#: down, lock wait over, database locked, too many transactions.
+#: Likewise for ISAM codes: open elsewhere, locked record, locked table, too many users, deadlock, locked key, server
+#: going down, lock timeout, database locked, too many transactions.
 _TRANSIENT_ISAM = frozenset((-106, -107, -113, -129, -143, -144, -149, -154, -178, -190))
 
 _CLASSES: dict[str, type[Error]] = {
@@ -232,8 +235,7 @@ _CLASSES: dict[str, type[Error]] = {
     "database": DatabaseError,
 }
 
-# Codes that the catalogue lacks: the first range that holds the code decides. Informix numbers its errors by
-# area.
+# For codes that the catalogue lacks, the first range that contains the code applies. Informix numbers errors by area.
 _RANGES: tuple[tuple[int, int, str, str], ...] = (
     (-299, -201, "programming", "The server refused the statement"),
     (-799, -300, "programming", "The server refused the statement"),
@@ -250,7 +252,7 @@ _RANGES: tuple[tuple[int, int, str, str], ...] = (
 
 
 def error_info(sqlcode: int) -> ErrorInfo:
-    """Look up an SQLCODE; an unknown one gets a general text by its range, so the answer always exists."""
+    """Look up an SQLCODE. An unknown code gets a general text for its range, so there is always a result."""
     known = ERRORS.get(sqlcode)
     if known is not None:
         kind, sqlstate, text, advice = known
@@ -261,7 +263,7 @@ def error_info(sqlcode: int) -> ErrorInfo:
     return ErrorInfo(sqlcode, text, f"finderr {sqlcode} on the server explains it.", _CLASSES[kind], None)
 
 
-# What reading, changing or locking a row may end with: the ISAM code tells the case.
+# Errors of reading, changing or locking a row, for which the ISAM code is the actual cause.
 _ROW_CODES = frozenset({-240, -243, -244, -245, -246, -250, -263, -271, -346})
 _DUPLICATE = -100
 _SEE_ISAM = "See the ISAM code."
@@ -274,11 +276,11 @@ def database_error(
     near: str = "",
     statement: str | None = None,
 ) -> Error:
-    """Make the exception for one SQ_ERR.
+    """Create the exception for one SQ_ERR.
 
-    The text holds the cause with the token filled in, the codes, the ISAM cause, the advice, and the line of
-    the statement that ``offset`` points into with a caret under the place. ``offset`` 0 means that there is
-    no position. What :mod:`.redaction` hides of the statement is shown as stars, in ``statement`` as well.
+    The text has the cause with the token filled in, the codes, the ISAM cause, the advice, and the line of the
+    statement that ``offset`` points into, with a caret under the position. ``offset`` 0 means that there is no
+    position. Secrets in the statement that :mod:`.redaction` finds are replaced by stars, also in ``statement``.
     """
     info = error_info(sqlcode)
     error_class, sqlstate, advice = info.error_class, info.sqlstate, info.advice
@@ -312,7 +314,7 @@ _OBJECT = re.compile(r"\b(on|to|of|with|for|than|from or to) '\{near\}'")
 
 
 def _fill(text: str, near: str) -> str:
-    """Put the token in its place; without a token the words around it must still read well."""
+    """Put the token in its place. Without a token, remove the words around it so that the text still reads well."""
     if near:
         return text.replace("{near}", near)
     text = _OBJECT.sub(r"\1 it", _ASIDE.sub("", text))
@@ -327,11 +329,11 @@ def _isam_suffix(isamcode: int) -> str:
 
 
 def _caret(statement: str, offset: int, width: int = 100) -> list[str]:
-    """The statement's line that holds 1-based character ``offset``, cut to ``width``, and a caret line below
-    it.
+    """Return the statement's line with the 1-based character ``offset``, cut to ``width``, and a line with a
+    caret.
 
-    The caret is placed by the width that terminals give to characters: two for East Asian ones, none for
-    combining marks.
+    The caret is placed by the width of characters in terminals: two cells for East Asian ones, none for combining
+    marks.
     """
     index = min(offset, len(statement)) - 1
     start = statement.rfind("\n", 0, index) + 1

@@ -1,7 +1,8 @@
-"""INTERVAL values <-> Python objects and texts (TYPES section 7).
+"""Conversions between INTERVAL values, Python objects and texts (TYPES section 7).
 
-Years and months are one class, days to fractions the other; they never mix. Python has ``timedelta`` for the
-second; for the first there is :class:`YearMonthInterval`, and plain ints of months where a column says so.
+Intervals of years and months are one class, those of days to fractions the other, and they never mix. Python has
+``timedelta`` for the second. For the first there is :class:`YearMonthInterval`, and plain ints of months if the
+column's type is known.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .qualifiers import FRACTION_START, Field, Qualifier
 
 _DAY_NANOS = 86_400_000_000_000
 _UNITS = {"DAY": 86_400_000_000, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}  # us
-_LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}  # of a field that is not the first
+_LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}  # maximum of a field that is not the first
 _MICROSECONDS = 1 << 63
 _INT32 = 1 << 31
 
@@ -37,13 +38,14 @@ class YearMonthInterval:
     Parameters
     ----------
     months
-        Signed months in all (``63`` is five years and three months), or Informix's text ``"5-03"``,
-        ``"-5-03"``.
+        Signed months in all (``63`` is five years and three months), or Informix's text ``"5-03"``, ``"-5-03"``.
 
     Raises
     ------
     DataError
-        A text that is none. ``TypeError`` for anything but an int or a str.
+        The text is invalid.
+    TypeError
+        The argument is neither an int nor a str.
     """
 
     total_months: int
@@ -95,9 +97,9 @@ def _literal(qualifier: Qualifier) -> re.Pattern[str]:
 
 
 def parse_interval(text: str, qualifier: Qualifier) -> IntervalValue:
-    """Read Informix's literal form: ``5-03``, ``-3 04:05:06.7``; a fraction may be shorter than the qualifier's.
+    """Parse Informix's literal: ``5-03``, ``-3 04:05:06.7``. The fraction may be shorter than the qualifier's.
 
-    ``DataError`` for what does not fit.
+    Raises ``DataError`` for text that does not fit.
     """
     match = _literal(qualifier).fullmatch(text.strip())
     if match is None:
@@ -110,8 +112,10 @@ def parse_interval(text: str, qualifier: Qualifier) -> IntervalValue:
 
 
 def check_interval(fields: list[int] | tuple[int, ...], qualifier: Qualifier) -> tuple[int, ...]:
-    """The fields, once each is in its range: the first has no more digits than declared, those behind it are below
-    what carries over. ``DataError`` names the first that is not."""
+    """Return the fields if each is in its range. Raises ``DataError`` for the first that is not.
+
+    The first field may have as many digits as declared. The others must be below the value that carries over.
+    """
     if fields[0] >= 10**qualifier.leading:
         raise DataError(
             f"INTERVAL {qualifier.interval_sql}: {qualifier.field_names[0]} is {fields[0]}, "
@@ -124,11 +128,14 @@ def check_interval(fields: list[int] | tuple[int, ...], qualifier: Qualifier) ->
 
 
 def interval_of(value: object, qualifier: Qualifier) -> IntervalValue:
-    """A Python object as an INTERVAL of this qualifier, exactly.
+    """Convert a Python object to an INTERVAL with this qualifier, exactly.
 
-    Years and months: int months, YearMonthInterval, ``pa.MonthDayNano`` of months only. Days to fractions:
-    timedelta, ``pa.MonthDayNano`` without months. Both: IntervalValue of the same class, literal text.
-    ``DataError`` for another type, for parts finer than the last field and for more digits than the first has.
+    Years and months take int months, YearMonthInterval and ``pa.MonthDayNano`` with months only. Days to fractions
+    take timedelta and ``pa.MonthDayNano`` without months. Both take IntervalValue of the same class and literal
+    text.
+
+    Raises ``DataError`` for another type, for parts finer than the last field and for more digits than the first
+    has.
     """
     if isinstance(value, str):
         return parse_interval(value, qualifier)
@@ -138,12 +145,12 @@ def interval_of(value: object, qualifier: Qualifier) -> IntervalValue:
 
 
 def month_day_nano(months: int, days: int, nanoseconds: int) -> Any:
-    """A ``pa.MonthDayNano``."""
+    """Return a ``pa.MonthDayNano``."""
     return pa.MonthDayNano([months, days, nanoseconds])
 
 
 def to_months(value: IntervalValue) -> int:
-    """Months in all, as int32 holds them; ``DataError`` beyond."""
+    """Return the months in all as an int32. Raises ``DataError`` if they are out of its range."""
     months = value.months
     assert months is not None
     if not -_INT32 <= months < _INT32:
@@ -154,7 +161,7 @@ def to_months(value: IntervalValue) -> int:
 
 
 def to_timedelta(value: IntervalValue) -> dt.timedelta:
-    """A timedelta, as duration[us] holds it: up to 106,751,991 days; ``DataError`` beyond."""
+    """Return a timedelta in the range of duration[us], up to 106,751,991 days. Raises ``DataError`` beyond."""
     microseconds = value.microseconds
     assert microseconds is not None
     if not -_MICROSECONDS <= microseconds < _MICROSECONDS:
@@ -166,7 +173,8 @@ def to_timedelta(value: IntervalValue) -> dt.timedelta:
 
 
 def to_month_day_nano(value: IntervalValue) -> Any:
-    """``pa.MonthDayNano``: months only, or days and the nanoseconds of less than a day, both with the sign."""
+    """Return a ``pa.MonthDayNano`` with months only, or with days and nanoseconds of less than a day of the same
+    sign."""
     if value.qualifier.is_year_month:
         return month_day_nano(to_months(value), 0, 0)
     microseconds = value.microseconds
@@ -177,12 +185,12 @@ def to_month_day_nano(value: IntervalValue) -> Any:
 
 
 def is_month_day_nano(value: object) -> bool:
-    """Whether this is a ``pa.MonthDayNano``."""
+    """Return whether a value is a ``pa.MonthDayNano``."""
     return isinstance(value, pa.MonthDayNano)
 
 
 def split_month_day_nano(value: Any) -> tuple[int, int]:
-    """Months, and nanoseconds of days and rest together. ``DataError`` when there are both."""
+    """Return the months, and the nanoseconds including days. Raises ``DataError`` if both are set."""
     months, nanoseconds = int(value.months), int(value.days) * _DAY_NANOS + int(value.nanoseconds)
     if months and nanoseconds:
         raise DataError(f"{value} has months and days: an INTERVAL has either")
@@ -220,7 +228,7 @@ def _nanoseconds(value: object, qualifier: Qualifier) -> int:
 
 
 def microseconds_of(value: dt.timedelta) -> int:
-    """All of it, exactly; the nanoseconds of pandas' Timedelta are refused with a ``DataError``."""
+    """Return a timedelta in microseconds, exactly. Raises ``DataError`` for nanoseconds of a pandas Timedelta."""
     if getattr(value, "nanoseconds", 0):
         raise DataError(
             f"{value} has nanoseconds, an INTERVAL holds five digits: round first, or say inexact='round' or "

@@ -1,7 +1,7 @@
 """The login packets: request, acceptance, rejection, redirection (SQLI sections 3 and 4, JDBC section 1).
 
-Only these have a packet header: ``ushort total length`` (itself included), ``byte kind``, ``byte 60``,
-``short options``. Strings are ASTR: counted with a closing NUL and never padded.
+Only these packets have a header: ``ushort total length`` (itself included), ``byte kind``, ``byte 60``, ``short
+options``. Strings are ASTR: counted with a closing NUL and never padded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 HEADER_SIZE = 6
 CAP_1 = 0x13C
-"""The only Cap_1 that modern clients go on with (JDBC section 1)."""
+"""The only Cap_1 that modern clients accept (JDBC section 1)."""
 
 _PROTOCOL = 60
 _GENERATION = 61
@@ -38,7 +38,7 @@ _INITRESP, _REDIRECTED, _INITREQ, _ENV, _PINFO, _MISC, _END = 102, 103, 104, 106
 
 
 def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
-    """Length of the whole login packet, header included; ``ProtocolError`` when it cannot be one."""
+    """Return the length of a login packet, header included. Raises ``ProtocolError`` for an impossible length."""
     length = first_two_bytes[0] << 8 | first_two_bytes[1]
     if length < HEADER_SIZE:
         raise ProtocolError(f"login packet: length {length} is shorter than its header")
@@ -47,9 +47,11 @@ def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ConnectRequest:
-    """CONREQ (SQLI section 3.2). ``environment`` keeps its order; ``CLIENT_LOCALE`` in it decides the code
-    set of all strings here (latin-1 without it). The database slot stays empty: the database is opened
-    later."""
+    """CONREQ (SQLI section 3.2).
+
+    ``environment`` keeps its order. ``CLIENT_LOCALE`` in it is the code set of all strings here (latin-1 without
+    it). The database field stays empty, because the database is opened later.
+    """
 
     user: str
     password: str = field(repr=False)
@@ -70,12 +72,14 @@ class ConnectRequest:
     options: int = 3
 
     def encode(self) -> bytes:
-        """The whole packet with its header; ``ValueError`` for fields too long for it."""
+        """Return the whole packet with its header. Raises ``ValueError`` for fields that are too long."""
         return self.frame().packet(self.password, self.pid, self.thread_id)
 
     def frame(self) -> ConnectFrame:
-        """The packet without the password and the numbers of process and thread, which is the same in most logins of a
-        process; ``ValueError`` for fields too long for it."""
+        """Return the packet without password, process and thread. It is the same for most logins of a process.
+
+        Raises ``ValueError`` for fields that are too long.
+        """
         codec = _codec(self.environment)
         caps = self.cap1, self.cap2, self.cap3, 1
         return ConnectFrame(
@@ -87,8 +91,11 @@ class ConnectRequest:
 
     @classmethod
     def parse(cls, data: bytes) -> ConnectRequest:
-        """Read a whole packet. Blocks 107 and 116 may be missing (SQLI section 3.2); anything after an
-        unknown tag is left unread, once the server name is known. ``ProtocolError`` for everything else."""
+        """Parse a whole packet. Blocks 107 and 116 may be missing (SQLI section 3.2).
+
+        Anything after an unknown tag is ignored if the server name is known by then. Raises ``ProtocolError`` for
+        any other violation.
+        """
         reader, kind, _ = _open(data)
         if kind != _CONREQ:
             raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
@@ -96,16 +103,16 @@ class ConnectRequest:
 
 
 class ConnectFrame(NamedTuple):
-    """What stands in a connection request around the password and the process."""
+    """The parts of a connection request around the password and the process."""
 
-    codec: str  # of all text
+    codec: str  # Python codec of all text
     client: bytes
     target: bytes
     origin: bytes
 
     def packet(self, password: str, pid: int, thread_id: int = 0) -> bytes:
-        """The whole packet with its header; ``ValueError`` for fields too long for it."""
-        # Absent: a trusted host.
+        """Return the whole packet with its header. Raises ``ValueError`` for fields that are too long."""
+        # No password: the server must trust this host.
         secret = astr(_text(password, self.codec, "password"), "password") if password else b"\0\0"
         process = _pack(_PROCESS, _PINFO, 0, pid, thread_id)
         return _packet(_CONREQ, 0, b"".join((self.client, secret, self.target, process, self.origin)))
@@ -147,7 +154,7 @@ def _pack(layout: struct.Struct, *values: int) -> bytes:
 def _encode_client(
     version: str, serial: str, application_id: str, caps: tuple[int, int, int, int], user: str, codec: str
 ) -> bytes:
-    """The packet's beginning."""
+    """Encode the first part of the packet, up to the user name."""
     w = Writer().raw(_BEGIN)
     for value in (version, serial, application_id):
         w.astr(_text(value, codec, "client identification"))
@@ -157,7 +164,7 @@ def _encode_client(
 def _encode_target(
     options: int, server: str, database: str, pairs: tuple[tuple[str, str], ...], codec: str
 ) -> bytes:
-    """What is to be talked to, and the block of variables."""
+    """Encode the part with server and database, up to the environment variables."""
     w = Writer().raw(_TRANSPORT).int(options)
     w.astr(_text(server, codec, "server name"), "server name")
     _optional(w, _text(database, codec, "database name")).raw(bytes(8)).short(_ENV).short(len(pairs))
@@ -167,7 +174,7 @@ def _encode_target(
 
 
 def _encode_origin(host: str, cwd: str, application: str, codec: str) -> bytes:
-    """Who talks to it, and the packet's end."""
+    """Encode the last part, from the host name to the end of the packet."""
     w = _optional(Writer(), _text(host, codec, "host name")).short(0)
     _optional(w, _text(cwd, codec, "working directory"))
     name = _text(application, codec, "application name")
@@ -248,9 +255,9 @@ def _parse_request(reader: Reader) -> ConnectRequest:
 class ConnectReply:
     """CONACC, CONREJ or REDIRECT (SQLI section 4).
 
-    ``service_error`` is the SQLCODE of a rejected login, ``os_error`` an errno, ``server_name`` the server's
-    real name, ``redirect`` the detail text of a redirection. In an acceptance the numbers at the end are
-    information only: what cannot be read there counts as absent.
+    ``service_error`` is the SQLCODE of a rejected login, ``os_error`` an errno, ``server_name`` the server's real
+    name, ``redirect`` the detail text of a redirection. In an acceptance the numbers at the end are informational.
+    If they cannot be parsed, they count as absent.
     """
 
     kind: Literal["accept", "reject", "redirect"]
@@ -267,8 +274,11 @@ class ConnectReply:
     float_format: str = "IEEEI"
 
     def encode(self) -> bytes:
-        """The whole packet. An acceptance ends with warnings and an empty message list; a rejection right
-        after its two error codes, because that is the form JDBC takes (JDBC section 1)."""
+        """Return the whole packet.
+
+        An acceptance ends with warnings and an empty message list. A rejection ends after its two error codes,
+        because that is the form JDBC accepts (JDBC section 1).
+        """
         if self.kind == "reject" and self.service_error == 0:
             raise ValueError("a rejection needs an error code: with 0 some clients go on, others report -408")
         w = Writer().short(_ASSOC).short(_ASCBINARY).int(_GENERATION).astr(self.float_format.encode("ascii"))
@@ -289,7 +299,10 @@ class ConnectReply:
     @classmethod
     @lru_cache(maxsize=16)
     def parse(cls, data: bytes) -> ConnectReply:
-        """Read a whole packet; ``ProtocolError`` when it is no login reply. Servers say the same at each login."""
+        """Parse a whole packet. Raises ``ProtocolError`` if it is not a login reply.
+
+        Results are cached, because a server sends the same reply at each login.
+        """
         reader, code, _ = _open(data)
         kind = _KINDS.get(code)
         if kind is None:
@@ -361,7 +374,7 @@ def _open(data: bytes) -> tuple[Reader, int, int]:
 
 
 def _parse_complete(parse: Callable[[Reader], _T], reader: Reader) -> _T:
-    """The packet is complete, so a field that runs over its end is a violation and no reason to wait."""
+    """Parse a packet that is complete, so that a field that runs over its end is a ``ProtocolError``."""
     try:
         return parse(reader)
     except NeedMoreData:
@@ -370,13 +383,13 @@ def _parse_complete(parse: Callable[[Reader], _T], reader: Reader) -> _T:
 
 def _expect(reader: Reader, tag: int, name: str) -> None:
     at = reader.pos
-    found = reader.short()
-    if found != tag:
-        raise ProtocolError(f"login packet: {found} at offset {at} where {name} ({tag}) belongs")
+    actual = reader.short()
+    if actual != tag:
+        raise ProtocolError(f"login packet: {actual} at offset {at} where {name} ({tag}) belongs")
 
 
 def _optional(w: Writer, data: bytes) -> Writer:
-    """An ASTR that travels as length 0 when it is empty."""
+    """Write an ASTR, or length 0 if it is empty."""
     return w.astr(data) if data else w.short(0)
 
 

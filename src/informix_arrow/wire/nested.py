@@ -1,8 +1,8 @@
-"""Collections and ROWs: their types from the description, their values from and to SQL literals (TYPES section 11).
+"""Collections and ROWs: their types from the description, and their values as SQL literals (TYPES section 11).
 
 On the wire such a value is its literal: ``SET{1          ,2          }``, ``ROW('Alice',30         )``, with
-numbers blank-padded to their display width. What it is made of stands in the extended type's name, as DESCRIBE
-carries it: ``SET(INTEGER NOT NULL)``.
+numbers blank-padded to their display width. The types of its members are in the extended type's name, as DESCRIBE
+reports it: ``SET(INTEGER NOT NULL)``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUALIFIER = re.compile(r"[A-Z]+\s*(?:\(\s*\d+\s*\))?\s+TO\s+[A-Z]+(?:\s*\(\s*\d
 
 @lru_cache(maxsize=1024)
 def definition_of(ct: ColumnType) -> Definition | None:
-    """What a collection or ROW is made of; None when its description does not tell."""
+    """Return the member types of a collection or ROW. None if its description does not have them."""
     if not ct.is_complex or ct.flags & FLAG_NAMED_ROW or not ct.extended_name:
         return None
     try:
@@ -42,11 +42,11 @@ def definition_of(ct: ColumnType) -> Definition | None:
 
 @lru_cache(maxsize=1024)
 def nested_type(ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> Any:
-    """The Arrow type of a collection (list) or ROW (struct); None when it is read as its literal text.
+    """Return the Arrow type of a collection (list) or ROW (struct). None if it is read as its literal text.
 
-    That is so when ``options`` say it (``nested="text"``, ``encoding_errors="binary"``), when the description
-    does not tell the types of all members, and for members that have no literal form. Members have the Arrow
-    types that columns of theirs would have, but for string views and dictionaries: those are plain utf8.
+    That is so if ``options`` ask for it (``nested="text"``, ``encoding_errors="binary"``), if the description does
+    not have the types of all members, and for members that have no literal form. Members have the Arrow types that
+    columns of their type would have, except that string views and dictionaries become plain utf8.
     """
     if options.nested == "text" or options.encoding_errors == "binary":
         return None
@@ -85,7 +85,10 @@ def _member_options(options: TypeOptions) -> TypeOptions:
 
 
 def _has_literal(ct: ColumnType) -> bool:
-    """Large objects and opaque types but LVARCHAR, BOOLEAN and JSON have no literal that is known."""
+    """Return whether values of a type have a known literal.
+
+    Large objects do not, nor opaque types other than LVARCHAR, BOOLEAN and JSON.
+    """
     if ct.is_large_object:
         return False
     return (
@@ -94,18 +97,18 @@ def _has_literal(ct: ColumnType) -> bool:
 
 
 def field_name(name: str) -> str:
-    """A ROW field's name; a delimited one without its quotes."""
+    """Return a ROW field's name, without the quotes of a delimited one."""
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
 def parse_literal(text: str, ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> object:
-    """Read the literal of a collection (a list) or ROW (a dict by field names).
+    """Parse the literal of a collection (to a list) or ROW (to a dict by field names).
 
-    Members are what a column of their type would give under ``options``. Accepted are any case of the keywords,
+    Members become what a column of their type would return under ``options``. Keywords in any case are accepted,
     blanks around values, either kind of quotes, doubled inside, ``NULL``, nested literals quoted or bare, and
     moments as ``'2026-01-02 03:04'`` or ``DATETIME (2026-01-02 03:04) YEAR TO MINUTE``.
 
-    Raises ``DataError`` with the position of what does not parse, or when the type does not tell its members.
+    Raises ``DataError`` with the position that does not parse, and for a type whose members are not known.
     """
     scanner = _Scanner(text)
     value = _complex(scanner, ct, _member_options(options))
@@ -116,13 +119,13 @@ def parse_literal(text: str, ct: ColumnType, options: TypeOptions = DEFAULT_OPTI
 
 
 def format_literal(value: object, ct: ColumnType, encoding: str | None = None) -> str:
-    """Write the literal of a collection or ROW: ``SET{1,2}``, ``ROW('Alice',30)``.
+    """Format the literal of a collection or ROW: ``SET{1,2}``, ``ROW('Alice',30)``.
 
-    Collections take lists, tuples and sets, ROWs take mappings with all their fields, or sequences in their
-    order. Strings are quoted whatever they hold. With ``encoding`` the sizes of strings are checked in bytes.
-    ``parse_literal`` gives the members back.
+    Collections take lists, tuples and sets. ROWs take mappings with all their fields, or sequences in their order.
+    Strings are always quoted. With ``encoding`` the sizes of strings are checked in bytes. :func:`parse_literal`
+    is the reverse.
 
-    Raises ``DataError`` for what the type cannot hold, and for None where the element is NOT NULL.
+    Raises ``DataError`` for a value that the type cannot hold, and for None if the element is NOT NULL.
     """
     definition = definition_of(ct)
     if definition is None:
@@ -144,10 +147,12 @@ def _row_members(value: object, ct: ColumnType, definition: Definition) -> list[
         missing = [name for name in names if name not in value]
         extra = [str(name) for name in value if name not in names]
         if missing or extra:
-            told = [
-                f"{text} {', '.join(found)}" for text, found in (("no", missing), ("unknown", extra)) if found
+            problems = [
+                f"{text} {', '.join(listed)}"
+                for text, listed in (("no", missing), ("unknown", extra))
+                if listed
             ]
-            raise DataError(f"{ct.sql}: {' and '.join(told)}")
+            raise DataError(f"{ct.sql}: {' and '.join(problems)}")
         items = [value[name] for name in names]
     elif isinstance(value, (list, tuple)):
         items = list(value)
@@ -175,7 +180,7 @@ def _format(member: ColumnType | NamedType, value: object, ct: ColumnType, encod
 
 
 class _Scanner:
-    """A place in a literal."""
+    """A position in a literal."""
 
     __slots__ = ("pos", "text")
 
@@ -189,16 +194,16 @@ class _Scanner:
 
     @property
     def next(self) -> str:
-        """The next character, "" at the end."""
+        """The next character. "" at the end."""
         return self.text[self.pos : self.pos + 1]
 
     def error(self, what: str, at: int | None = None) -> DataError:
-        """A DataError that tells the 1-based position and what stands there."""
+        """Return a DataError with the 1-based position and the text there."""
         place = self.pos if at is None else at
         rest = self.text[place : place + 20]
-        found = f"before {rest!r}" if rest else "at the end"
+        where = f"before {rest!r}" if rest else "at the end"
         return DataError(
-            f"{what}, at position {place + 1} {found} of a literal of {len(self.text)} characters"
+            f"{what}, at position {place + 1} {where} of a literal of {len(self.text)} characters"
         )
 
     def skip_blanks(self) -> None:
@@ -208,12 +213,12 @@ class _Scanner:
         self.pos = pos
 
     def word(self) -> str:
-        """The word that stands here, "" for none; it is not passed."""
+        """Return the word at the position without moving past it. "" if there is none."""
         match = _WORD.match(self.text, self.pos)
         return match.group().upper() if match else ""
 
     def quoted(self) -> str:
-        """A quoted string; the quote inside is doubled."""
+        """Read a quoted string. Quotes within it are doubled."""
         quote, start = self.next, self.pos
         parts = []
         at = start + 1
@@ -228,7 +233,7 @@ class _Scanner:
             at = end + 2
 
     def bare(self) -> str:
-        """Text up to the next comma or closing bracket."""
+        """Read the text up to the next comma or closing bracket."""
         start = self.pos
         while not self.at_end and self.next not in ",})":
             self.pos += 1
@@ -262,7 +267,7 @@ def _complex(scanner: _Scanner, ct: ColumnType, options: TypeOptions) -> object:
 def _members(
     scanner: _Scanner, members: list[Any], closing: str, repeated: bool, options: TypeOptions
 ) -> list[object]:
-    """The values up to the closing bracket: any number of the one member, or one of each."""
+    """Parse the values up to the closing bracket: any number of one member, or one of each."""
     values: list[object] = []
     scanner.skip_blanks()
     if repeated and scanner.next == closing:
@@ -308,11 +313,11 @@ def _value(scanner: _Scanner, member: ColumnType | NamedType, options: TypeOptio
     elif (call := _CALL.match(scanner.text, scanner.pos)) is not None:
         text = call.group(2)
         scanner.pos = call.end()
-        found = _QUALIFIER.match(scanner.text, scanner.pos)
-        if found is None:
+        match = _QUALIFIER.match(scanner.text, scanner.pos)
+        if match is None:
             raise scanner.error(f"{call.group(1).upper()} without its qualifier")
-        qualifier = f"{call.group(1)} {found.group()}"
-        scanner.pos = found.end()
+        qualifier = f"{call.group(1)} {match.group()}"
+        scanner.pos = match.end()
     else:
         text = scanner.bare()
         if not text:

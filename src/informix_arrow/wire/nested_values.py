@@ -1,4 +1,4 @@
-"""Members of collections and ROWs <-> the text of their literals (TYPES section 11)."""
+"""Parse and format the members of collections and ROWs in literals (TYPES section 11)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ _DATETIMES = (
 def parse_value(
     text: str, ct: ColumnType, op: PlanOp, options: TypeOptions, *, quoted: bool, qualifier: str
 ) -> object:
-    """The text of one member as the Python object that a column of its type gives.
+    """Parse the text of one member to the Python object that a column of its type returns.
 
-    ``quoted``: the text stood in quotes, which are gone. ``qualifier``: what followed ``DATETIME (..)`` or
-    ``INTERVAL (..)``, both words in front, else "". ``DataError`` for what is no value of the type.
+    ``quoted`` is True if the text was in quotes, which are removed. ``qualifier`` is what followed ``DATETIME
+    (..)`` or ``INTERVAL (..)``, with that word in front, else "". Raises ``DataError`` for a text that is no value
+    of the type.
     """
     kind = op.kind
     if qualifier:
@@ -68,7 +69,7 @@ def parse_value(
 
 
 def _same_qualifier(text: str, ct: ColumnType) -> None:
-    """A moment's own qualifier must be its column's: nothing is converted here."""
+    """Check that a moment's own qualifier is that of its column. Nothing is converted here."""
     try:
         own = ColumnType.parse_sql(text)
     except ValueError as e:
@@ -84,7 +85,7 @@ def _check_integer(text: str, ct: ColumnType, bits: int) -> int:
 
 
 def _in_range(value: int, ct: ColumnType, bits: int) -> int:
-    if abs(value) >= 1 << (bits - 1):  # the most negative value stands for NULL
+    if abs(value) >= 1 << (bits - 1):  # the most negative value means NULL
         raise DataError(f"{value} is outside the range of {ct.sql}")
     return value
 
@@ -107,8 +108,10 @@ def _boolean(text: str) -> bool:
 
 
 def _date(text: str) -> dt.date:
-    """Year, month, day: the order that this package asks the server for (DBDATE=Y4MD-). In another order days
-    and months could not be told apart."""
+    """Parse a date in the order year, month, day, which this package requests from the server (DBDATE=Y4MD-).
+
+    In another order days and months could not be told apart.
+    """
     match = _DATE.fullmatch(text)
     if match is None:
         raise DataError(f"{text!r} is no DATE of the form 2026-12-31 (DBDATE must be Y4MD-)")
@@ -130,7 +133,8 @@ def _decimal(text: str, ct: ColumnType, op: PlanOp) -> object:
 
 
 def format_value(value: object, ct: ColumnType, encoding: str | None) -> str:
-    """One member, not None, as it stands in a literal. ``DataError`` for what its type cannot hold."""
+    """Format one member that is not None for a literal. Raises ``DataError`` for a value that its type cannot
+    hold."""
     value = _unwrap_scalar(value)
     code = ct.code
     if ct.is_boolean:
@@ -162,7 +166,7 @@ def format_value(value: object, ct: ColumnType, encoding: str | None) -> str:
 
 
 def _unwrap_scalar(value: Any) -> object:
-    """What a scalar of numpy or pyarrow holds."""
+    """Unwrap a scalar of numpy or pyarrow."""
     if callable(getattr(value, "as_py", None)):
         return value.as_py()
     if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
@@ -175,14 +179,14 @@ def _type_error(value: object, ct: ColumnType) -> DataError:
 
 
 def declared(ct: ColumnType) -> str:
-    """The declared type with its NOT NULL."""
+    """Return the declared type with its NOT NULL."""
     return f"{ct.sql} NOT NULL" if ct.flags & FLAG_NOT_NULL else ct.sql
 
 
 def _string(value: object, ct: ColumnType, encoding: str | None) -> str:
     if not isinstance(value, str):
         raise _type_error(value, ct)
-    size = len(value)  # at least one byte each
+    size = len(value)  # a lower limit: each character has at least one byte
     if encoding is not None:
         try:
             size = len(value.encode(encoding))

@@ -1,8 +1,8 @@
-"""Big-endian integers and counted strings: the alphabet of every SQLI message (SQLI section 1).
+"""Big-endian integers and counted strings, of which every SQLI message consists (SQLI section 1).
 
-A :class:`Reader` walks over bytes that may not all have arrived. Whatever is missing raises
-:class:`NeedMoreData`; whatever can never become right raises ``ProtocolError``. A caller that sees the former
-reads from the network and parses the same message again from its first byte.
+A :class:`Reader` reads bytes that may not all have arrived. It raises :class:`NeedMoreData` if bytes are missing,
+and ``ProtocolError`` if they are invalid. After ``NeedMoreData`` the caller reads from the network and parses the
+same message again from its first byte.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LSTR_LONG_MAX = 0x7FFF_FFFF  # SQL text with bit 62
 
 T = TypeVar("T")
 
-# Reader and Writer have methods called int; inside those classes the type goes by another name.
+# Reader and Writer have methods called int. Inside those classes the type needs another name.
 _Int = int
 
 _SHORT = struct.Struct(">h")
@@ -30,10 +30,10 @@ _LONG = struct.Struct(">q")
 
 
 class NeedMoreData(Exception):
-    """The message is not complete yet: read more and parse it again from its start.
+    """The message is not complete: read more and parse it again from its start.
 
-    ``missing`` is the least number of further bytes that parsing needs to get past this point. A server
-    checks it against its own limit before it makes room: the peer chose the number.
+    ``missing`` is the minimum number of further bytes that parsing needs to continue. A server checks it against
+    its own limit before it allocates memory, because the peer chose the number.
     """
 
     def __init__(self, missing: int) -> None:
@@ -42,13 +42,14 @@ class NeedMoreData(Exception):
 
 
 class Reader:
-    """A cursor over ``data[pos:end]``; every method moves ``pos`` past what it returns.
+    """A cursor over ``data[pos:end]``. Every method moves ``pos`` past what it returns.
 
-    ``what`` in the string methods names the field for the error text. Nothing is copied until it is returned
-    and no view of ``data`` outlives a call, so a ``bytearray`` can be resized between calls.
+    ``what`` in the string methods names the field for the error text. Nothing is copied until it is returned and
+    no view of ``data`` outlives a call, so a ``bytearray`` can be resized between calls.
 
-    ``kept`` is what a message of many parts has parsed so far when its rest has not come: the next reader of the same
-    message is given it, so that a message that comes in very many pieces is not parsed from its beginning for each.
+    ``partial`` is what was parsed of a long message before bytes were missing. The caller passes it to the next
+    reader of the same message, so that a message that arrives in very many pieces is not parsed from its beginning
+    each time.
     """
 
     __slots__ = ("data", "end", "partial", "pos")
@@ -58,10 +59,10 @@ class Reader:
         data: bytes | bytearray | memoryview,
         pos: _Int = 0,
         end: _Int | None = None,
-        kept: tuple[_Int, Any] | None = None,
+        partial: tuple[_Int, Any] | None = None,
     ) -> None:
         self.data = data
-        self.partial = kept
+        self.partial = partial
         self.pos = pos
         self.end = len(data) if end is None else end
 
@@ -117,7 +118,7 @@ class Reader:
         return int(self.unpack(_LONG)[0])
 
     def unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
-        """All numbers of a layout."""
+        """Read all numbers of a layout."""
         start = self.pos
         if (stop := start + layout.size) > self.end:
             raise NeedMoreData(stop - self.end)
@@ -131,39 +132,40 @@ class Reader:
             return bytes(view[start : start + size])
 
     def skip(self, size: _Int) -> None:
-        """Pass over ``size`` bytes."""
+        """Skip ``size`` bytes."""
         self._advance(size)
 
     def read_list(self, read: Callable[[], T], count: _Int | None) -> list[T]:
-        """The parts of a message, each by ``read()``: so many, or with None all before the first that is empty. At most
-        once in a message; they are kept until the message is whole.
+        """Read the parts of a message with ``read()``: ``count`` parts, or with None all before the first empty
+        one.
+
+        It may be called once in a message. The parts are kept in ``partial`` until the message is complete.
         """
-        taken, found = self.partial or (0, [])
+        consumed, parts = self.partial or (0, [])
         begin = self.pos
-        self.pos += taken
+        self.pos += consumed
         try:
-            while count is None or len(found) < count:
+            while count is None or len(parts) < count:
                 part = read()
                 if count is None and not part:
                     break
-                found.append(part)
-                taken = self.pos - begin
+                parts.append(part)
+                consumed = self.pos - begin
         finally:
-            self.partial = (taken, found)
-        return found
+            self.partial = (consumed, parts)
+        return parts
 
     def pad(self, size: _Int) -> None:
-        """Pass over the zero byte that follows an odd ``size``. Its value is not checked: it carries
-        nothing."""
+        """Skip the zero byte that follows an odd ``size``. Its value is not checked, because it has no meaning."""
         if size & 1:
             self._advance(1)
 
     def pstr(self, what: str = "string") -> bytes:
-        """PSTR: short length, bytes, one pad byte if odd."""
+        """Read a PSTR: short length, bytes, one pad byte if odd."""
         return self._counted(_SHORT, what)
 
     def astr(self, what: str = "string") -> bytes:
-        """ASTR (login only): short length that counts a closing NUL, no padding. The NUL is not returned."""
+        """Read an ASTR (login only): short length that counts a closing NUL, no padding. The NUL is not returned."""
         at = self.pos
         size = self.short()
         if size < 0:
@@ -172,7 +174,7 @@ class Reader:
         return data[:-1] if data.endswith(b"\0") else data
 
     def lstr(self, wide: bool, what: str = "text") -> bytes:
-        """LSTR: int length (``wide``, bit 62) or unsigned short length, bytes, one pad byte if odd."""
+        """Read an LSTR: int length (``wide``, bit 62) or unsigned short length, bytes, one pad byte if odd."""
         return self._counted(_INT if wide else _USHORT, what)
 
     def _counted(self, length: struct.Struct, what: str) -> bytes:
@@ -196,7 +198,7 @@ def _too_large(layout: struct.Struct, value: int) -> ValueError:
 
 
 def pack(layout: struct.Struct, *values: int) -> bytes:
-    """Numbers as ``layout`` has them; ``ValueError`` names the first that its field cannot hold."""
+    """Pack numbers with ``layout``. Raises ``ValueError`` for the first that its field cannot hold."""
     try:
         return layout.pack(*values)
     except struct.error:
@@ -210,7 +212,7 @@ def pack(layout: struct.Struct, *values: int) -> bytes:
 
 
 def pstr(data: bytes, what: str = "string") -> bytes:
-    """What :meth:`Writer.pstr` writes."""
+    """Encode a PSTR (see :meth:`Writer.pstr`)."""
     size = len(data)
     if size > PSTR_MAX:
         raise ValueError(f"{what}: {size} bytes, but its length field ends at {PSTR_MAX}")
@@ -218,7 +220,7 @@ def pstr(data: bytes, what: str = "string") -> bytes:
 
 
 def lstr(data: bytes, wide: bool, what: str = "text") -> bytes:
-    """What :meth:`Writer.lstr` writes."""
+    """Encode an LSTR (see :meth:`Writer.lstr`)."""
     size = len(data)
     limit = LSTR_LONG_MAX if wide else LSTR_SHORT_MAX
     if size > limit:
@@ -227,7 +229,7 @@ def lstr(data: bytes, wide: bool, what: str = "text") -> bytes:
 
 
 def astr(data: bytes, what: str = "string") -> bytes:
-    """What :meth:`Writer.astr` writes."""
+    """Encode an ASTR (see :meth:`Writer.astr`)."""
     size = len(data) + 1
     if size > PSTR_MAX:
         raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
@@ -237,7 +239,7 @@ def astr(data: bytes, what: str = "string") -> bytes:
 
 
 class Writer:
-    """Collects the bytes of messages. Values outside a field's range are refused with ``ValueError``."""
+    """Collects the bytes of messages. Raises ``ValueError`` for values outside a field's range."""
 
     __slots__ = ("_buffer",)
 
@@ -263,7 +265,7 @@ class Writer:
 
     def short(self, value: _Int) -> Writer:
         """Signed 2 bytes."""
-        try:  # written out: every message has one
+        try:  # not through _pack(), because every message has a short
             self._buffer += _PACK_SHORT(value)
         except struct.error:
             raise _too_large(_SHORT, value) from None
@@ -286,7 +288,7 @@ class Writer:
         return self._pack(_LONG, value)
 
     def raw(self, data: bytes | bytearray | memoryview) -> Writer:
-        """Bytes as they are."""
+        """Bytes without a length."""
         self._buffer += data
         return self
 
@@ -312,14 +314,14 @@ class Writer:
         return self
 
     def getvalue(self) -> bytes:
-        """Everything written so far."""
+        """Return everything written so far."""
         return bytes(self._buffer)
 
 
 def encode_text(text: str, encoding: str, what: str) -> bytes:
-    """Encode text for the wire; ``DataError`` names a character that the connection's code set lacks.
+    """Encode text for the wire. Raises ``DataError`` for a character that the connection's code set lacks.
 
-    Lone surrogates that :func:`decode_text` made come out as the bytes they stood for.
+    Lone surrogates from :func:`decode_text` are encoded as the bytes that they stand for.
     """
     try:
         return text.encode(encoding)
@@ -335,8 +337,11 @@ def encode_text(text: str, encoding: str, what: str) -> bytes:
 
 
 def encode_strictly(text: str, encoding: str, what: str) -> bytes:
-    """Encode a user's text; ``DataError`` names a character that the code set lacks, lone surrogates included:
-    nothing that is no text gets into a database by way of a str."""
+    """Encode a user's text. Raises ``DataError`` for a character that the code set lacks, lone surrogates
+    included.
+
+    So no invalid text gets into a database through a str.
+    """
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as e:
@@ -348,6 +353,8 @@ def encode_strictly(text: str, encoding: str, what: str) -> bytes:
 
 
 def decode_text(data: bytes, encoding: str) -> str:
-    """Decode SQL text or a name. A byte that is no text becomes a lone surrogate: the framing is sound, so
-    whoever uses the text decides what to make of it, and the original bytes are not lost."""
+    """Decode SQL text or a name. An invalid byte becomes a lone surrogate.
+
+    The framing is intact, so the user of the text decides what to do with it, and the original bytes are not lost.
+    """
     return data.decode(encoding, "surrogateescape")

@@ -12,9 +12,9 @@ FRACTION_START = 12
 
 
 class Field(IntEnum):
-    """Field codes. FRACTION is the start code; FRACTION1 .. FRACTION5 occur at the end only.
+    """Field codes. FRACTION is the start code. FRACTION1 .. FRACTION5 occur only as the end.
 
-    12 stands for both "starts with FRACTION" and "ends with FRACTION(2)"; the place tells which.
+    12 is both "starts with FRACTION" and "ends with FRACTION(2)", depending on its place.
     """
 
     YEAR = 0
@@ -28,7 +28,7 @@ class Field(IntEnum):
     FRACTION3 = 13
     FRACTION4 = 14
     FRACTION5 = 15
-    FRACTION = 12  # alias of FRACTION2, the start code
+    FRACTION = 12  # the start code; alias of FRACTION2
 
 
 _STARTS: dict[int, str] = {
@@ -44,10 +44,10 @@ _QUALIFIER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Qualifier:
-    """``start`` TO ``end`` with the total number of decimal ``digits``.
+    """The range ``start`` TO ``end`` with the total number of decimal ``digits``.
 
-    For DATETIME the first field has 4 digits (YEAR) or 2; for INTERVAL it has the leading precision. Encoded
-    as ``digits << 8 | start << 4 | end``. ``ValueError`` for what cannot be a qualifier.
+    For DATETIME the first field has 4 digits (YEAR) or 2. For INTERVAL it has the leading precision. Encoded as
+    ``digits << 8 | start << 4 | end``. Raises ``ValueError`` for an impossible combination.
     """
 
     start: int
@@ -74,12 +74,12 @@ class Qualifier:
 
     @classmethod
     def from_encoded(cls, code: int) -> Qualifier:
-        """Take an encoded length apart. Cached: the same few codes come again and again."""
+        """Decode an encoded length. Cached, because the same few codes occur again and again."""
         return _from_encoded(code & 0xFFFF)
 
     @classmethod
     def datetime(cls, start: str | int, end: str | int) -> Qualifier:
-        """DATETIME ``start`` TO ``end``; names such as "YEAR" and "FRACTION(3)" or codes."""
+        """Create DATETIME ``start`` TO ``end``, from names such as "YEAR" and "FRACTION(3)" or codes."""
         first, last = _code(start, True), _code(end, False)
         if first == FRACTION_START:
             return cls(first, last, last - 10)
@@ -87,8 +87,7 @@ class Qualifier:
 
     @classmethod
     def parse(cls, text: str, interval: bool = False) -> Qualifier:
-        """``"YEAR TO FRACTION(3)"`` in any case; with ``interval`` the leading field may carry a
-        precision."""
+        """Parse ``"YEAR TO FRACTION(3)"`` in any case. With ``interval`` the leading field may have a precision."""
         match = _QUALIFIER.fullmatch(text)
         if match is None:
             raise ValueError(f"not a qualifier: {text!r}")
@@ -109,52 +108,55 @@ class Qualifier:
 
     @property
     def leading(self) -> int:
-        """Decimal digits of the first field."""
+        """Number of decimal digits of the first field."""
         if self.start == FRACTION_START:
             return self.digits
         return self.digits - (self.end - self.start)
 
     @property
     def fraction_digits(self) -> int:
-        """Digits of FRACTION(n), 0 without one."""
+        """Number of digits of FRACTION(n), 0 without one."""
         return max(self.end - 10, 0)
 
     @property
     def is_year_month(self) -> bool:
-        """Whether an INTERVAL with this qualifier belongs to the YEAR TO MONTH class."""
+        """True if an INTERVAL with this qualifier is of the YEAR TO MONTH class."""
         return self.end <= Field.MONTH
 
     @property
     def is_interval(self) -> bool:
-        """Whether an INTERVAL can have this qualifier: YEAR and MONTH never mix with DAY to FRACTION."""
+        """True if an INTERVAL can have this qualifier. YEAR and MONTH never mix with DAY to FRACTION."""
         return self.start > Field.MONTH or self.end <= Field.MONTH
 
     @property
     def has_seconds_fraction(self) -> bool:
-        """Whether the qualifier ends in FRACTION."""
+        """True if the qualifier ends in FRACTION."""
         return self.end > Field.SECOND
 
     @property
     def whole_pairs(self) -> int:
-        """Base-100 digits of the fields before the fraction."""
+        """Number of base-100 digits of the fields before the fraction."""
         if self.start == FRACTION_START:
             return 0
         return (self.leading + 1) // 2 + (min(self.end, 10) - self.start) // 2
 
     @property
     def pairs(self) -> int:
-        """Base-100 digits of the whole value."""
+        """Number of base-100 digits of the whole value."""
         return self.whole_pairs + (self.fraction_digits + 1) // 2
 
     @property
     def width(self) -> int:
-        """Bytes in a tuple: the exponent byte and the pairs."""
+        """Number of bytes in a tuple: the exponent byte and the pairs."""
         return 1 + self.pairs
 
     @property
     def full_exponent(self) -> int:
-        """Exponent of a value whose first pair is not zero: pairs from the first field down to SECOND, also
-        when the qualifier ends before SECOND (JDBC section 7)."""
+        """Exponent of a value whose first pair is not zero.
+
+        It is the number of pairs from the first field to SECOND, even if the qualifier ends before SECOND (JDBC
+        section 7).
+        """
         return self.whole_pairs + (10 - min(self.end, 10)) // 2
 
     @property

@@ -1,7 +1,7 @@
-"""Hides secrets in SQL text: the one place that knows which statements may hold passwords, and where.
+"""Hide secrets in SQL text. Only this module knows which statements may contain passwords, and where.
 
-Errors, observers, traces and the server's logs show statements by it. It hides rather too much than too little: a
-statement that speaks of a password shows none of its strings and comments.
+Errors, observers, traces and the server's logs use it to show statements. It hides rather too much than too
+little: of a statement that mentions a password, no strings or comments are shown.
 """
 
 from __future__ import annotations
@@ -11,25 +11,27 @@ from functools import lru_cache
 
 from .sql_text import is_comment, is_placeholder, is_string, tokens
 
-# What a statement with a secret speaks of: CREATE USER .. PASSWORD, SET ENCRYPTION PASSWORD, ENCRYPT_AES(.., ..),
-# GRANT .. IDENTIFIED BY, CONNECT .. USING, a column called password, a URL with a user in it.
+# Words of statements that may contain a secret: CREATE USER .. PASSWORD, SET ENCRYPTION PASSWORD,
+# ENCRYPT_AES(.., ..), GRANT .. IDENTIFIED BY, CONNECT .. USING, a column called password, a URL with a user.
 _SPEAKS_OF_SECRETS = re.compile(
     r"passw(?:or)?d|passphrase|\bpwd\b|(?:en|de)crypt|identified|credential"
     r"|\bconnect\b(?!\s+by\b)|\busing(?=\s*['\"])|://[^\s/'\"]*@",
     re.IGNORECASE,
 )
 
-# A password may also be given without quotes. It stands behind one of these words, unless the statement asks for data,
-# of which a column may be called so.
-_GIVING = frozenset({"IDENTIFIED", "PASSPHRASE", "PASSWORD", "USING"})
-_GIVERS = frozenset({"ALTER", "CONNECT", "CREATE", "ENCRYPTION", "GRANT", "IDENTIFIED", "SET", "USER"})
+# A password may also be unquoted. It follows one of these words in one of these statements. In a statement on data
+# such a word may be a column's name.
+_PASSWORD_WORDS = frozenset({"IDENTIFIED", "PASSPHRASE", "PASSWORD", "USING"})
+_PASSWORD_STATEMENTS = frozenset(
+    {"ALTER", "CONNECT", "CREATE", "ENCRYPTION", "GRANT", "IDENTIFIED", "SET", "USER"}
+)
 _OF_DATA = frozenset(
     {
         "CALL", "DELETE", "EXECUTE", "FUNCTION", "INDEX", "INSERT", "MERGE", "PROCEDURE", "SELECT", "TABLE", "TRIGGER",
         "TYPE", "UPDATE", "VALUES", "VIEW",
     }
 )  # fmt: skip
-# What may stand there besides.
+# Other words and signs that may be in that place.
 _HARMLESS_WORDS = frozenset(
     {
         "ADD", "ACCOUNT", "AS", "AUTHORIZATION", "BY", "CONCURRENT", "DROP", "FOR", "GROUP", "HINT", "HOME",
@@ -39,31 +41,33 @@ _HARMLESS_WORDS = frozenset(
 )  # fmt: skip
 _HARMLESS_SIGNS = frozenset("=()")
 
-_LONGEST_KEPT = 4096  # characters of a text that is worth remembering: the same few are shown again and again
+_LONGEST_CACHED = (
+    4096  # characters; results are cached because the same few statements are shown again and again
+)
 
 _ENDS = {"'": "'", '"': '"', "{": "}", "/*": "*/", "--": ""}
-# What may stand right behind a string. Anything else means that a quote is missing somewhere before it.
+# What may follow a string directly. Anything else means that a quote is missing somewhere before it.
 _BEHIND_STRING = re.compile(r"\s|[-,;:.|)<>=!+*/\]{}]|\Z")
 _BEFORE_STRING = frozenset(" \t\r\n,;(=")
 
 
 def holds_secret(sql: str) -> bool:
-    """Whether a statement may hold a password, as a string, as a word or as a parameter."""
-    return _kept_holds_secret(sql) if len(sql) <= _LONGEST_KEPT else _holds_secret(sql)
+    """Return whether a statement may contain a password, as a string, as a word or as a parameter."""
+    return _cached_holds_secret(sql) if len(sql) <= _LONGEST_CACHED else _holds_secret(sql)
 
 
 def _holds_secret(sql: str) -> bool:
     return _SPEAKS_OF_SECRETS.search(sql) is not None
 
 
-_kept_holds_secret = lru_cache(maxsize=512)(_holds_secret)
+_cached_holds_secret = lru_cache(maxsize=512)(_holds_secret)
 
 
 def hide_secrets(sql: str, *, same_length: bool = False) -> str:
-    """The text of a statement with stars in the place of its secrets, and as it is if it holds none.
+    """Return a statement with its secrets replaced by stars. A statement without secrets is returned unchanged.
 
-    There are three stars for each, so that nobody sees how long it is. With ``same_length`` there is one for each
-    character, so that positions in the text stay what they are. Text that was shown so is shown the same again.
+    Each secret becomes three stars, which do not reveal its length. With ``same_length`` each character becomes
+    one star, so that positions in the text stay valid. Redacting a redacted text changes nothing.
     """
     if not holds_secret(sql):
         return sql
@@ -76,15 +80,15 @@ def hide_secrets(sql: str, *, same_length: bool = False) -> str:
 
 
 def _spans(sql: str) -> list[tuple[int, int]]:
-    """Where strings, comments and passwords without quotes begin and end.
+    """Return start and end of each string, comment and unquoted password.
 
-    Where quotes and comments are not paired, nobody can say what was meant to be a string: then one span goes from
-    the first of them to the end.
+    If quotes or comments are not paired, it is not clear what was meant to be a string. Then one span covers
+    everything from the first of them to the end.
     """
     spans: list[tuple[int, int]] = []
-    seen: set[str] = set()  # the words of this statement up to here
+    words: set[str] = set()  # the words of this statement so far
     quoted = -1  # where the first string or comment begins
-    given = unpaired = False
+    password_follows = unpaired = False
     at = 0
     for token in tokens(sql):
         start, at = at, at + len(token)
@@ -94,32 +98,34 @@ def _spans(sql: str) -> list[tuple[int, int]]:
             unpaired = unpaired or _is_unpaired(sql, token, at)
             spans.append((start, at))
         elif token in (",", ";"):
-            given = False
+            password_follows = False
             if token == ";":
-                seen.clear()
-        elif word in _GIVING:
-            seen.add(word)
-            given = given or not (seen.isdisjoint(_GIVERS) or not seen.isdisjoint(_OF_DATA))
-        elif given and not _is_harmless(token):
+                words.clear()
+        elif word in _PASSWORD_WORDS:
+            words.add(word)
+            password_follows = password_follows or not (
+                words.isdisjoint(_PASSWORD_STATEMENTS) or not words.isdisjoint(_OF_DATA)
+            )
+        elif password_follows and not _is_harmless(token):
             spans.append((start, at))
         else:
-            seen.add(word)
+            words.add(word)
     if not unpaired:
         return spans
-    while quoted and sql[quoted - 1] not in _BEFORE_STRING:  # the quote that is missing may be its first one
+    while quoted and sql[quoted - 1] not in _BEFORE_STRING:  # the missing quote may be its opening one
         quoted -= 1
     return [*(span for span in spans if span[1] <= quoted), (quoted, len(sql))]
 
 
 def _is_harmless(token: str) -> bool:
-    """Whether it is no password, where one without quotes may stand."""
+    """Return whether a token is not a password, in a place where an unquoted one may be."""
     if token.isspace() or is_placeholder(token):
         return True
     return token in _HARMLESS_SIGNS or token.upper() in _HARMLESS_WORDS
 
 
 def _is_unpaired(sql: str, token: str, end: int) -> bool:
-    """Whether a string or comment lacks its end, or a string ends where none can."""
+    """Return whether a string or comment lacks its end, or a string ends where none can."""
     begin, closing = _edges(token)
     if not token.endswith(closing) or len(token) < len(begin) + len(closing):
         return True
@@ -129,7 +135,7 @@ def _is_unpaired(sql: str, token: str, end: int) -> bool:
 
 
 def _edges(text: str) -> tuple[str, str]:
-    """How a string or comment begins, and how it should end; twice nothing for anything else."""
+    """Return how a string or comment begins, and how it should end. Both are "" for any other text."""
     begin = text[:2] if text[:2] in ("--", "/*") else text[:1]
     return (begin, _ENDS[begin]) if begin in _ENDS else ("", "")
 

@@ -1,4 +1,4 @@
-"""Type codes, flags and the fixed facts about each type (SQLI section 8, TYPES section 2)."""
+"""Type codes, flags and fixed properties of each type (SQLI section 8, TYPES section 2)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ExtendedId(IntEnum):
 
 
 def has_type_name(code: int) -> bool:
-    """Whether BIND and RET_TYPE carry owner and type name after this type word: above 18, but not 52 and
+    """Return whether BIND and RET_TYPE carry owner and type name after this type word: above 18, but not 52 and
     53."""
     low = code & 0xFF
     return low > TypeCode.SERIAL8 and low not in (TypeCode.BIGINT, TypeCode.BIGSERIAL)

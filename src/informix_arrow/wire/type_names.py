@@ -1,4 +1,4 @@
-"""Declared types as text, taken apart into their words: what the words mean is known in :mod:`.types`."""
+"""Split declared types, which are text, into words. :mod:`.types` knows what the words mean."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TYPE_NAME = re.compile(r"(?:[^\W\d][\w$]*\s*\.\s*)?[^\W\d][\w$]*")
 
 
 def without_not_null(text: str) -> tuple[str, bool]:
-    """The declaration without a NOT NULL at its end, and whether there was one."""
-    body, found = _NOT_NULL.subn("", text.strip())
-    return body, bool(found)
+    """Return the declaration without a NOT NULL at its end, and whether there was one."""
+    body, count = _NOT_NULL.subn("", text.strip())
+    return body, count > 0
 
 
 def word_and_sizes(text: str) -> tuple[str, list[int]] | None:
-    """``("VARCHAR", [20, 5])`` of ``varchar (20,5)``; None for what has not this form."""
+    """Return ``("VARCHAR", [20, 5])`` for ``varchar (20,5)``. None for a text of another form."""
     match = _CALL.fullmatch(text)
     if match is None:
         return None
@@ -26,32 +26,33 @@ def word_and_sizes(text: str) -> tuple[str, list[int]] | None:
 
 
 def kind_and_members(text: str) -> tuple[str, list[str]] | None:
-    """``("ROW", ["a INTEGER", "b VARCHAR(20)"])``; None for what is no collection and no unnamed ROW.
+    """Return ``("ROW", ["a INTEGER", "b VARCHAR(20)"])``. None for anything but a collection or an unnamed ROW.
 
-    ``ValueError`` when parentheses or quotes do not match.
+    Raises ``ValueError`` if parentheses or quotes do not match.
     """
     match = _COMPLEX.fullmatch(text)
     return None if match is None else (match.group(1).upper(), _split(match.group(2), text))
 
 
 def name_and_type(member: str) -> tuple[str, str] | None:
-    """The field's name and its declared type; None for what is no field of a ROW."""
+    """Return a field's name and its declared type. None for a text that is not a field of a ROW."""
     field = _FIELD.fullmatch(member)
     return None if field is None else (field.group(1), field.group(2))
 
 
 def is_name(text: str) -> bool:
-    """Whether this can be the name of a type, with an owner or without."""
+    """Return whether a text can be the name of a type, with an owner or without."""
     return _TYPE_NAME.fullmatch(text) is not None
 
 
 def cut_at_commas(text: str) -> list[str]:
-    """The members of ``a integer, b decimal(5,2)``. ``ValueError`` when parentheses or quotes do not match."""
+    """Return the members of ``a integer, b decimal(5,2)``. Raises ``ValueError`` if parentheses or quotes do not
+    match."""
     return _split(text, text)
 
 
-def _split(inner: str, whole: str) -> list[str]:
-    """Cut at the commas outside parentheses and quoted names."""
+def _split(inner: str, text: str) -> list[str]:
+    """Split at the commas outside parentheses and quoted names."""
     parts, depth, start, quoted = [], 0, 0, False
     for at, character in enumerate(inner):
         if character == '"':
@@ -68,5 +69,5 @@ def _split(inner: str, whole: str) -> list[str]:
             parts.append(inner[start:at])
             start = at + 1
     if depth or quoted:
-        raise ValueError(f"parentheses or quotes do not match: {whole!r}")
+        raise ValueError(f"parentheses or quotes do not match: {text!r}")
     return [*parts, inner[start:]]

@@ -1,6 +1,6 @@
-"""Column types as DESCRIBE tells them (SQLI section 8, TYPES section 2), and as they are declared, both ways:
-``DATETIME YEAR TO SECOND``, ``character varying (20, 5) not null``, ``SET(ROW(a INTEGER, b VARCHAR(20)) NOT NULL)``.
-"""
+"""Column types as DESCRIBE reports them (SQLI section 8, TYPES section 2), and conversions from and to declared
+types: ``DATETIME YEAR TO SECOND``, ``character varying (20, 5) not null``, ``SET(ROW(a INTEGER, b VARCHAR(20)) NOT
+NULL)``."""
 
 from __future__ import annotations
 
@@ -62,11 +62,10 @@ _SMART_OBJECT_CODES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """A type as DESCRIBE tells it: type word (code and flags apart), encoded length and the extended type's
-    name.
+    """A type as DESCRIBE reports it: code and flags of the type word, encoded length and the extended type's name.
 
-    ``encoded_length`` is the number on the wire: bytes of CHAR, ``reserve << 8 | maximum`` of VARCHAR,
-    ``precision << 8 | scale`` of DECIMAL, the qualifier of DATETIME and INTERVAL.
+    ``encoded_length`` is the number on the wire: bytes of CHAR, ``reserve << 8 | maximum`` of VARCHAR, ``precision
+    << 8 | scale`` of DECIMAL, the qualifier of DATETIME and INTERVAL.
     """
 
     code: int
@@ -93,36 +92,36 @@ class ColumnType:
 
     @property
     def word(self) -> int:
-        """Code and flags together, as they travel."""
+        """The type word: code and flags together."""
         return self.code | self.flags
 
     @property
     def not_null(self) -> bool:
-        """Declared NOT NULL."""
+        """True if declared NOT NULL."""
         return bool(self.flags & FLAG_NOT_NULL)
 
     @property
     def precision(self) -> int | None:
-        """Decimal digits of DECIMAL and MONEY, else None."""
+        """Number of decimal digits of DECIMAL and MONEY. None for other types."""
         return (self.encoded_length >> 8) & 0xFF if self.code in DECIMAL_TYPES else None
 
     @property
     def scale(self) -> int | None:
-        """Digits after the point of DECIMAL and MONEY; None when the column is floating or no decimal."""
+        """Number of digits after the point of DECIMAL and MONEY. None for floating ones and other types."""
         if self.code not in DECIMAL_TYPES or self.encoded_length & 0xFF == FLOATING_SCALE:
             return None
         return self.encoded_length & 0xFF
 
     @property
     def qualifier(self) -> Qualifier | None:
-        """Fields of DATETIME and INTERVAL, else None. ``ValueError`` for an impossible code."""
+        """Fields of DATETIME and INTERVAL. None for other types. Raises ``ValueError`` for an impossible code."""
         if self.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
             return Qualifier.from_encoded(self.encoded_length)
         return None
 
     @property
     def is_boolean(self) -> bool:
-        """BOOLEAN in any of its forms: 41 by name or id, 45, or distinct of it."""
+        """True for BOOLEAN in any of its forms: 41 by name or id, 45, or distinct of it."""
         if self.code == TypeCode.BOOL or self.flags & FLAG_DISTINCT_BOOLEAN:
             return True
         return self.code == TypeCode.UDTFIXED and (
@@ -131,7 +130,7 @@ class ColumnType:
 
     @property
     def is_lvarchar(self) -> bool:
-        """LVARCHAR in any of its forms: 40 by name or id, 43, or distinct of it."""
+        """True for LVARCHAR in any of its forms: 40 by name or id, 43, or distinct of it."""
         if self.code == TypeCode.LVARCHAR or self.flags & FLAG_DISTINCT_LVARCHAR:
             return True
         return self.code == TypeCode.UDTVAR and (
@@ -140,17 +139,17 @@ class ColumnType:
 
     @property
     def type_name(self) -> str:
-        """The extended type's name as it is compared: lower case, without blanks around it."""
+        """The extended type's name in the form for comparisons: lower case, without blanks around it."""
         return self.extended_name.strip().lower()
 
     @property
     def is_blob(self) -> bool:
-        """BLOB by name or id, or distinct of it."""
+        """True for BLOB by name or id, or distinct of it."""
         return self._is_smart_object("blob", ExtendedId.BLOB)
 
     @property
     def is_clob(self) -> bool:
-        """CLOB by name or id, or distinct of it."""
+        """True for CLOB by name or id, or distinct of it."""
         return self._is_smart_object("clob", ExtendedId.CLOB)
 
     def _is_smart_object(self, name: str, extended_id: int) -> bool:
@@ -162,26 +161,27 @@ class ColumnType:
 
     @property
     def is_large_object(self) -> bool:
-        """BYTE, TEXT, BLOB or CLOB: the tuple holds a descriptor or locator, the content comes apart."""
+        """True for BYTE, TEXT, BLOB and CLOB. The tuple has a descriptor or locator, and the content is sent
+        separately."""
         if self.code in _SMART_OBJECT_CODES:
             return self.is_blob or self.is_clob
         return self.code in (TypeCode.BYTE, TypeCode.TEXT)
 
     @property
     def is_json(self) -> bool:
-        """JSON, whose content is text; BSON's is not."""
+        """True for JSON, whose content is text. BSON's is not."""
         return self.code == TypeCode.UDTVAR and self.type_name == "json"
 
     @property
     def is_complex(self) -> bool:
-        """A collection or ROW."""
+        """True for collections and ROWs."""
         return self.code in COMPLEX_CODES
 
     @property
     def source(self) -> ColumnType | None:
-        """The type that a DISTINCT type is made of; None for other types.
+        """The source type of a DISTINCT type. None for other types.
 
-        Of an opaque source only code, length and id are known, of a collection not even what it holds.
+        Of an opaque source only code, length and id are known, and of a collection not even its members.
         """
         if not self.flags & FLAG_DISTINCT:
             return None
@@ -196,20 +196,20 @@ class ColumnType:
 
     @property
     def width(self) -> int | None:
-        """Bytes in a tuple; None when they vary by value."""
+        """Number of bytes in a tuple. None if it varies by value."""
         fixed = FIXED_TYPES.get(self.code)
         if fixed is not None:
             return fixed[2]
         if self.code in CHAR_TYPES:
             return self.encoded_length
         if self.code in DECIMAL_TYPES or self.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
-            # precision and scale, or digits and end field: the parity of the low byte decides the last pair
+            # Precision and scale, or digits and end field. The parity of the low byte decides on the last pair.
             return ((self.encoded_length >> 8 & 0xFF) + (self.encoded_length & 1) + 3) // 2
         return None
 
     @property
     def content_width(self) -> int:
-        """Longest content of a character type in bytes, without a length prefix; 0 for other types."""
+        """Maximum bytes of the content of a character type, without a length prefix. 0 for other types."""
         if self.code in CHAR_TYPES:
             return self.encoded_length
         if self.code in VARCHAR_TYPES:
@@ -222,7 +222,7 @@ class ColumnType:
 
     @property
     def max_width(self) -> int:
-        """Most bytes that a value takes in a tuple."""
+        """Maximum bytes of a value in a tuple."""
         width = self.width
         if width is not None:
             return width
@@ -240,8 +240,11 @@ class ColumnType:
 
     @property
     def sql(self) -> str:
-        """The declared type, which :meth:`parse_sql` reads back: ``DECIMAL(8,2)``, ``SET(INTEGER NOT NULL)``,
-        ``DATETIME YEAR TO SECOND``, ``SERIAL`` ... DISTINCT types and named ROWs go by their name."""
+        """The declared type, which :meth:`parse_sql` parses: ``DECIMAL(8,2)``, ``SET(INTEGER NOT NULL)``,
+        ``SERIAL``.
+
+        DISTINCT types and named ROWs are given by their name.
+        """
         return _declared(self)
 
     # ---- constructors
@@ -345,7 +348,7 @@ class ColumnType:
 
     @classmethod
     def lvarchar(cls, n: int = 2048, *, not_null: bool = False) -> ColumnType:
-        """LVARCHAR(n): 1..32739 bytes; 2048 when not given."""
+        """LVARCHAR(n): 1..32739 bytes, 2048 by default."""
         if not 1 <= n <= LVARCHAR_MAX:
             raise ValueError(f"LVARCHAR({n}): the length must be 1..{LVARCHAR_MAX}")
         flags = FLAG_NOT_NULL if not_null else 0
@@ -376,7 +379,7 @@ class ColumnType:
     def named_row(
         cls, name: str, extended_id: int = 0, owner: str = "", *, not_null: bool = False
     ) -> ColumnType:
-        """A column of a named ROW type; DESCRIBE tells its name and not its fields."""
+        """A column of a named ROW type. DESCRIBE reports its name and not its fields."""
         flags = FLAG_NAMED_ROW | (FLAG_NOT_NULL if not_null else 0)
         return cls(TypeCode.ROW.value, 0, flags, extended_id, owner, name)
 
@@ -399,7 +402,7 @@ class ColumnType:
 
     @classmethod
     def money(cls, p: int = 16, s: int = 2, *, not_null: bool = False) -> ColumnType:
-        """MONEY(p,s); MONEY(16,2) when not given."""
+        """MONEY(p,s), MONEY(16,2) by default."""
         return cls._decimal(TypeCode.MONEY, p, s, not_null)
 
     @classmethod
@@ -431,9 +434,9 @@ class ColumnType:
 
     @classmethod
     def parse_sql(cls, text: str) -> ColumnType:
-        """Read a declared type in any case and spacing, with an optional NOT NULL behind it.
+        """Parse a declared type in any case and spacing, with an optional NOT NULL after it.
 
-        ``ValueError`` for what is no Informix type or has wrong sizes.
+        Raises ``ValueError`` for a text that is not an Informix type or has invalid sizes.
         """
         return _parse_type(text)
 
@@ -450,8 +453,7 @@ _PLAIN: dict[str, Callable[[], ColumnType]] = {
     "JSON": lambda: ColumnType(TypeCode.UDTVAR.value, 4096, 0, 0, "informix", "json"),
     "BSON": lambda: ColumnType(TypeCode.UDTVAR.value, 4096, 0, 0, "informix", "bson"),
 }
-# These take a number that the type word does not keep: the first value of a serial, the old digits of
-# FLOAT(n).
+# These types take a number that the type word does not have: a serial's first value, the obsolete digits of FLOAT(n).
 _NUMBER_IGNORED: dict[str, Callable[[], ColumnType]] = {
     "SERIAL": ColumnType.serial,
     "SERIAL8": ColumnType.serial8,
@@ -491,14 +493,14 @@ _COMPLEX_CODES = {
 
 @dataclass(frozen=True, slots=True)
 class NamedType:
-    """A type that only its name tells: DISTINCT, named ROW or opaque, inside a definition."""
+    """A type known only by name: DISTINCT, named ROW or opaque, inside a definition."""
 
     name: str
     not_null: bool = False
 
     @property
     def sql(self) -> str:
-        """The name."""
+        """The name of the type."""
         return self.name
 
 
@@ -507,10 +509,10 @@ Member = ColumnType | NamedType
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a collection or an unnamed ROW is made of.
+    """The member types of a collection or an unnamed ROW.
 
-    ``kind`` is SET, MULTISET, LIST, COLLECTION or ROW. ``members`` holds the element's type under the name "",
-    or the ROW's fields in their order.
+    ``kind`` is SET, MULTISET, LIST, COLLECTION or ROW. ``members`` has the element's type under the name "", or
+    the ROW's fields in their order.
     """
 
     kind: str
@@ -518,12 +520,12 @@ class Definition:
 
     @property
     def is_row(self) -> bool:
-        """ROW and no collection."""
+        """True for a ROW, False for a collection."""
         return self.kind == "ROW"
 
     @property
     def element(self) -> Member:
-        """The element's type of a collection."""
+        """The element type of a collection."""
         return self.members[0][1]
 
     @property
@@ -537,10 +539,10 @@ class Definition:
 
 
 def _parse_type(text: str) -> ColumnType:
-    """See :meth:`ColumnType.parse_sql`."""
+    """Implement :meth:`ColumnType.parse_sql`."""
     body, not_null = without_not_null(text)
-    found = _parse(body, text)
-    return replace(found, flags=found.flags | FLAG_NOT_NULL) if not_null else found
+    ct = _parse(body, text)
+    return replace(ct, flags=ct.flags | FLAG_NOT_NULL) if not_null else ct
 
 
 def _parse(body: str, text: str) -> ColumnType:
@@ -573,7 +575,7 @@ _BUILTIN_OPAQUE = frozenset({"json", "bson"})
 
 
 def _declared(ct: ColumnType) -> str:
-    """See :attr:`ColumnType.sql`."""
+    """Implement :attr:`ColumnType.sql`."""
     code = ct.code
     if ct.flags & FLAG_DISTINCT and ct.extended_name:
         return ct.extended_name
@@ -590,9 +592,7 @@ def _declared(ct: ColumnType) -> str:
     if code in (TypeCode.DATETIME, TypeCode.INTERVAL):
         try:
             qualifier = Qualifier.from_encoded(ct.encoded_length)
-        except (
-            ValueError
-        ):  # only a peer can describe such a type, and messages and catalogues have to show it
+        except ValueError:  # a peer described an impossible type, which must still be shown
             return f"{TypeCode(code).name} of length {ct.encoded_length}"
         return (
             f"DATETIME {qualifier.sql}" if code == TypeCode.DATETIME else f"INTERVAL {qualifier.interval_sql}"
@@ -611,7 +611,7 @@ def _declared(ct: ColumnType) -> str:
 
 
 def _declared_complex(ct: ColumnType) -> str:
-    """The definition in its usual spelling; a name, or a text that cannot be read, as it is."""
+    """Return the definition in its usual spelling. A name, or a text that cannot be parsed, is returned unchanged."""
     if not ct.extended_name:
         return COLLECTION_TYPES[TypeCode(ct.code)]
     if ct.flags & FLAG_NAMED_ROW:
@@ -623,7 +623,7 @@ def _declared_complex(ct: ColumnType) -> str:
 
 
 def described_qualifier(ct: ColumnType) -> Qualifier | None:
-    """:attr:`ColumnType.qualifier` of a type that the peer described: ``ProtocolError`` for an impossible one."""
+    """Return the qualifier of a type that the peer described. Raises ``ProtocolError`` for an impossible one."""
     try:
         return ct.qualifier
     except ValueError as e:
@@ -632,14 +632,15 @@ def described_qualifier(ct: ColumnType) -> Qualifier | None:
 
 @lru_cache(maxsize=1024)
 def parse_definition(text: str) -> Definition:
-    """Read the definition of a collection or an unnamed ROW in any case and spacing (SQLI section 8).
+    """Parse the definition of a collection or an unnamed ROW in any case and spacing (SQLI section 8).
 
-    ``ValueError`` for what is none. A word that is no built-in type is taken as the name of another type.
+    Raises ``ValueError`` for any other text. A word that is not a built-in type is taken as the name of another
+    type.
     """
-    found = kind_and_members(text)
-    if found is None:
+    definition = kind_and_members(text)
+    if definition is None:
         raise ValueError(f"not the definition of a collection or ROW: {text!r}")
-    kind, parts = found
+    kind, parts = definition
     if kind != "ROW":
         if len(parts) != 1:
             raise ValueError(f"a collection has one element type: {text!r}")
@@ -653,13 +654,13 @@ def parse_definition(text: str) -> Definition:
     return Definition(kind, tuple(members))
 
 
-def _member(text: str, whole: str) -> Member:
+def _member(text: str, definition: str) -> Member:
     try:
         return _parse_type(text)
     except ValueError:
         name, not_null = without_not_null(text)
         if not is_name(name) or name.upper() in _BUILTIN_WORDS:
-            raise ValueError(f"not an Informix type: {text.strip()!r} in {whole!r}") from None
+            raise ValueError(f"not an Informix type: {text.strip()!r} in {definition!r}") from None
         return NamedType("".join(name.split()), not_null)
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a tuple -> Python objects, one reference decoder per kind (TYPES, JDBC section 7)."""
+"""Decode bytes of a tuple to Python objects: one reference decoder per kind (TYPES, JDBC section 7)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _int64(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
-    """Sign word, then the magnitude with its low half first."""
+    """Decode an INT8: sign word, then the magnitude with its low half first."""
     sign = reader.short()
     magnitude = reader.uint() | reader.uint() << 32
     if sign == 0:
@@ -68,7 +68,7 @@ def _date(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _envelope(reader: Reader) -> bytes | None:
-    """Indicator, int length, content. Only indicator 1 is NULL (JDBC section 7)."""
+    """Read an indicator, an int length and the content. Only indicator 1 is NULL (JDBC section 7)."""
     indicator, size = reader.byte(), reader.int()
     if size < 0:
         raise ProtocolError(f"negative length {size} in an envelope")
@@ -120,7 +120,7 @@ def _lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _change_bool(reader: Reader, op: PlanOp, encoding: str) -> object:
-    """A BOOLEAN of a row image (CDC section 5)."""
+    """Decode a BOOLEAN of a row image (CDC section 5)."""
     null, value = reader.byte(), reader.byte()
     if null > 1 or (not null and bytes((value,)) not in (b"\0", b"\1", b"f", b"F", b"t", b"T")):
         raise ProtocolError(f"BOOLEAN with the bytes {null:02x}{value:02x}")
@@ -128,7 +128,7 @@ def _change_bool(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _change_lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
-    """An LVARCHAR of a row image (CDC section 5): its length counts the NULL flag."""
+    """Decode an LVARCHAR of a row image (CDC section 5). Its length counts the NULL flag."""
     size, null = reader.ushort() - 1, reader.byte()
     if size < 0 or null > 1 or (null and size):
         raise ProtocolError(f"LVARCHAR of length {size} with the NULL flag {null:02x}")
@@ -197,7 +197,7 @@ def _interval_mdn(reader: Reader, op: PlanOp, encoding: str) -> object:
 
 
 def _lob(reader: Reader, op: PlanOp, encoding: str) -> object:
-    """The descriptor as it is; it goes back whole in SQ_FETCHBLOB (TYPES section 12)."""
+    """Return the descriptor unchanged. SQ_FETCHBLOB sends it back whole (TYPES section 12)."""
     data = reader.read_bytes(op.width)
     return None if data[LOB_NULL_BYTE] & 1 else data
 

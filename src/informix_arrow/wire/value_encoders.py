@@ -1,4 +1,4 @@
-"""Python objects -> bytes of a tuple, one reference encoder per kind (TYPES, JDBC section 7)."""
+"""Encode Python objects as bytes of a tuple: one reference encoder per kind (TYPES, JDBC section 7)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENVELOPE_NULL = b"\1\0\0\0\0"
 def _integer(value: object, type_name: str, bits: int) -> int:
     if not isinstance(value, int):
         raise DataError(f"a {type(value).__name__} cannot be {type_name}")
-    if abs(value) >= 1 << (bits - 1):  # the most negative value stands for NULL
+    if abs(value) >= 1 << (bits - 1):  # the most negative value means NULL
         raise DataError(f"{value} is outside the range of {type_name}")
     return value
 
@@ -113,7 +113,7 @@ def _put_lvarchar(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> b
 
 
 def _put_change_bool(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
-    """A BOOLEAN of a row image (CDC section 5)."""
+    """Encode a BOOLEAN of a row image (CDC section 5)."""
     if value is None:
         return b"\1\0"
     if not isinstance(value, bool):
@@ -122,7 +122,7 @@ def _put_change_bool(value: object, ct: ColumnType, op: PlanOp, encoding: str) -
 
 
 def _put_change_lvarchar(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
-    """An LVARCHAR of a row image (CDC section 5)."""
+    """Encode an LVARCHAR of a row image (CDC section 5)."""
     if value is None:
         return b"\0\1\1"
     data = _bytes_of(value, ct, op, encoding)
@@ -130,7 +130,7 @@ def _put_change_lvarchar(value: object, ct: ColumnType, op: PlanOp, encoding: st
 
 
 def _put_decimal(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
-    """Exact for Decimal, int and str; a float as :func:`~informix_arrow.wire.decimals.decimal_of` says."""
+    """Encode a Decimal, int or str exactly, and a float as :func:`~informix_arrow.wire.decimals.decimal_of` does."""
     if value is None:
         return bytes(op.width)
     return pack_decimal(decimal_of(value, ct.precision or 0, ct.scale, ct.sql), op.width)
@@ -150,7 +150,7 @@ def _put_interval(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> b
 
 
 def _put_lob(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
-    """A descriptor, never a content: that travels apart."""
+    """Encode a descriptor. The content is sent separately."""
     if value is None:
         null = bytearray(op.width)
         null[LOB_NULL_BYTE] = 1

@@ -1,8 +1,8 @@
-"""Whole tuples <-> bytes: the plain reference that the C codecs are tested against.
+"""Decode and encode whole tuples: the plain reference that the C codecs are tested against.
 
-One decoder and one encoder per :class:`~informix_arrow.wire.plan_ops.Kind`, in ``value_decoders`` and
-``value_encoders``. The Python objects are those that pyarrow's ``to_pylist`` gives for the Arrow type of the same
-kind. Parameters of SQ_BIND have their own forms: ``bind_values``.
+There is one decoder and one encoder per :class:`~informix_arrow.wire.plan_ops.Kind`, in ``value_decoders`` and
+``value_encoders``. The Python objects are those that pyarrow's ``to_pylist`` returns for the Arrow type of the
+same kind. Parameters of SQ_BIND have their own forms: see ``bind_values``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def decode_tuple(
 ) -> tuple[object, ...]:
     """Decode one tuple.
 
-    ``ProtocolError`` when the bytes do not end exactly with the last column, ``DataError`` (with ``column``)
-    when a value is none of its type or does not fit its Arrow type.
+    Raises ``ProtocolError`` if the bytes do not end exactly with the last column, and ``DataError`` (with
+    ``column``) for a value that is invalid or does not fit its Arrow type.
     """
     reader = Reader(payload)
     values: list[object] = []
@@ -55,12 +55,12 @@ def encode_tuple(
     *,
     bool_binary: bool = False,
 ) -> bytes:
-    """Encode one tuple without its pad; ``bool_binary`` writes BOOLEAN as 0/1 (JDBC section 5, type 45).
+    """Encode one tuple without its pad. ``bool_binary`` writes BOOLEAN as 0/1 (JDBC section 5, type 45).
 
-    Accepts what :func:`decode_tuple` gives for any options; bytes for text only with
-    ``encoding_errors="binary"``, which writes them as they are. Large objects are their descriptors and
-    locators, collections and ROWs their literals. ``DataError`` (with ``column``) for a value that
-    its column cannot hold, also for one whose bytes mean NULL.
+    Accepts what :func:`decode_tuple` returns for any options. Text may be bytes only with
+    ``encoding_errors="binary"``, which writes them as they are. Large objects are given as their descriptors and
+    locators, collections and ROWs as their literals. Raises ``DataError`` (with ``column``) for a value that its
+    column cannot hold, also for one whose bytes mean NULL.
     """
     if len(values) != len(columns):
         raise ValueError(f"{len(values)} values for {len(columns)} columns")

@@ -25,7 +25,7 @@ TABLES = tuple(
 
 
 def read(table: str) -> dict[int, Entry]:
-    """One table by code. ``ValueError`` for a code that stands in it twice."""
+    """Parse one table into entries by code. Raises ``ValueError`` for a code that occurs twice."""
     entries: dict[int, Entry] = {}
     code, lines = 0, [""]
     for line in [*table.splitlines(), ""]:

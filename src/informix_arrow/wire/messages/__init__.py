@@ -1,9 +1,9 @@
-"""All messages of SQLI after the login, and the way from a tag to the class that parses it (SQLI section 6).
+"""All messages of SQLI after the login, and the functions that parse them by their tags (SQLI section 6).
 
-Every message is a small frozen dataclass with ``TAG``, ``encode(framing)`` and ``parse(reader, framing)``, all of them
-importable from here. A tag whose layout is not known ends the conversation: there is no framing that would let one
-skip it. Messages whose layout depends on what was asked before are not found by their tag: :func:`parse_file_answer`
-and :func:`parse_as` read them.
+Every message is a small frozen dataclass with ``TAG``, ``encode(framing)`` and ``parse(reader, framing)``. All of
+them can be imported from here. An unknown tag ends the connection, because no framing allows to skip the message.
+The layout of some messages depends on the request before them. Their tags are not enough:
+:func:`parse_file_answer` and :func:`parse_as` parse those.
 """
 
 from __future__ import annotations

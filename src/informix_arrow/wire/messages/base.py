@@ -1,4 +1,4 @@
-"""What all messages have in common: a tag, a field table, and the registry of classes by tag (SQLI section 6)."""
+"""The base class of messages, and the registry of message classes by tag (SQLI section 6)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ _REGISTRY = {"client": (_FROM_CLIENT,), "server": (_FROM_SERVER,), "both": (_FRO
 class Message:
     """One SQLI message: ``TAG`` (a short), then a body whose layout only its class knows (SQLI section 1).
 
-    A message is a frozen dataclass whose fields stand in the order of the wire, each annotated with its codec
-    (:mod:`.fields`). A class whose layout is no plain list of fields has its own ``encode`` and ``parse``. The module
-    of such annotations must not have ``from __future__ import annotations``: they are looked at when the class is made.
+    A message is a frozen dataclass whose fields are in the order of the wire, each annotated with its codec
+    (:mod:`.fields`). A class whose layout is not a plain list of fields has its own ``encode`` and ``parse``. The
+    module of such annotations must not have ``from __future__ import annotations``, because they are evaluated
+    when the class is created.
 
-    ``encode`` gives tag and body; ``parse`` reads the body of a message whose tag has been read. Both take
-    the :class:`Framing` that the two ends negotiated. ``parse`` raises ``NeedMoreData`` while bytes are
-    missing and ``ProtocolError`` when they are wrong; ``encode`` raises ``ValueError`` for a value that a
-    field cannot hold and ``DataError`` for text that the connection's code set cannot express.
+    ``encode`` returns tag and body. ``parse`` reads the body of a message whose tag has been read. Both take the
+    :class:`Framing` that client and server negotiated. ``parse`` raises ``NeedMoreData`` while bytes are missing
+    and ``ProtocolError`` if they are invalid. ``encode`` raises ``ValueError`` for a value that a field cannot
+    hold and ``DataError`` for text that the connection's code set cannot express.
     """
 
     __slots__ = ()
@@ -40,12 +41,12 @@ class Message:
     def __init_subclass__(
         cls, *, tag: int | None = None, sent_by: Literal["client", "server", "both", ""] = ""
     ) -> None:
-        """Register a message under its tag among those of its sender.
+        """Register a message under its tag, for parsing what its sender sends.
 
-        Without ``sent_by`` it is read only where the conversation expects its class (:func:`parse_as`).
+        A message without ``sent_by`` is parsed only if its class is expected (:func:`parse_as`).
         """
         super().__init_subclass__()
-        # dataclass(slots=True) makes each class a second time, without these arguments but with what is set here.
+        # dataclass(slots=True) creates each class again, without these arguments but with the attributes set here.
         if tag is not None:
             cls.TAG = tag
             cls._SENT_BY = sent_by
@@ -68,17 +69,17 @@ class Message:
         cls.TABLE = FieldTable(cls.TAG, fields)
 
     def encode(self, framing: Framing) -> bytes:
-        """Tag and body."""
+        """Return tag and body."""
         return self.TABLE.encode(self, framing)
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> Self:
-        """Read the body; the tag has been read."""
+        """Parse the body. The tag has been read."""
         return cls.TABLE.parse(cls, reader, framing)
 
 
 class Bare(Message):
-    """A message that is its tag and nothing else."""
+    """A message that consists of its tag only."""
 
     __slots__ = ()
 
@@ -91,16 +92,16 @@ class Bare(Message):
 
 
 def parse_client_message(reader: Reader, framing: Framing) -> Message:
-    """Read one message of a client, tag first.
+    """Parse one message of a client, starting with the tag.
 
-    ``NeedMoreData`` leaves ``reader.pos`` anywhere: parse again from the message's first byte when more has
-    come. An unknown tag is a ``ProtocolError`` that names it.
+    After ``NeedMoreData``, ``reader.pos`` is undefined: parse again from the message's first byte when more has
+    arrived. Raises ``ProtocolError`` for an unknown tag.
     """
     return _parse(_FROM_CLIENT, "client", reader, framing)
 
 
 def parse_server_message(reader: Reader, framing: Framing) -> Message:
-    """Read one message of a server, tag first; errors as :func:`parse_client_message`."""
+    """Parse one message of a server, starting with the tag. Raises the errors of :func:`parse_client_message`."""
     return _parse(_FROM_SERVER, "server", reader, framing)
 
 
@@ -118,7 +119,7 @@ def _parse(known: dict[int, type[Message]], peer: str, reader: Reader, framing: 
 
 
 def parse_group(data: bytes, framing: Framing, *, client: bool) -> list[Message]:
-    """All messages in ``data``, which must be complete; for tests, traces and tools."""
+    """Parse all messages in ``data``, which must be complete. For tests, traces and tools."""
     reader = Reader(data)
     parse = parse_client_message if client else parse_server_message
     messages = []
@@ -131,17 +132,17 @@ _M = TypeVar("_M", bound=Message)
 
 
 def parse_as(cls: type[_M], reader: Reader, framing: Framing) -> _M:
-    """Read one message whose class the conversation knows, tag first; ``ProtocolError`` for another tag."""
+    """Parse one message of the expected class, starting with the tag. Raises ``ProtocolError`` for another tag."""
     expect_tag(cls.TAG, reader)
     return cls.parse(reader, framing)
 
 
 def expect_tag(tag: int, reader: Reader) -> None:
-    """Read a tag that must be this one."""
+    """Read a tag. Raises ``ProtocolError`` if it is not the expected one."""
     at = reader.pos
-    found = reader.short()
-    if found != tag:
-        raise ProtocolError(f"{tag_name(tag)} was expected at offset {at}, but {tag_name(found)} came")
+    actual = reader.short()
+    if actual != tag:
+        raise ProtocolError(f"{tag_name(tag)} was expected at offset {at}, but {tag_name(actual)} came")
 
 
 TAG_NAMES: dict[int, str] = {
@@ -165,6 +166,6 @@ TAG_NAMES: dict[int, str] = {
 
 
 def tag_name(tag: int) -> str:
-    """``SQ_TUPLE (14)``, or the bare number of an unknown tag."""
+    """Return a tag's name such as ``SQ_TUPLE (14)``, or the bare number of an unknown tag."""
     name = TAG_NAMES.get(tag)
     return f"{name} ({tag})" if name else str(tag)

@@ -14,7 +14,7 @@ from .base import Message
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Data part of one value: a fixed number of bytes, or a length in front.
+# The data part of a value has a fixed number of bytes, or a length in front.
 _DESCRIPTORS = (TypeCode.BYTE, TypeCode.TEXT)
 _FIXED_TYPES = {code: size for code, (_, _, size) in FIXED_TYPES.items() if code not in _DESCRIPTORS}
 _SHORT_TYPES = (
@@ -29,7 +29,7 @@ _SHORT_TYPES = (
 )
 _INT_TYPES = (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.LVARCHAR, TypeCode.SENDRECV, TypeCode.BOOL)
 
-# The same as tables indexed by the low byte of the type: a load looks them up millions of times.
+# The same as tables indexed by the low byte of the type, because a load looks them up millions of times.
 _NAMED = tuple(has_type_name(code) for code in range(256))
 _SHORT, _INT, _DESCRIPTOR, _UNKNOWN = -2, -4, -56, 0
 _LAYOUT = [_UNKNOWN] * 256
@@ -45,14 +45,14 @@ _NULL = b"\0\0\xff\xff\0\0"
 
 
 class BoundValue(NamedTuple):
-    """One parameter as it travels.
+    """One parameter in its wire form.
 
-    ``data`` is what follows the precision word without the pad: an inner length is part of it (a short for
-    character, decimal and datetime types, an int for 40, 41, 43, 44 and 45); None is NULL. ``precision`` is
-    the raw precision word, 0..65535. ``indicator`` is what a peer sent: 0 a value, -1 NULL, -2 "default"
-    (taken as NULL). ``owner`` and ``extended_name`` exist for types above 18 other than 52 and 53.
+    ``data`` is what follows the precision word without the pad. An inner length is part of it (a short for
+    character, decimal and datetime types, an int for 40, 41, 43, 44 and 45). None is NULL. ``precision`` is the
+    raw precision word, 0..65535. ``indicator`` is what a peer sent: 0 a value, -1 NULL, -2 "default" (taken as
+    NULL). ``owner`` and ``extended_name`` exist for types above 18 other than 52 and 53.
 
-    A NamedTuple and not a dataclass: a load binds millions of them.
+    It is a NamedTuple and not a dataclass, because a load binds millions of them.
     """
 
     type: int
@@ -110,7 +110,7 @@ class Bind(Message, tag=5, sent_by="client"):
         if count < 0:
             raise ProtocolError(f"SQ_BIND: {count} parameters")
         values: list[BoundValue] = []
-        new = tuple.__new__  # a third of the constructor's time
+        new = tuple.__new__  # takes a third of the constructor's time
         data, end, pos = reader.data, reader.end, reader.pos
         try:
             for _ in range(count):
@@ -145,8 +145,7 @@ class Bind(Message, tag=5, sent_by="client"):
 
 
 def encode_result_value(value: BoundValue, framing: Framing) -> bytes:
-    """One value as SQ_FPROUTINE carries it: as in SQ_BIND, but a distinct type has its name too (SQLI section
-    16)."""
+    """Encode one value for SQ_FPROUTINE: as in SQ_BIND, but a distinct type has its name too (SQLI section 16)."""
     w = Writer().ushort(value.type)
     if _NAMED[value.type & 0xFF] or value.type & FLAG_DISTINCT:
         w.pstr(encode_text(value.owner, framing.encoding, "type owner"), "type owner")
@@ -157,7 +156,7 @@ def encode_result_value(value: BoundValue, framing: Framing) -> bytes:
 
 
 def parse_result_value(reader: Reader, framing: Framing) -> BoundValue:
-    """The reverse of :func:`encode_result_value`."""
+    """Parse one value of SQ_FPROUTINE, the reverse of :func:`encode_result_value`."""
     code = reader.ushort()
     owner = extended_name = ""
     if _NAMED[code & 0xFF] or code & FLAG_DISTINCT:
@@ -175,12 +174,12 @@ def parse_result_value(reader: Reader, framing: Framing) -> BoundValue:
 
 
 def _data_size(data: bytes | bytearray | memoryview, pos: int, end: int, code: int, framing: Framing) -> int:
-    """Bytes of a data part of varying length that begins at ``pos``, its inner length included."""
+    """Return the size of a data part of varying length that begins at ``pos``, its inner length included."""
     layout = _LAYOUT[code]
     if layout == _SHORT:
         if end - pos < 2:
             raise NeedMoreData(2 - (end - pos))
-        # unsigned: JDBC binds up to 65534 bytes as CHAR
+        # Unsigned, because JDBC binds up to 65534 bytes as CHAR.
         return 2 + (data[pos] << 8 | data[pos + 1])
     if layout == _INT:
         if end - pos < 4:

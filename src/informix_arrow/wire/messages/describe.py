@@ -1,4 +1,4 @@
-"""Descriptions of what a statement returns and takes: columns, generated keys, parameters (SQLI section 8)."""
+"""Descriptions of the columns, generated keys and parameters of a statement (SQLI section 8)."""
 
 import struct
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _TUPLE_SIZE_SHORT_MAX = 0x7FFF
-#: Bytes of a name in a description; identifiers have at most 128 characters, signatures of ROW types are longer.
+#: Maximum bytes of a name. Identifiers have at most 128 characters, but signatures of ROW types are longer.
 _MOST_NAME = 32767
-#: Bytes of the names of all columns together, where they overlap.
+#: Maximum bytes of the names of all columns together, if they overlap.
 _MOST_NAMES = 16 << 20
 
 # The numbers in front of a column's type, with name offsets of 4 and of 2 bytes: name offset, start, type word.
@@ -29,7 +29,7 @@ _EXTENDED_TAIL = struct.Struct(">4xii")
 
 @dataclass(frozen=True, slots=True)
 class Describe(Message, tag=8, sent_by="server"):
-    """SQ_DESCRIBE: the answer to a prepare (SQLI section 8, JDBC section 5).
+    """SQ_DESCRIBE: the reply to a prepare (SQLI section 8, JDBC section 5).
 
     Wire::
 
@@ -40,8 +40,8 @@ class Describe(Message, tag=8, sent_by="server"):
                  (without bit 2 the type word is followed by short length only)
         names, each with a NUL, padded to even; absent when n is 0
 
-    A tuple size above 32767 travels as 32767 when the field is a short, because clients take it as a hint;
-    it is read as unsigned, because JDBC takes 33400 there.
+    A tuple size above 32767 is sent as 32767 if the field is a short, because clients take it as a hint. It is
+    read as unsigned, because JDBC accepts 33400 there.
     """
 
     statement_type: int
@@ -54,14 +54,14 @@ class Describe(Message, tag=8, sent_by="server"):
     def of_columns(
         cls, statement_type: int, statement_id: int, columns: Iterable[Column], estimate: int = 0
     ) -> "Self":
-        """A descriptor with start positions and tuple size worked out."""
+        """Create a descriptor, with start offsets and tuple size computed from the columns."""
         placed, size = assign_offsets(columns)
         return cls(statement_type, statement_id, estimate, size, placed)
 
     @property
     def has_rows(self) -> bool:
-        """Whether running it gives rows. An INSERT describes columns too, so their number does not tell (SQLI
-        7.4)."""
+        """True if the statement returns rows. Their columns do not decide it, because an INSERT describes columns
+        too (SQLI 7.4)."""
         if self.statement_type == StatementType.EXECUTE_PROCEDURE:
             return bool(self.columns)
         return self.statement_type == StatementType.SELECT
@@ -114,7 +114,7 @@ class Describe(Message, tag=8, sent_by="server"):
         if count:
             names = reader.read_bytes(table_size)
             reader.pad(table_size)
-        columns, left = [], max(table_size, _MOST_NAMES)  # columns of one name may share it
+        columns, left = [], max(table_size, _MOST_NAMES)  # columns of the same name may share one
         for offset, start, ct in fields:
             name = _name_at(names, offset, left)
             left -= len(name)
@@ -124,19 +124,20 @@ class Describe(Message, tag=8, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class KeysDescribe(Describe, tag=135, sent_by="server"):
-    """Message 135: describes the generated keys of an INSERT, whose values come in message 136 (found with JDBC
-    15.0.0.1.1, which asks by message 134). Wire: as SQ_DESCRIBE."""
+    """Message 135: describes the generated keys of an INSERT, whose values are in message 136.
+
+    Found with JDBC 15.0.0.1.1, which requests it with message 134. Wire: as SQ_DESCRIBE.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class InputDescribe(Message, tag=125, sent_by="server"):
-    """SQ_IDESCRIBE: the parameters of a statement, the answer to :class:`InputDescribeRequest` (JDBC section
-    5).
+    """SQ_IDESCRIBE: the parameters of a statement, the reply to :class:`InputDescribeRequest` (JDBC section 5).
 
-    Wire: ``short n, short 0``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type
-    name, short, short, int source type, int length``. JDBC 15 counts by the first short; with anything but 0 in
-    the second it waits for bytes that never come when a described parameter is nullable. Without parameters it reads
-    no second short.
+    Wire: ``short n, short 0``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type name,
+    short, short, int source type, int length``. JDBC 15 counts by the first short. If the second is not 0 and a
+    described parameter is nullable, it waits for bytes that never come. Without parameters it reads no second
+    short.
     """
 
     columns: tuple[ColumnType, ...]
@@ -171,8 +172,10 @@ def _get_offset(reader: Reader, framing: Framing) -> int:
 
 
 def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:
-    """What follows the type word in the long form; reference and alignment are 0 as in every answer that was
-    seen."""
+    """Write what follows the type word in the long form.
+
+    Reference and alignment are 0, as in every reply that was seen.
+    """
     w.int(ct.extended_id)
     w.pstr(encode_text(ct.owner, framing.encoding, "type owner"), "type owner")
     w.pstr(encode_text(ct.extended_name, framing.encoding, "type name"), "type name")
@@ -181,7 +184,7 @@ def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:
 
 def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
     extended_id = reader.int()
-    # They go into Arrow's metadata, so bytes that are no text are replaced.
+    # Names become Arrow metadata, so invalid bytes are replaced.
     owner = _type_name(reader, "type owner", framing).rstrip(" ")
     name = _type_name(reader, "type name", framing)
     source_type, length = reader.unpack(_EXTENDED_TAIL)
@@ -195,15 +198,14 @@ def _type_name(reader: Reader, what: str, framing: Framing) -> str:
     return data.decode(framing.encoding, "replace")
 
 
-def _name_at(names: bytes, offset: int, left: int) -> bytes:
-    """A column's name of at most ``left`` bytes. It becomes an Arrow field name, so bytes that are no text are replaced
-    by the caller, not smuggled."""
+def _name_at(names: bytes, offset: int, remaining: int) -> bytes:
+    """Return a column's name of at most ``remaining`` bytes from the string table."""
     if not 0 <= offset <= len(names):
         raise ProtocolError(
             f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
         )
     end = names.find(b"\0", offset)
     end = end if end >= 0 else len(names)
-    if end - offset > left:
+    if end - offset > remaining:
         raise ProtocolError("SQ_DESCRIBE: the columns' names overlap and take too much together")
     return names[offset:end]

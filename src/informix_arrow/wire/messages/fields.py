@@ -1,11 +1,11 @@
-"""How single fields of a message are encoded, and the field table of a whole message (SQLI section 1).
+"""Codecs of single fields, and the field table of a whole message (SQLI section 1).
 
 The annotation of a message's field names its codec::
 
     warnings: Short
     name: Annotated[str, Text("the database name")]
 
-A :class:`FieldTable` is made of them once for each class and does ``encode`` and ``parse`` for it.
+A :class:`FieldTable` is built from them once for each class. It encodes and parses the class's messages.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class FieldCodec(ABC):
 
     @abstractmethod
     def encode(self, value: Any, framing: Framing) -> bytes:
-        """Return the bytes of ``value``; ``ValueError`` for one that the field cannot hold."""
+        """Return the bytes of ``value``. Raises ``ValueError`` for a value that the field cannot hold."""
 
     @abstractmethod
     def parse(self, reader: Reader, framing: Framing) -> Any:
-        """Read one value."""
+        """Parse one value."""
 
 
 class Number(FieldCodec):
-    """An integer of the format ``code``, or of ``wide`` where the capability ``flag`` of the framing is in force."""
+    """An integer of the format ``code``, or of ``wide`` if the framing has the capability ``flag``."""
 
     def __init__(self, code: str, wide: str = "", flag: str = "") -> None:
         self.code, self.wide, self.flag = code, wide or code, flag
@@ -64,7 +64,7 @@ class Flag(FieldCodec):
 
 
 class _Named(FieldCodec):
-    """A field whose errors say what it is."""
+    """A field with a name for its error texts."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -101,7 +101,7 @@ class LongText(_Named):
 
 
 class RowBytes(_Named):
-    """The bytes of a row, padded to even: their size in front is an int, or a short without bit 63."""
+    """The bytes of a row, padded to even. Their size in front is an int, or a short without bit 63."""
 
     def encode(self, value: Any, framing: Framing) -> bytes:
         size = len(value)
@@ -118,7 +118,7 @@ class RowBytes(_Named):
 
 
 class OptionalNumber(FieldCodec):
-    """A number that is there only where the capability ``flag`` is in force, and 0 elsewhere."""
+    """A number that is present only if the framing has the capability ``flag``. Otherwise it is 0."""
 
     def __init__(self, code: str, flag: str) -> None:
         self._layout, self._flag = struct.Struct(f">{code}"), flag
@@ -148,7 +148,7 @@ class Int8(FieldCodec):
 
 
 def parse_name(reader: Reader, framing: Framing) -> str:
-    """A padded string that is a name."""
+    """Parse a padded string that is a name."""
     return decode_text(reader.pstr("name"), framing.encoding)
 
 
@@ -160,8 +160,8 @@ Int = Annotated[int, Number("i")]  # signed, 4 bytes
 class FieldTable:
     """The fields of a message in the order of the wire.
 
-    The numbers in front, which the hottest messages wholly consist of, travel through one ``struct``, together with
-    the tag. What follows them goes field by field.
+    The leading numbers are packed with the tag by a single ``struct``. The most frequent messages consist of
+    nothing else. The other fields are encoded one by one.
     """
 
     def __init__(self, tag: int, fields: Mapping[str, FieldCodec]) -> None:
@@ -177,7 +177,7 @@ class FieldTable:
         self._flag = flags.pop() if flags else ""
         narrow = "".join(number.code for number in numbers.values())
         wide = "".join(number.wide for number in numbers.values())
-        # The numbers without the tag and behind it: as they are, and where the capability is in force.
+        # The numbers without and with the tag, each in the narrow form and in that of the capability.
         self._numbers, self._wide_numbers = struct.Struct(f">{narrow}"), struct.Struct(f">{wide}")
         self._head, self._wide_head = struct.Struct(f">h{narrow}"), struct.Struct(f">h{wide}")
         self._tag = pack(struct.Struct(">h"), tag)
@@ -196,7 +196,7 @@ class FieldTable:
         return data
 
     def parse(self, cls: Callable[..., _T], reader: Reader, framing: Framing) -> _T:
-        """Read the body of a message of the class ``cls``."""
+        """Parse the body of a message of the class ``cls``."""
         if self._head_values is None:
             values: tuple[Any, ...] = ()
         elif self._flag and getattr(framing, self._flag):
@@ -209,12 +209,12 @@ class FieldTable:
 
 
 def field_codecs(annotations: Mapping[str, Any]) -> dict[str, FieldCodec | None]:
-    """The codec that each annotated field of a class names, None where it names none."""
-    found: dict[str, FieldCodec | None] = {}
+    """Return the codec of each annotated field of a class, None for a field without one."""
+    by_name: dict[str, FieldCodec | None] = {}
     for name, annotation in annotations.items():
         if get_origin(annotation) is not ClassVar:
             codecs = [
                 item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, FieldCodec)
             ]
-            found[name] = codecs[0] if codecs else None
-    return found
+            by_name[name] = codecs[0] if codecs else None
+    return by_name

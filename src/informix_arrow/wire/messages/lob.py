@@ -1,12 +1,12 @@
 """Messages of smart large objects and of files on the client's side (SQLI section 15, JDBC section 11).
 
-Some of their tags mean different things by direction or by what was asked before:
+Some of their tags mean different things depending on the direction or on the request before them:
 
 * 97 is :class:`LoData` from a client and :class:`LoDataReply` from a server.
 * 106 and 107 carry the two halves of a file transfer. A server sends 107 with a piece to write
   (:class:`FileWrite`) and the client answers 107 with the number of bytes written (:class:`FileWritten`). A client
-  answers a read with 106 and the total (:class:`FileTotal`), then 106 with each piece (:class:`FileRead`): the same
-  tag twice with nothing in it to tell them apart, so :func:`parse_file_answer` reads them by their place.
+  answers a read with 106 and the total (:class:`FileTotal`), then 106 with each piece (:class:`FileRead`). Nothing
+  in the messages distinguishes the two, so :func:`parse_file_answer` parses them by their order.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ _INT8 = Int8()
 
 
 class LoOp(IntEnum):
-    """What SQ_LODATA is to do."""
+    """Operation of SQ_LODATA."""
 
-    READ = 0  # from where the descriptor stands
-    SEEK_READ = 1  # from ``offset``, seen from ``whence``
+    READ = 0  # from the current position
+    SEEK_READ = 1  # from ``offset``, relative to ``whence``
     WRITE = 2
 
 
 class Whence(IntEnum):
-    """From where an offset counts, as in lseek."""
+    """The position that an offset is relative to, as in lseek."""
 
     SET = 0
     CURRENT = 1
@@ -50,27 +50,27 @@ class LoData(Message, tag=97, sent_by="client"):
     """SQ_LODATA of a client: read from or write to an open smart large object (SQLI section 15).
 
     Wire: ``short op, short fd, int count, short piece size``, for op 1 ``INT8 offset (10 bytes), short whence``,
-    for op 2 ``PSTR piece`` until ``count`` bytes are there. ``fd`` is what ``ifx_lo_open`` gave.
+    for op 2 ``PSTR piece`` until ``count`` bytes are complete. ``fd`` is the result of ``ifx_lo_open``.
     """
 
     op: int
     fd: int
-    count: int = 0  # bytes wanted, or bytes in data
-    piece: int = LO_CHUNK  # largest piece of the answer or of data, bytes
+    count: int = 0  # bytes to read, or bytes in data
+    piece: int = LO_CHUNK  # maximum bytes of a piece of the reply or of data
     offset: int = 0  # op 1
     whence: int = Whence.SET.value  # op 1
     data: bytes = b""  # op 2
 
     @classmethod
     def read(cls, fd: int, count: int, offset: int | None = None) -> "LoData":
-        """Read ``count`` bytes from ``offset``, or from where the last read ended."""
+        """Create a request to read ``count`` bytes from ``offset``, or from where the last read ended."""
         if offset is None:
             return cls(LoOp.READ.value, fd, count)
         return cls(LoOp.SEEK_READ.value, fd, count, offset=offset)
 
     @classmethod
     def write(cls, fd: int, data: bytes) -> "LoData":
-        """Write ``data`` where the descriptor stands."""
+        """Create a request to write ``data`` at the current position."""
         return cls(LoOp.WRITE.value, fd, len(data), data=data)
 
     def encode(self, framing: Framing) -> bytes:
@@ -103,18 +103,18 @@ class LoData(Message, tag=97, sent_by="client"):
 class LoDataReply(Message, tag=97, sent_by="server"):
     """SQ_LODATA of a server: the bytes that were read, or how many were written (SQLI section 15).
 
-    Wire: ``short op``; for op 0 and 1 ``int size``, then ``PSTR piece`` until ``size`` bytes are there, or, when
+    Wire: ``short op``; for op 0 and 1 ``int size``, then ``PSTR piece`` until ``size`` bytes are complete, or, if
     size is below 1, ``short status`` (an error or the end of the object); for op 2 ``int written``.
     """
 
     op: int
-    size: int  # bytes read or written; 0 or below: nothing was read, see status
+    size: int  # bytes read or written; 0 or less: nothing was read, see status
     data: bytes = b""
     status: int = 0
 
     @classmethod
     def of_data(cls, op: int, data: bytes) -> "LoDataReply":
-        """The answer to a read; no data is the end of the object."""
+        """Create the reply to a read. No data means the end of the object."""
         return cls(op, len(data), data)
 
     def encode(self, framing: Framing) -> bytes:
@@ -142,7 +142,7 @@ class LoDataReply(Message, tag=97, sent_by="server"):
 
 
 class FileOp(IntEnum):
-    """What SQ_FILE asks of the client."""
+    """Operation of SQ_FILE."""
 
     OPEN = 0
     CLOSE = 1
@@ -152,12 +152,12 @@ class FileOp(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileRequest(Message, tag=98, sent_by="server"):
-    """SQ_FILE: a server wants something of a file on the client's side, in the middle of a reply (SQLI section 15).
+    """SQ_FILE: a request of a server, within a reply, for a file on the client's side (SQLI section 15).
 
     Wire: ``short op``; for op 0 ``PSTR name, int mode, int flags, int offset``; for op 2 ``short buffer size, int
     amount`` (-1: all); nothing more for 1 and 3. After op 3 the pieces follow as :class:`FileWrite`. An EndOfTurn
-    closes the request; the client answers, and the interrupted reply goes on. A client must serve only names that
-    the application registered, never whatever file the server names.
+    ends the request. The client answers, and the interrupted reply continues. A client must serve only names that
+    the application registered, never any other file that the server names.
     """
 
     op: int
@@ -165,8 +165,8 @@ class FileRequest(Message, tag=98, sent_by="server"):
     mode: int = 0
     flags: int = 0
     offset: int = 0
-    buffer_size: int = 0  # largest piece of the answer, bytes
-    amount: int = 0  # bytes wanted, -1 for all
+    buffer_size: int = 0  # maximum bytes of a piece of the answer
+    amount: int = 0  # bytes to read, -1 for all
 
     def encode(self, framing: Framing) -> bytes:
         w = Writer().short(self.TAG).short(self.op)
@@ -193,14 +193,14 @@ class FileRequest(Message, tag=98, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class FileTotal(Message, tag=106):
-    """SQ_FILE_READ, first part of a client's answer to a read: ``int total``, bytes that follow as FileRead."""
+    """SQ_FILE_READ, first part of a client's answer to a read: ``int total``, the number of bytes that follow."""
 
     total: Int
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead(Message, tag=106):
-    """SQ_FILE_READ, a piece of the file that a client was asked for: ``PSTR data``."""
+    """SQ_FILE_READ, a piece of the file that the server asked for: ``PSTR data``."""
 
     data: Annotated[bytes, Data("a piece of a file")]
 
@@ -214,22 +214,25 @@ class FileWrite(Message, tag=107, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class FileWritten(Message, tag=107, sent_by="client"):
-    """SQ_FILE_WRITE of a client: ``int total``, bytes that it wrote to its file."""
+    """SQ_FILE_WRITE of a client: ``int total``, the number of bytes that it wrote to its file."""
 
     total: Int
 
 
 @dataclass(frozen=True, slots=True)
 class FileAnswer:
-    """All that a client says to one FileRequest, up to and with its EndOfTurn: ``000c`` after open and close,
-    ``006a int total {006a PSTR}* 000c`` after a read, ``006b int total 000c`` after a write."""
+    """The whole answer of a client to one FileRequest, its EndOfTurn included.
+
+    It is ``000c`` after open and close, ``006a int total {006a PSTR}* 000c`` after a read, and ``006b int total
+    000c`` after a write.
+    """
 
     op: int
-    data: bytes = b""  # of a read
-    written: int = 0  # of a write, bytes
+    data: bytes = b""  # the bytes of a read
+    written: int = 0  # number of bytes of a write
 
     def encode(self, framing: Framing, piece: int = LO_CHUNK) -> bytes:
-        """The answer in pieces of at most ``piece`` bytes; a read must not exceed the request's buffer size."""
+        """Return the answer in pieces of at most ``piece`` bytes, which must not exceed the request's buffer size."""
         end = _END_OF_TURN.to_bytes(2, "big")
         if self.op in (FileOp.OPEN, FileOp.CLOSE):
             return end
@@ -247,10 +250,10 @@ class FileAnswer:
 
 
 def parse_file_answer(op: int, reader: Reader, framing: Framing) -> FileAnswer:
-    """Read a client's whole answer to the FileRequest with operation ``op``, EndOfTurn included.
+    """Parse a client's whole answer to the FileRequest with operation ``op``, EndOfTurn included.
 
-    A file in one piece: a server that wants to see it in bounded pieces reads FileTotal, then FileRead until the
-    total is there, then the EndOfTurn, each with :func:`parse_as`. ``ProtocolError`` for another message.
+    This returns the file in one piece. For bounded pieces, use :func:`parse_as` to parse FileTotal, then FileRead
+    until the total is complete, then the EndOfTurn. Raises ``ProtocolError`` for another message.
     """
     answer = FileAnswer(op)
     if op == FileOp.READ:
@@ -278,11 +281,12 @@ def _put_pieces(w: Writer, data: bytes, piece: int) -> Writer:
 
 
 def _get_pieces(reader: Reader, size: int, what: str) -> bytes:
-    """Padded strings until ``size`` bytes are there; an empty one would never end."""
+    """Read padded strings until ``size`` bytes are complete. An empty string is refused, because it would never
+    end."""
     if size < 0:
         raise ProtocolError(f"{what}: {size} bytes announced")
-    begin, (taken, data) = reader.pos, reader.partial or (0, bytearray())
-    reader.pos += taken
+    begin, (consumed, data) = reader.pos, reader.partial or (0, bytearray())
+    reader.pos += consumed
     while len(data) < size:
         reader.partial = (reader.pos - begin, data)
         piece = reader.pstr(f"{what} piece")

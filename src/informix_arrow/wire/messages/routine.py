@@ -1,9 +1,9 @@
 """Messages of the fast path: routines called by a handle, without SQL (SQLI section 16, JDBC section 11).
 
 Two of their tags mean different things by direction: 101 is :class:`GetRoutine` from a client and
-:class:`RoutineHandle` from a server, 104 is :class:`WantParameters` from a client and :class:`RoutineParameters` from a
-server. What is said of routines with OUT parameters is in no reference: it was found by varying bytes before the eyes
-of IBM's JDBC driver (docs/protocol/CORRECTIONS.md).
+:class:`RoutineHandle` from a server, 104 is :class:`WantParameters` from a client and :class:`RoutineParameters`
+from a server. The layouts for OUT parameters are in no reference. They were found by varying bytes and watching
+IBM's JDBC driver (docs/protocol/CORRECTIONS.md).
 """
 
 import struct
@@ -25,8 +25,9 @@ _BY_SIGNATURE, _BY_NUMBER = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class RoutineQuestion(Message, tag=131, sent_by="client"):
-    """Message 131: JDBC asks about a routine whose number it was told (what, is not known: an SQ_EOT alone contents
-    it, one for the two that it sends).
+    """Message 131: JDBC asks about a routine whose number it knows.
+
+    What it asks is not known. A single SQ_EOT is a sufficient reply to the two of them that it sends.
 
     Wire: ``byte 1, PSTR database, int number``. The single byte leaves the rest of the group on an odd offset.
     """
@@ -55,12 +56,14 @@ class RoutineQuestion(Message, tag=131, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class GetRoutine(Message, tag=101, sent_by="client"):
-    """SQ_GETROUTINE: look up a routine for the fast path, by signature (SQLI section 16) or, where ``number`` is given,
-    by its number in the database that ``signature`` names.
+    """SQ_GETROUTINE: look up a routine for the fast path (SQLI section 16).
+
+    The routine is given by its signature or, if ``number`` is set, by its number in the database that
+    ``signature`` names.
 
     Wire: ``byte 0, int length (short: without bit 62), signature, pad if its length is odd, short 0``; by number
-    ``byte 1``, the database's name in place of the signature, ``int number, short 1``. The single byte leaves the rest
-    of the group on an odd offset; a server without the fast path answers SQ_ERR -674.
+    ``byte 1``, the database's name in place of the signature, ``int number, short 1``. The single byte leaves the
+    rest of the group on an odd offset. A server without the fast path replies SQ_ERR -674.
     """
 
     signature: str
@@ -91,7 +94,7 @@ class RoutineHandle(Message, tag=101, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class ExecuteRoutine(Message, tag=102, sent_by="client"):
-    """SQ_EXFPROUTINE: call a routine by its handle; its arguments follow as a Bind (SQLI section 16).
+    """SQ_EXFPROUTINE: call a routine by its handle. Its arguments follow as a Bind (SQLI section 16).
 
     Wire: ``PSTR database, int handle, short number of arguments, short 0``. JDBC leaves the database empty from
     the second call of a routine on (JDBC section 11).
@@ -129,9 +132,9 @@ class RoutineResult(Message, tag=103, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class WantParameters(Message, tag=104, sent_by="client"):
-    """SQ_FPARAM of a client, behind the arguments of a call with OUT parameters: it wants them, and what they are.
+    """SQ_FPARAM of a client, after the arguments of a call with OUT parameters: request their types and values.
 
-    Wire: ``short 1``, twelve zero bytes, ``byte 1``, whatever the routine is.
+    Wire: ``short 1``, twelve zero bytes, ``byte 1``, for every routine.
     """
 
     _BODY: ClassVar[bytes] = b"\0\1" + bytes(12) + b"\1"
@@ -147,7 +150,7 @@ class WantParameters(Message, tag=104, sent_by="client"):
 
 
 class RoutineParameter(NamedTuple):
-    """An argument of a call: the number of its type, and whether the routine gives it a value."""
+    """An argument of a call: the number of its type, and whether it is an OUT parameter."""
 
     type: int
     out: bool
@@ -155,12 +158,14 @@ class RoutineParameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RoutineParameters(Message, tag=104, sent_by="server"):
-    """SQ_FPARAM of a server, in front of the :class:`RoutineResult` of a call with OUT parameters: what the values
-    there are. Those of OUT parameters come first, those that the routine returns behind them.
+    """SQ_FPARAM of a server, before the :class:`RoutineResult` of a call with OUT parameters: the types of the
+    values.
 
-    Wire: ``short 1``, 31 bytes that JDBC does not look at; ``short n`` and n types of what is returned; ``short n,
-    short 0`` and for each argument a type and ``short 1`` for OUT, 0 for others. A type is ``short type, int, int,
-    byte, short, short``, of which zeros do.
+    The values of OUT parameters come first, those that the routine returns after them.
+
+    Wire: ``short 1``, 31 bytes that JDBC ignores; ``short n`` and n types of what is returned; ``short n, short
+    0`` and for each argument a type and ``short 1`` for OUT, 0 for others. A type is ``short type, int, int, byte,
+    short, short``, where zeros are sufficient after the first.
     """
 
     returned: tuple[int, ...]

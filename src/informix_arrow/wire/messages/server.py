@@ -20,12 +20,12 @@ _MOST_DATABASES_BYTES, _MOST_DATABASE_NAME = 1 << 20, 1024
 
 @dataclass(frozen=True, slots=True)
 class Err(Message, tag=13, sent_by="server"):
-    """SQ_ERR: the statement failed; the group goes on, usually with its EndOfTurn (SQLI section 10).
+    """SQ_ERR: the statement failed. The reply continues, usually with its EndOfTurn (SQLI section 10).
 
-    Wire: ``short sqlcode, short isam code, int offset (short: without bit 62), PSTR near``. The code is
-    signed and mostly negative; ``offset`` is a 1-based character position or 0; ``near`` is the token of the
-    message text. After code -368 nothing follows the ISAM code. Codes 0 and -937 have a layout that is not
-    known (JDBC section 5): they are refused in both directions.
+    Wire: ``short sqlcode, short isam code, int offset (short: without bit 62), PSTR near``. The code is signed and
+    mostly negative. ``offset`` is a 1-based character position or 0. ``near`` is the token of the message text.
+    After code -368 nothing follows the ISAM code. Codes 0 and -937 have a layout that is not known (JDBC section
+    5). They are refused in both directions.
     """
 
     sqlcode: int
@@ -61,7 +61,7 @@ class Err(Message, tag=13, sent_by="server"):
 class Tuple(Message, tag=14, sent_by="server"):
     """SQ_TUPLE: one row. Wire: ``short warnings, int size (short: without bit 63), payload, pad`` (SQLI 7.1).
 
-    Whole results go through the C decoder; this class is for the odd row and for tests.
+    Whole results are decoded by the C decoder. This class is for single rows and for tests.
     """
 
     warnings: Short
@@ -70,10 +70,10 @@ class Tuple(Message, tag=14, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class Done(Message, tag=15, sent_by="server"):
-    """SQ_DONE: the statement ran, the database opened, or the cursor is exhausted (SQLI sections 7.5 and 10).
+    """SQ_DONE: the statement ran, the database was opened, or the cursor is exhausted (SQLI sections 7.5 and 10).
 
-    Wire: ``short warnings, int rows, int rowid, int serial``; rows and rowid are longs with bit 70.
-    ``warnings`` has one bit per sqlwarn flag; after DbOpen it tells the kind of database (JDBC section 3).
+    Wire: ``short warnings, int rows, int rowid, int serial``; rows and rowid are longs with bit 70. ``warnings``
+    has one bit per sqlwarn flag. After DbOpen it is the kind of database (JDBC section 3).
     """
 
     warnings: Short = 0
@@ -89,7 +89,7 @@ class KeysTuple(Tuple, tag=136, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class TupleId(Message, tag=25, sent_by="server"):
-    """SQ_TUPID: 1-based position of the row that a ScrollFetch gave. Wire: ``int row`` (SQLI section 13)."""
+    """SQ_TUPID: 1-based position of the row that a ScrollFetch returned. Wire: ``int row`` (SQLI section 13)."""
 
     row: Int
 
@@ -126,7 +126,7 @@ class DbNames(Message, tag=26, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class Cost(Message, tag=55, sent_by="server"):
-    """SQ_COST: the optimizer's estimates; may come anywhere or not at all. Wire: ``int rows, int cost``."""
+    """SQ_COST: the optimizer's estimates. It may come anywhere or not at all. Wire: ``int rows, int cost``."""
 
     rows: Int = 0
     cost: Int = 0
@@ -134,7 +134,7 @@ class Cost(Message, tag=55, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class InsertDone(Message, tag=94, sent_by="server"):
-    """SQ_INSERTDONE: serial values of an INSERT; also sent, with zeros, when one is prepared (SQLI 7.4, 10).
+    """SQ_INSERTDONE: serial values of an INSERT. Also sent, with zeros, when one is prepared (SQLI 7.4, 10).
 
     Wire: 10-byte INT8 (last SERIAL8), then with bit 54 a long (last BIGSERIAL).
     """
@@ -147,7 +147,7 @@ class InsertDone(Message, tag=94, sent_by="server"):
 class XactStat(Message, tag=99, sent_by="server"):
     """SQ_XACTSTAT: the transaction state changed, on logged databases (SQLI section 10).
 
-    Wire: ``short event, short new level, short old level``. The values are not documented: clients skip it.
+    Wire: ``short event, short new level, short old level``. The values are not documented, and clients skip it.
     """
 
     event: Short
@@ -162,9 +162,9 @@ class Accept(Bare, tag=127, sent_by="server"):
 
 @dataclass(frozen=True, slots=True)
 class Challenge(Message, tag=129, sent_by="server"):
-    """SQ_CHALLENGE: a question of a PAM dialogue. Wire: ``short style, PSTR text`` (SQLI section 18).
+    """SQ_CHALLENGE: a prompt of a PAM dialogue. Wire: ``short style, PSTR text`` (SQLI section 18).
 
-    Styles: 1 answer without echo, 2 answer with echo, 3 error text, 4 information; 3 and 4 want no answer.
+    Styles: 1 prompt without echo, 2 prompt with echo, 3 error text, 4 information. 3 and 4 need no response.
     """
 
     style: Short

@@ -19,17 +19,18 @@ _INFO_ENVIRONMENT = 6
 
 @dataclass(frozen=True, slots=True)
 class EndOfTurn(Bare, tag=12, sent_by="both"):
-    """SQ_EOT: ends a group of messages, in both directions; each request group gets one reply group."""
+    """SQ_EOT: ends a group of messages, in both directions. Each request group gets one reply group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit(Bare, tag=19, sent_by="client"):
-    """SQ_CMMTWORK."""
+    """SQ_CMMTWORK: commit the transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rollback(Message, tag=20, sent_by="client"):
-    """SQ_RBWORK. Wire: ``short 0`` when bit 56 is in force, without which a server waits for it (SQLI 12)."""
+    """SQ_RBWORK: roll back the transaction. Wire: ``short 0`` if bit 56 is in force: a server then waits for it
+    (SQLI 12)."""
 
     def encode(self, framing: Framing) -> bytes:
         return b"\0\x14\0\0" if framing.savepoints else b"\0\x14"
@@ -43,7 +44,7 @@ class Rollback(Message, tag=20, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class DbList(Bare, tag=26, sent_by="client"):
-    """SQ_DBLIST: name the databases; the answer is :class:`DbNames` (JDBC section 12)."""
+    """SQ_DBLIST: list the databases. The reply is :class:`DbNames` (JDBC section 12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Begin(Bare, tag=35, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class DbOpen(Message, tag=36, sent_by="client"):
-    """SQ_DBOPEN: make a database current. Wire: ``PSTR name, short mode`` (0 shared; SQLI section 5.3)."""
+    """SQ_DBOPEN: open a database and make it current. Wire: ``PSTR name, short mode`` (0 shared; SQLI section
+    5.3)."""
 
     name: Annotated[str, Text("the database name")]
     mode: Short = 0
@@ -66,21 +68,21 @@ class DbClose(Bare, tag=37, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Version(Bare, tag=53, sent_by="client"):
-    """SQ_VERSION: JDBC's "are you there?"; a bare EndOfTurn is answer enough (JDBC section 9)."""
+    """SQ_VERSION: JDBC's check that the connection works. A bare EndOfTurn is a sufficient reply (JDBC section 9)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit(Bare, tag=56, sent_by="both"):
-    """SQ_EXIT: the end of the session; no EndOfTurn follows. A server may answer with the same."""
+    """SQ_EXIT: the end of the session. No EndOfTurn follows. A server may reply with the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Info(Message, tag=81, sent_by="client"):
     """SQ_INFO: the session's environment (SQLI section 5.2).
 
-    Wire: blocks ``short kind, short length, content`` up to a ``short 0``. Kind 6 holds the environment:
-    ``short longest name, short longest value (both rounded up to even), {PSTR name, PSTR value}*, short 0``.
-    ``other`` keeps blocks of other kinds as (kind, content).
+    Wire: blocks ``short kind, short length, content`` up to a ``short 0``. Kind 6 holds the environment: ``short
+    longest name, short longest value (both rounded up to even), {PSTR name, PSTR value}*, short 0``. ``other`` has
+    blocks of other kinds as (kind, content).
     """
 
     environment: tuple[tuple[str, str], ...] = ()
@@ -120,7 +122,7 @@ class Info(Message, tag=81, sent_by="client"):
 
 
 def _parse_environment(content: bytes, framing: Framing) -> list[tuple[str, str]]:
-    """The pairs of an environment block. All of it has arrived, so what runs over its end is a violation."""
+    """Parse the pairs of an environment block, which is complete. A field that runs over its end is a violation."""
     reader = Reader(content)
     pairs = []
     if reader.remaining < 4:
@@ -154,12 +156,13 @@ class Protocols(Message, tag=126, sent_by="both"):
 
 @dataclass(frozen=True, slots=True)
 class Ack(Bare, tag=128, sent_by="client"):
-    """SQ_ACK: "go on", when bit 44 or 59 is in force (SQLI section 18)."""
+    """SQ_ACK: the peer may continue, if bit 44 or 59 is in force (SQLI section 18)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response(Message, tag=130, sent_by="client"):
-    """SQ_RESPONSE: the answer to a PAM challenge. Wire: ``PSTR text``. It may be a password: never shown."""
+    """SQ_RESPONSE: the response to a PAM challenge. Wire: ``PSTR text``. It may be a password, so it is never
+    shown."""
 
     text: Name = field(repr=False)
 
@@ -174,13 +177,13 @@ class SetSavepoint(Message, tag=137, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSavepoint(Message, tag=138, sent_by="client"):
-    """SQ_RELSVPT: forget a savepoint. Wire: ``PSTR name``."""
+    """SQ_RELSVPT: release a savepoint. Wire: ``PSTR name``."""
 
     name: Name
 
 
 @dataclass(frozen=True, slots=True)
 class RollbackToSavepoint(Message, tag=139, sent_by="client"):
-    """SQ_RBSVPT: undo what came after a savepoint. Wire: ``PSTR name``."""
+    """SQ_RBSVPT: roll back to a savepoint. Wire: ``PSTR name``."""
 
     name: Name

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepare(Message, tag=2, sent_by="client"):
-    """SQ_PREPARE: prepare a statement; the answer to the group is a Describe (SQLI section 7.1).
+    """SQ_PREPARE: prepare a statement. The reply to the group is a Describe (SQLI section 7.1).
 
     Wire: ``short number of ?, LSTR sql`` (its length is a short without bit 62).
     """
@@ -27,7 +27,7 @@ class Prepare(Message, tag=2, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Command(Message, tag=1, sent_by="client"):
-    """SQ_COMMAND: run a statement in one step; usually followed by NDescribe, Execute, Release (SQLI 7.4).
+    """SQ_COMMAND: run a statement in one step. Usually NDescribe, Execute, Release follow (SQLI 7.4).
 
     Wire: ``short number of ?, LSTR sql`` (its length is a short without bit 62).
     """
@@ -52,7 +52,7 @@ class CursorName(Message, tag=3, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Id(Message, tag=4, sent_by="client"):
-    """SQ_ID: address the statement that the following messages are about.
+    """SQ_ID: select the statement that the following messages are about.
 
     Wire: ``short statement id``. The operation that follows is a message of its own (JDBC section 4).
     """
@@ -62,19 +62,19 @@ class Id(Message, tag=4, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Open(Bare, tag=6, sent_by="client"):
-    """SQ_OPEN: open the cursor of the addressed statement."""
+    """SQ_OPEN: open the cursor of the selected statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execute(Bare, tag=7, sent_by="client"):
-    """SQ_EXECUTE: run the addressed statement, which gives no rows."""
+    """SQ_EXECUTE: run the selected statement, which returns no rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch(Message, tag=9, sent_by="client"):
-    """SQ_NFETCH: send tuples of the open cursor, about ``size`` bytes of them (SQLI section 7.5).
+    """SQ_NFETCH: request tuples of the open cursor, about ``size`` bytes of them (SQLI section 7.5).
 
-    Wire: ``int size (short: without bit 63), short array size`` (always 0 in what was seen).
+    Wire: ``int size (short: without bit 63), short array size`` (always 0 in the captures).
     """
 
     size: Annotated[int, Number("h", "i", "large_fetch")]
@@ -83,29 +83,29 @@ class Fetch(Message, tag=9, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Close(Bare, tag=10, sent_by="both"):
-    """SQ_CLOSE: close the cursor; from a server: the cursor has closed by itself (SQLI section 7.5)."""
+    """SQ_CLOSE: close the cursor. From a server: the cursor was closed automatically (SQLI section 7.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release(Bare, tag=11, sent_by="client"):
-    """SQ_RELEASE: free the addressed statement and its id."""
+    """SQ_RELEASE: free the selected statement and its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put(Message, tag=17, sent_by="client"):
     """SQ_PUT: rows for an open insert cursor (SQLI section 11, JDBC section 8).
 
-    Wire: ``int tuple length, short count``, then ``count`` times ``tuple bytes, pad``: the rows of one message have one
-    length, and each its own pad. JDBC puts many rows into one message where all columns are of fixed width, and one
-    where they are not.
+    Wire: ``int tuple length, short count``, then ``count`` times ``tuple bytes, pad``. The rows of one message
+    have one length, and each has its own pad. JDBC puts many rows into one message if all columns have a fixed
+    width, and otherwise one.
     """
 
-    tuple_bytes: bytes  # the first row
-    more: tuple[bytes, ...] = ()  # the rows behind it
+    tuple_bytes: bytes  # the bytes of the first row
+    more: tuple[bytes, ...] = ()  # those of the rows after it
 
     @property
     def rows(self) -> tuple[bytes, ...]:
-        """All rows."""
+        """Return the bytes of all rows."""
         return (self.tuple_bytes, *self.more)
 
     def encode(self, framing: Framing) -> bytes:
@@ -134,7 +134,7 @@ class Put(Message, tag=17, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class NDescribe(Bare, tag=22, sent_by="client"):
-    """SQ_NDESCRIBE: describe what was just prepared."""
+    """SQ_NDESCRIBE: describe the statement that was just prepared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class ScrollFetch(Message, tag=23, sent_by="client"):
     """SQ_SFETCH: one row of a scroll cursor (SQLI section 13, JDBC section 10).
 
     Wire: ``short how, int target, int size`` (an int also without bit 63). ``how``: 1 next (the target is the
-    absolute number wanted), 4 last, 6 absolute.
+    absolute row number), 4 last, 6 absolute.
     """
 
     NEXT: ClassVar[int] = 1
@@ -155,12 +155,12 @@ class ScrollFetch(Message, tag=23, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class Scroll(Bare, tag=24, sent_by="client"):
-    """SQ_SCROLL: the cursor that the next Open opens can scroll."""
+    """SQ_SCROLL: make the cursor that the next Open opens a scroll cursor."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchBlob(Message, tag=38, sent_by="client"):
-    """SQ_FETCHBLOB: send the content behind a BYTE or TEXT descriptor. Wire: 56 bytes (68 with bit 70)."""
+    """SQ_FETCHBLOB: request the content of a BYTE or TEXT descriptor. Wire: 56 bytes (68 with bit 70)."""
 
     descriptor: bytes
 
@@ -176,36 +176,35 @@ class FetchBlob(Message, tag=38, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class BlobChunk(Message, tag=39, sent_by="both"):
-    """SQ_BLOB: a piece of a BYTE or TEXT value, in both directions. Wire: ``PSTR data``; an empty one ends
-    it."""
+    """SQ_BLOB: a piece of a BYTE or TEXT value, in both directions. Wire: ``PSTR data``. An empty piece ends the
+    value."""
 
     data: Annotated[bytes, Data("a BYTE/TEXT piece")]
 
 
 @dataclass(frozen=True, slots=True)
 class BlobBind(Message, tag=41, sent_by="client"):
-    """SQ_BBIND: BYTE and TEXT values follow as BlobChunks, after all values of a Bind. Wire: ``short
-    count``."""
+    """SQ_BBIND: BYTE and TEXT values follow as BlobChunks, after all values of a Bind. Wire: ``short count``."""
 
     count: Short
 
 
 @dataclass(frozen=True, slots=True)
 class Hold(Bare, tag=43, sent_by="client"):
-    """SQ_HOLD: the cursor that the next Open opens outlives the transaction."""
+    """SQ_HOLD: keep the cursor that the next Open opens beyond the end of the transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantDone(Bare, tag=49, sent_by="client"):
-    """SQ_WANTDONE: send an SQ_DONE with the description."""
+    """SQ_WANTDONE: request an SQ_DONE with the description."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetType(Message, tag=100, sent_by="client"):
-    """SQ_RET_TYPE: in which form each column is wanted (direction 1) or will be put (0) (JDBC section 5).
+    """SQ_RET_TYPE: the form in which the client reads (direction 1) or puts (0) each column (JDBC section 5).
 
-    Wire: ``short direction, short n``, per column ``short type word, [PSTR owner, PSTR type name: type > 18
-    and not 52, 53], int length``. It changes the wire form of BOOLEAN, LOB and other extended columns.
+    Wire: ``short direction, short n``, per column ``short type word, [PSTR owner, PSTR type name: type > 18 and
+    not 52, 53], int length``. It changes the wire form of BOOLEAN, LOB and other extended columns.
     """
 
     PUT: ClassVar[int] = 0
@@ -245,14 +244,15 @@ class AutoFree(Bare, tag=108, sent_by="client"):
 
 @dataclass(frozen=True, slots=True)
 class InputDescribeRequest(Bare, tag=124, sent_by="client"):
-    """SQ_CIDESCRIBE: describe the parameters; the answer is an InputDescribe (JDBC section 5)."""
+    """SQ_CIDESCRIBE: describe the parameters. The reply is an InputDescribe (JDBC section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedKeys(Message, tag=134, sent_by="client"):
-    """Message 134: JDBC asks for generated keys (JDBC section 14).
+    """Message 134: JDBC requests generated keys (JDBC section 14).
 
-    Wire: ``short mode``; mode 3 adds ``short n, PSTR name * n``. The reply to the execution has messages 135 and 136.
+    Wire: ``short mode``; mode 3 adds ``short n, PSTR name * n``. The reply to the execution has messages 135 and
+    136.
     """
 
     mode: int = 1
