@@ -69,7 +69,7 @@ class Written:
         self._replies, self._step = replies, step
         self._reached: deque[bytes | BaseException] = deque()  # answers to what was sent
         self._session = Session(ReceiveBuffer(1 << 16), Framing(encoding="utf-8"))
-        self._link = self
+        self._runner = self
         self.closed = self.abandoned = False
         self.sent: list[bytes] = []
         self.waiting = b""  # answers that were not received
