@@ -1,3 +1,5 @@
-"""What the public classes are made of, blocking and asyncio alike: sessions behind a lock, what a connection and a
-cursor are apart from waiting, the books of a pool. Nobody else imports it.
+"""The parts that the blocking and the asyncio classes share: session runners, bases of connections and cursors,
+the pool's state.
+
+Not for other code.
 """

@@ -1,4 +1,4 @@
-"""Procedures and functions called by name, through SQL (SQLI section 7.6)."""
+"""Call procedures and functions by name, through SQL (SQLI section 7.6)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def call_procedure(
     *,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
-    """``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` where the server says that it is no procedure.
+    """Execute ``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` if the server reports that it is no
+    procedure.
 
-    ``InterfaceError`` at the call when ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
-    :func:`.execute_statement.execute_statement`.
+    Raises ``InterfaceError`` at the call if ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
+    :func:`.execute.execute_statement`.
     """
     found = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
     if found is None:
@@ -39,7 +40,7 @@ def call_procedure(
     count = len(arguments) if isinstance(arguments, Sequence) else 0
     call = f"{found[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
-    # Bound, and refused, at the call.
+    # Bound and refused at the call.
     first = execute_statement(
         session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact
     )
@@ -58,7 +59,7 @@ def _procedure_or_function(
     try:
         return (yield from first)
     except Error as error:
-        # The routine itself, not one that it calls in turn: then it would have run already.
+        # The routine itself is missing, not one that it calls: that one would have been executed already.
         missing = (error.near or name).rpartition(".")[2].strip('"').lower() == name.strip('"').lower()
         if error.sqlcode != NO_ROUTINE or not missing or not session.usable_after(error):
             raise

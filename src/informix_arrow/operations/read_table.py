@@ -1,4 +1,4 @@
-"""A whole query as one exchange: run it, read its rows, give the table."""
+"""Run a query and return its rows as a table, in one operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .session import Session
 def query_table(
     session: Session, sql: str, values: Sequence[object] = (), options: ReadOptions | None = None
 ) -> Exchange[pa.Table]:
-    """All rows of a query, one value for each ``?``. For results that are known to be small."""
+    """Return all rows of a query, with one value for each ``?``. For results that are known to be small."""
     cursor = yield from execute_statement(
         session, sql, len(values), values, options or ReadOptions(), need_rows=True
     )

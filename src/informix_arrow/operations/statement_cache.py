@@ -175,7 +175,7 @@ class StatementCache:
                 self.tables.popitem(last=False)
 
     def invalidate_after(self, kind: int, *, several: bool = False) -> list[int]:
-        """Invalidate entries after a statement of type ``kind``, or ``several`` in one text. Returns the ids to release."""
+        """Invalidate entries after a statement of type ``kind``, or ``several``. Returns the ids to release."""
         if kind in _NON_INVALIDATING:
             if several or kind == StatementType.EXECUTE_PROCEDURE:
                 self.tables.clear()
