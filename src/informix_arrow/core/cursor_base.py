@@ -279,7 +279,8 @@ class CursorBase:
         self.lastrowid = outcome.serial or None
         if outcome.truncated_rows:
             self._warn_of_cut_text(
-                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, first in row {outcome.truncated_rows[0]}"
+                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, "
+                f"first in row {outcome.truncated_rows[0]}"
             )
         if outcome.errors:
             raise outcome.combined_error()
@@ -319,8 +320,8 @@ def _refuse_open_name(session: Session, name: str, exchange: Exchange[T]) -> Exc
             continue
         if cursor.read_options.name.lower() == name.lower():
             raise InterfaceError(
-                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so WHERE CURRENT OF "
-                f"{name} could mean a row of either: close that one first, or choose another name"
+                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so "
+                f"WHERE CURRENT OF {name} could mean a row of either: close that one first, or choose another name"
             )
     return (yield from exchange)
 

@@ -228,9 +228,9 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch |
                 reply.check(cursor.sql)
             if len(reply.tuples) > 1:
                 raise NotSupportedError(
-                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so WHERE "
-                    f"CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, or use "
-                    f"a cursor without a name"
+                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so "
+                    f"WHERE CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, "
+                    f"or use a cursor without a name"
                 )
             for payload in reply.tuples:
                 data = m.Tuple(0, payload).encode(session.framing)
