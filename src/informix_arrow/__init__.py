@@ -157,14 +157,14 @@ if not _TYPE_CHECKING:
         if name in _MODULES:
             return _import_submodule(f".{name}")
         if name == "__version__":
-            found: object = _version()
+            value: object = _version()
         else:
             module = next((module for module, names in _LAZY_EXPORTS.items() if name in names.split()), None)
             if module is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            found = getattr(_import_submodule(module), name)
-        globals()[name] = found
-        return found
+            value = getattr(_import_submodule(module), name)
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
         return sorted([*__all__, *_MODULES])

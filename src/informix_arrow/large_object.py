@@ -79,10 +79,10 @@ class LargeObject(io.BufferedIOBase):
     def read(self, size: int | None = -1, /) -> bytes:
         """Read ``size`` bytes, fewer only at the end; all remaining bytes if it is negative or None."""
         self._require_open()
-        wanted = None if size is None or size < 0 else size
+        count = None if size is None or size < 0 else size
         if not self._column.smart:
-            return bytes(self._spooled_file().read(-1 if wanted is None else wanted))
-        data = self._read_smart(wanted)
+            return bytes(self._spooled_file().read(-1 if count is None else count))
+        data = self._read_smart(count)
         self._position += len(data)
         return data
 

@@ -147,17 +147,17 @@ class CursorBase:
 
     def _number_of_rows(self, size: int | None) -> int:
         """Return the number of rows for ``fetchmany``. Raises ``InterfaceError`` for an invalid one."""
-        wanted = self.arraysize if size is None else size
-        if type(wanted) is int and 0 <= wanted <= sys.maxsize:
-            return wanted
+        count = self.arraysize if size is None else size
+        if type(count) is int and 0 <= count <= sys.maxsize:
+            return count
         try:
-            number = operator.index(wanted)
+            number = operator.index(count)
         except TypeError:
             number = -1
         if number < 0:
             what = "arraysize" if size is None else "size"
             raise InterfaceError(
-                f"rows are counted in whole numbers: {what} must be at least 0, got {wanted!r}"
+                f"rows are counted in whole numbers: {what} must be at least 0, got {count!r}"
             )
         return min(number, sys.maxsize)
 
@@ -174,8 +174,8 @@ class CursorBase:
         chosen = None if inexact is None else inexact_option(inexact)
         session, options = connection._session, self._options(connection)
         if self._name:
-            whole = execute_statement(session, operation, len(values), values, options, inexact=chosen)
-            return _refuse_open_name(session, self._name, whole)
+            execution = execute_statement(session, operation, len(values), values, options, inexact=chosen)
+            return _refuse_open_name(session, self._name, execution)
         if self.floating_decimals == "decimal":
             return execute_statement(session, operation, len(values), values, options, inexact=chosen)
         return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)

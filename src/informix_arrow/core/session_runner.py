@@ -293,14 +293,14 @@ class SessionRunner(SessionRunnerBase):
                 return self._run_locked(exchange, Call())
         call = Call(timeout, started_at=time.monotonic())
         lock: Any = self.lock
-        mine = lock._is_owned()
+        owned_before = lock._is_owned()
         try:
-            taken = lock.acquire(timeout=min(timeout, threading.TIMEOUT_MAX))
+            acquired = lock.acquire(timeout=min(timeout, threading.TIMEOUT_MAX))
         except BaseException:  # Ctrl-C, perhaps just after the lock was taken
-            if lock._is_owned() and not mine:
+            if lock._is_owned() and not owned_before:
                 lock.release()
             raise
-        if not taken:
+        if not acquired:
             raise _in_use_error(timeout)
         try:
             return self._run_locked(exchange, call)
@@ -543,8 +543,8 @@ class AsyncSessionRunner(SessionRunnerBase):
 
     async def transfer_ownership(self) -> AsyncSessionRunner:
         """Return a new runner of the same session, as :meth:`SessionRunner.transfer_ownership`."""
-        mine = self._runner is not None and self._runner is asyncio.current_task()
-        if mine or asyncio.get_running_loop() is not self._loop:
+        current = self._runner is not None and self._runner is asyncio.current_task()
+        if current or asyncio.get_running_loop() is not self._loop:
             return self._transfer_ownership()  # whose next operation reports what is wrong
         async with self.lock:
             return self._transfer_ownership()

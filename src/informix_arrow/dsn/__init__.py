@@ -122,28 +122,28 @@ _SCALAR_TYPES = frozenset((str, int, float, bool))
 
 
 def _checked_parameters(
-    given: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]
+    settings: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]
 ) -> Parameters:
     """Return the checked parameters.
 
     Those of the last connection, if the same, are not checked again: programs connect to one server repeatedly.
     """
     global _latest
-    password = CHECKS["password"]("password", given.pop("password", ""))
-    kinds = tuple(map(type, given.values()))  # because True == 1
-    before, kinds_before, found = _latest
-    if given == before and kinds == kinds_before and not session:
-        return found.with_password(password)
-    checked = {key: CHECKS[key](key, value) for key, value in given.items()}
+    password = CHECKS["password"]("password", settings.pop("password", ""))
+    kinds = tuple(map(type, settings.values()))  # because True == 1
+    before, kinds_before, parameters = _latest
+    if settings == before and kinds == kinds_before and not session:
+        return parameters.with_password(password)
+    checked = {key: CHECKS[key](key, value) for key, value in settings.items()}
     if session:
         checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
     normalize_tls(checked)
     if not checked.get("host"):
         return _through_sqlhosts({**checked, "password": password}, env)
-    found = Parameters.of(checked)
-    if not session and _SCALAR_TYPES.issuperset(kinds) and not found.tls:
-        _latest = given, kinds, found
-    return found.with_password(password)
+    parameters = Parameters.of(checked)
+    if not session and _SCALAR_TYPES.issuperset(kinds) and not parameters.tls:
+        _latest = settings, kinds, parameters
+    return parameters.with_password(password)
 
 
 def _set_variables(env: Mapping[str, str]) -> Collection[str]:

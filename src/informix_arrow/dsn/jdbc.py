@@ -42,12 +42,12 @@ def parse(url: str) -> Mapping[str, object]:
 
 def _properties(text: str) -> list[tuple[str, str]]:
     """Split ``NAME=value;NAME=value;``. A value ends at the next semicolon: these URLs have no quoting."""
-    found = []
+    properties = []
     for number, item in enumerate(text.split(";"), 1):
         if not item.strip():
             continue
         key, equals, value = item.partition("=")
         if not equals or not _NAME.fullmatch(key):  # an error could quote a password as an unknown name
             raise InterfaceError(f"property {number} of the JDBC URL is not NAME=value (text withheld)")
-        found.append((key, value))
-    return found
+        properties.append((key, value))
+    return properties

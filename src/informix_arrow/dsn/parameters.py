@@ -108,16 +108,16 @@ class Parameters:
 
         It takes a tenth of the time. Unknown names are not refused.
         """
-        made = object.__new__(cls)
-        made.__dict__.update(_DEFAULTS)
-        made.__dict__.update(checked)
-        return made
+        parameters = object.__new__(cls)
+        parameters.__dict__.update(_DEFAULTS)
+        parameters.__dict__.update(checked)
+        return parameters
 
     def with_password(self, password: str) -> Parameters:
         """Return the same parameters with another ``password``; dataclasses.replace() would take ten times as long."""
-        made = object.__new__(Parameters)
-        object.__setattr__(made, "__dict__", {**self.__dict__, "password": password})
-        return made
+        copy = object.__new__(Parameters)
+        object.__setattr__(copy, "__dict__", {**self.__dict__, "password": password})
+        return copy
 
     @property
     def delimident(self) -> bool:
@@ -224,7 +224,7 @@ def _integer(low: int, high: int) -> Callable[[str, object], int]:
 
 
 def _seconds(key: str, value: object) -> float | None:
-    given = value
+    original = value
     if isinstance(value, str):
         if value.lower() in ("", "none"):
             return None
@@ -234,7 +234,7 @@ def _seconds(key: str, value: object) -> float | None:
             value = -1
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise InterfaceError(
-            f"{key} must be a positive number of seconds (leave it out for no limit), got {given!r}"
+            f"{key} must be a positive number of seconds (leave it out for no limit), got {original!r}"
         )
     return float(value)
 
@@ -246,12 +246,12 @@ def _keepalive(key: str, value: object) -> bool | float:
         except InterfaceError:
             if isinstance(value, bool):
                 raise
-    found = _seconds(key, value)
-    if found is not None and found >= 1 << 31:
+    seconds = _seconds(key, value)
+    if seconds is not None and seconds >= 1 << 31:
         raise InterfaceError(
             f"{key} must be true, false or a number of seconds below {1 << 31}, got {value!r}"
         )
-    return found if found is not None else True
+    return seconds if seconds is not None else True
 
 
 def _pam(key: str, value: object) -> Pam:
@@ -286,19 +286,23 @@ def _pairs(key: str, value: object) -> Mapping[str, str]:
     )
 
 
-def normalize_tls(given: dict[str, Any]) -> None:
+def normalize_tls(settings: dict[str, Any]) -> None:
     """Set ``tls`` if another TLS parameter is given. Raises ``InterfaceError`` for contradictory ones."""
-    if _ABOUT_TLS.isdisjoint(given):
+    if _ABOUT_TLS.isdisjoint(settings):
         return
-    said = [key for key in _TLS if given.get(key) not in (None, "")]
-    if said and given.setdefault("tls", True) is False:
-        raise InterfaceError(f"{said[0]} is given, but tls=False (or a plain protocol) as well")
-    if given.get("tls_context") is not None and len(said) > 1 and said != ["tls_context", "tls_hostname"]:
-        other = next(key for key in said if key not in ("tls_context", "tls_hostname"))
+    tls_keys = [key for key in _TLS if settings.get(key) not in (None, "")]
+    if tls_keys and settings.setdefault("tls", True) is False:
+        raise InterfaceError(f"{tls_keys[0]} is given, but tls=False (or a plain protocol) as well")
+    if (
+        settings.get("tls_context") is not None
+        and len(tls_keys) > 1
+        and tls_keys != ["tls_context", "tls_hostname"]
+    ):
+        other = next(key for key in tls_keys if key not in ("tls_context", "tls_hostname"))
         raise InterfaceError(f"tls_context says it all: {other} must be set in it, not beside it")
-    if given.get("tls_key") and not given.get("tls_cert"):
+    if settings.get("tls_key") and not settings.get("tls_cert"):
         raise InterfaceError("tls_key is given, but no tls_cert")
-    if given.get("tls_cert") and given.get("tls_pkcs12"):
+    if settings.get("tls_cert") and settings.get("tls_pkcs12"):
         raise InterfaceError("tls_cert and tls_pkcs12 are two forms of one thing: give one of them")
 
 

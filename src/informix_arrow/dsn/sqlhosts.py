@@ -55,16 +55,16 @@ def read(path: Path, server: str) -> list[Endpoint]:
     except OSError as error:
         raise InterfaceError(f"the sqlhosts file {path} cannot be read: {error.strerror}") from None
     entries = parse(text, str(path))
-    found = next((entry for entry in entries if entry.name == server), None)
-    if found is None:
+    server_entry = next((entry for entry in entries if entry.name == server), None)
+    if server_entry is None:
         names = ", ".join(dict.fromkeys(entry.name for entry in entries)) or "nothing"
         raise InterfaceError(f"no server {server!r} in {path}, which has {names}")
-    if found.nettype != "group":
-        return [_endpoint(found, path)]
+    if server_entry.nettype != "group":
+        return [_endpoint(server_entry, path)]
     members = [entry for entry in entries if entry.options.get("g") == server and entry.nettype != "group"]
     if not members:
         raise InterfaceError(f"the group {server!r} of {path} has no members (g={server})")
-    if found.options.get("c") == "1":
+    if server_entry.options.get("c") == "1":
         first = random.randrange(len(members))
         members = members[first:] + members[:first]
     return [_endpoint(entry, path) for entry in members]

@@ -42,8 +42,8 @@ class AdaptiveWindow:
 
     def record_answered(self, rows: int | None = None) -> None:
         """Record that all replies to the oldest chunk were read. ``rows`` is its size if not known when sent."""
-        sent, said = self._in_flight.popleft()
-        rows = rows or said
+        sent, sent_rows = self._in_flight.popleft()
+        rows = rows or sent_rows
         now = self._session.clock()
         distance = self._session.round_trip if math.isfinite(self._session.round_trip) else 0.0
         worked = max(0.0, now - max(sent + distance, self._idle_since)) / rows

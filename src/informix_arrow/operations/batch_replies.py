@@ -262,8 +262,8 @@ class _SuccessPattern:
                 assert isinstance(message, m.EndOfTurn)
                 layout += "H"
                 items += 1
-        whole = struct.Struct(layout)
-        return cls(raw, whole, tags, places) if whole.size == len(raw) and len(tags) > 1 else None
+        pattern = struct.Struct(layout)
+        return cls(raw, pattern, tags, places) if pattern.size == len(raw) and len(tags) > 1 else None
 
     def _numbers(self, values: tuple[Any, ...]) -> tuple[int, int]:
         """Return rows and serial of one reply."""

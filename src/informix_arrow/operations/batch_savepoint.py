@@ -108,10 +108,8 @@ class BatchSavepoint:
         if self._owns_transaction or self._use_savepoint:
             return "The rows were part of a transaction, which the server rolls back."
         unknown = self._session.outstanding_requests
-        told = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
-        return (
-            f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
-        )
+        answered = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
+        return f"{answered}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
 
 
 def _is_set(savepoint: DeferredReply | None) -> bool:

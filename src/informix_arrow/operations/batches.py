@@ -47,18 +47,18 @@ class Batches:
         """Return one warning for each floating DECIMAL column whose decoded rows lost digits, each only once."""
         if self._decoder is None or not self._floating:
             return []
-        told = []
+        warnings = []
         for index, count, row in self._decoder.inexact():
             if index in self._floating:
                 self._floating.remove(index)
                 column = self.cursor.columns[index]
                 total = self._decoder.total_rows
-                told.append(
+                warnings.append(
                     f"column {column.name!r}, a {column.type.sql}, was read as float64, which has not all digits of "
                     f"{count:,} of the first {total:,} rows, first in row {row}: floating_decimals='string' or a "
                     "pyarrow.decimal128(p, s) reads them exactly"
                 )
-        return told
+        return warnings
 
     @property
     def schema(self) -> pa.Schema:
@@ -141,30 +141,32 @@ class Batches:
 
     def _fetch_batch(self, session: Session) -> Exchange[DecodedBatch | None]:
         """Return the next batch as the decoder returns it; None at the end of the rows."""
-        taken = yield from next_batch(session, self.cursor)
-        if taken is None:
+        decoded = yield from next_batch(session, self.cursor)
+        if decoded is None:
             self._ended = True
         else:
-            report_rows(session, taken[1])
-        return taken
+            report_rows(session, decoded[1])
+        return decoded
 
     def _next_unconverted(self, session: Session) -> Exchange[DecodedRows | None]:
-        taken = yield from self._fetch_batch(session)
-        return None if taken is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *taken)
+        decoded = yield from self._fetch_batch(session)
+        return None if decoded is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *decoded)
 
     def _next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
         if self._error is not None:
             raise self._error
         if self._decoded is not None:
             return (yield from self._with_objects(session, self._decoded))
-        taken = yield from self._fetch_batch(session)
-        if taken is None:
+        decoded = yield from self._fetch_batch(session)
+        if decoded is None:
             return None
         finisher = self._postprocessor
         if finisher.is_identity:
-            self._row += taken[1]
-            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), taken[0])
-        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded_schema.__arrow_c_schema__(), taken[0])
+            self._row += decoded[1]
+            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), decoded[0])
+        batch = pa.RecordBatch._import_from_c_capsule(
+            finisher.decoded_schema.__arrow_c_schema__(), decoded[0]
+        )
         if self.cursor.objects is not None:
             self._offset = 0
             return (yield from self._with_objects(session, batch))

@@ -166,18 +166,18 @@ class Loader:
         self,
         session: Session,
         job: LoadSpec,
-        feed: RowSource,
-        scope: LoadTransaction,
+        rows: RowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
     ) -> None:
         self.outcome = LoadOutcome()
-        self._session, self._job, self._feed, self._transaction = session, job, feed, scope
+        self._session, self._job, self._feed, self._transaction = session, job, rows, transaction
         self._progress = progress
         self._replies = BatchReplyReader(session, job.sql, job.kind)
         self._pending_groups: deque[tuple[RowFraming, RowGroup]] = deque()
         self._failure: Exception | None = None  # the first one, in the order of the data
         self._cursor_open = self._types_sent = False  # the insert cursor; SQ_RET_TYPE was sent for it
-        self._single_group_ahead = job.collect or scope.kind is LoadTransactionKind.NONE
+        self._single_group_ahead = job.collect or transaction.kind is LoadTransactionKind.NONE
         self._uncommitted = 0  # rows sent since the last commit
         self._open_reply: DeferredReply | None = None  # to the cursor's OPEN, sent ahead
         self._close_queued = False  # the cursor's CLOSE was sent behind the rows
@@ -312,9 +312,9 @@ class Loader:
 
     # ---- replies -------------------------------------------------------------------------------------------
 
-    def _read_replies(self, most: int, *, tell: bool = True) -> Exchange[None]:
+    def _read_replies(self, limit: int, *, tell: bool = True) -> Exchange[None]:
         """Read replies until at most ``most`` groups are in flight, and report the progress."""
-        while len(self._pending_groups) > most:
+        while len(self._pending_groups) > limit:
             yield from self._read_deferred_replies()
             form, rows = self._pending_groups[0]
             if form is RowFraming.PUT:

@@ -20,11 +20,11 @@ def get(place: ListenerAddress) -> bytes:
     return _capability_cache.get(place, _INVALIDATED)
 
 
-def store(place: ListenerAddress, answer: bytes) -> None:
+def store(place: ListenerAddress, reply: bytes) -> None:
     """Keep the reply for the next login, unless the address was invalidated."""
     if len(_capability_cache) >= _MAX_ENTRIES:
         clear()
-    _capability_cache.setdefault(place, answer)
+    _capability_cache.setdefault(place, reply)
 
 
 def invalidate(place: ListenerAddress) -> None:

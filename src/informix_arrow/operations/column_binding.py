@@ -51,8 +51,12 @@ class ParameterBinding:
 
     def values(self, row: Sequence[object]) -> Sequence[object]:
         """Return one row's values as they are to be bound. Raises ``DataError`` if a column would change a value."""
-        made = row if self.check is None else self.check.row(row)
-        return made if self.inexact == "error" else [round_to_finest(value, self.inexact) for value in made]
+        checked = row if self.check is None else self.check.row(row)
+        return (
+            checked
+            if self.inexact == "error"
+            else [round_to_finest(value, self.inexact) for value in checked]
+        )
 
     def target(self, number: int) -> ColumnType | None:
         """Return the type that a parameter is assigned to; None if it is not assigned or the type is unknown."""
@@ -77,11 +81,11 @@ class ColumnBinder:
         """Load rows of the right length. Returns False if they cannot be encoded as columns."""
         if not self._supported:
             return False
-        found = columns(rows, len(self._targets))
-        if found is None:
+        column_values = columns(rows, len(self._targets))
+        if column_values is None:
             return False
         inputs: list[EncoderInput] = []
-        for (kind, values), target in zip(found, self._targets, strict=True):
+        for (kind, values), target in zip(column_values, self._targets, strict=True):
             one = _column(kind, values, target, self._binding.inexact)
             if one is None:
                 return False
@@ -128,10 +132,10 @@ def _array(kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[A
 
     ``pyarrow.array`` would also work, but is slow for decimals, and imports pandas when it sees a list.
     """
-    found = fixed(kind, values)
-    if found is None:
+    parts = fixed(kind, values)
+    if parts is None:
         raise ValueError("the values are no Arrow column")
-    nulls, valid, data, precision, scale = found
+    nulls, valid, data, precision, scale = parts
     arrow = pa.decimal128(precision, scale) if kind == "n" else _ARROW[kind]
     buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(data)]
     return pa.Array.from_buffers(arrow, len(values), buffers, nulls), scale
@@ -211,10 +215,10 @@ def _floats(values: list[Any], target: ColumnType | None, inexact: Inexact) -> E
 
 
 def _texts(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:
-    found = texts(values)
-    if found is None:
+    parts = texts(values)
+    if parts is None:
         return None
-    nulls, valid, offsets, data = found
+    nulls, valid, offsets, data = parts
     buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(data)]
     array = pa.Array.from_buffers(pa.utf8(), len(values), buffers, nulls)
     if target is None:
@@ -288,13 +292,13 @@ def _datetimes(values: list[Any], target: ColumnType | None, inexact: Inexact) -
     if target is not None and target.code == TypeCode.DATE:
         days = array.cast(pa.date32(), safe=False)
         return (_DATE, days) if days.cast(array.type).equals(array) else None
-    whole = not places
+    whole_seconds = not places
     if target is not None and target.qualifier is not None and target.code == TypeCode.DATETIME:
         if not _of_years(target):
             return None
-        if not whole or target.qualifier.end < Field.SECOND:  # else the short form fits as it is
+        if not whole_seconds or target.qualifier.end < Field.SECOND:  # else the short form fits as it is
             return _target_op(target, inexact), array
-    return (_SECONDS if whole else replace(_FRACTIONS, flags=_flags(inexact))), array
+    return (_SECONDS if whole_seconds else replace(_FRACTIONS, flags=_flags(inexact))), array
 
 
 def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:
@@ -306,8 +310,8 @@ def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> En
             return _target_op(target, inexact), array
         if target.qualifier.start > Field.HOUR:
             return None
-    whole = not places
-    return (_TIME if whole else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
+    whole_seconds = not places
+    return (_TIME if whole_seconds else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
 
 
 def _intervals(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:

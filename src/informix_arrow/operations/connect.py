@@ -97,17 +97,17 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
             if not parameters.endpoints:
                 raise
     try:
-        found = yield from _set_up_session(session, parameters, parameters.db_locale, expected)
+        actual_locale = yield from _set_up_session(session, parameters, parameters.db_locale, expected)
         if (
-            found != parameters.db_locale
-            and found
+            actual_locale != parameters.db_locale
+            and actual_locale
             and not parameters.encoding
-            and codec_for(found) != session.framing.encoding
+            and codec_for(actual_locale) != session.framing.encoding
         ):
             yield from disconnect(session)
-            session, expected = yield from _log_in(parameters, found, found, ahead)
-            yield from _set_up_session(session, parameters, found, expected)
-        session.locale = found
+            session, expected = yield from _log_in(parameters, actual_locale, actual_locale, ahead)
+            yield from _set_up_session(session, parameters, actual_locale, expected)
+        session.locale = actual_locale
         session.statements.size = parameters.statement_cache_size
         session.lob_window = parameters.lob_window_bytes
         if parameters.isolation or parameters.lock_wait is not None:
@@ -157,18 +157,18 @@ def _set_up_session(session: Session, parameters: Parameters, locale: str, expec
 def _send_capability_offer(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
     """Send the capability offer and ``groups`` by :func:`send_pipeline`, and read the reply to the offer."""
     agreed, began = session.framing, session.clock()
-    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER, *groups))
+    replies = yield from send_pipeline(session, (_CAPABILITY_OFFER, *groups))
     session.round_trip = min(session.round_trip, session.clock() - began)
-    if answer.startswith(expected):
+    if replies.startswith(expected):
         session.buffer.start += len(expected)
         session.outstanding_requests -= 1
-        return answer[len(expected) :]
+        return replies[len(expected) :]
     session.framing = _framing(agreed.encoding)
     try:
-        found, _ = yield from _read_negotiation_reply(session)
+        framing, _ = yield from _read_negotiation_reply(session)
     except Error:  # also a server error: the offer alone raises none
         raise _UnexpectedReply from None
-    if found != agreed:
+    if framing != agreed:
         raise _UnexpectedReply
     session.framing = agreed
     return b""
@@ -341,9 +341,9 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
     length = packet_length(buffer.data[buffer.start : buffer.start + 2])
     while buffer.end - buffer.start < length:
         yield from receive(session)
-    answer = bytes(buffer.data[buffer.start : buffer.start + length])
+    packet = bytes(buffer.data[buffer.start : buffer.start + length])
     buffer.start += length
-    return ConnectReply.parse(answer)
+    return ConnectReply.parse(packet)
 
 
 def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
@@ -365,14 +365,14 @@ def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
 
 
 @lru_cache(maxsize=16)
-def _parse_agreed_framing(answer: bytes, encoding: str) -> Framing | None:
+def _parse_agreed_framing(reply: bytes, encoding: str) -> Framing | None:
     """Return the layout agreed on by this reply to the offer, or None unless it is complete and holds only a
     mask.
 
     Cached, because servers reply the same at each login.
     """
     try:
-        mask, *rest = m.parse_group(answer, _framing(encoding), client=False)
+        mask, *rest = m.parse_group(reply, _framing(encoding), client=False)
     except (NeedMoreData, Error, ValueError):  # ValueError: it is empty
         return None
     if not isinstance(mask, m.Protocols) or rest != [m.EndOfTurn()]:
@@ -383,14 +383,14 @@ def _parse_agreed_framing(answer: bytes, encoding: str) -> Framing | None:
 def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     encoding = session.framing.encoding
     began = session.clock()
-    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER,))
-    agreed = _parse_agreed_framing(answer, encoding)
+    reply = yield from send_pipeline(session, (_CAPABILITY_OFFER,))
+    agreed = _parse_agreed_framing(reply, encoding)
     if agreed is not None:
         consume_buffered_replies(session, 1)
     else:  # it came in pieces, or contains more than usual
-        agreed, answer = yield from _read_negotiation_reply(session)
-    if answer and not agreed.pam:
-        capability_cache.store(_listener_address(parameters), answer)
+        agreed, reply = yield from _read_negotiation_reply(session)
+    if reply and not agreed.pam:
+        capability_cache.store(_listener_address(parameters), reply)
     session.round_trip = min(session.round_trip, session.clock() - began)
     session.framing = agreed
     if agreed.pam:

@@ -180,46 +180,46 @@ def _change_statements(session: Session, isolation: str, lock_mode: str) -> list
 
 
 def apply_overrides(
-    session: Session, wishes: SessionOverrides, kind: int, text: str
+    session: Session, overrides: SessionOverrides, kind: int, text: str
 ) -> Exchange[CursorSessionState]:
     """Prepare the session for a cursor that is about to be opened on a statement of type ``kind``.
 
     Raises the server's error if it refuses the isolation or lock mode. The session is unchanged then.
     """
     settings = session.settings
-    if wishes.isolation and wishes.isolation not in ISOLATIONS:
+    if overrides.isolation and overrides.isolation not in ISOLATIONS:
         raise InterfaceError(
-            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {wishes.isolation!r}"
+            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {overrides.isolation!r}"
         )
     updates = session.transaction is TransactionStatus.OPEN and is_for_update(kind, text)
-    plain = not wishes.isolation and wishes.lock_wait is None and not session.ansi and not updates
+    plain = not overrides.isolation and overrides.lock_wait is None and not session.ansi and not updates
     if plain and is_unmodified(settings):
         return CursorSessionState()
-    isolation = ISOLATIONS.get(wishes.isolation, "")
+    isolation = ISOLATIONS.get(overrides.isolation, "")
     if updates:
         isolation = _with_retain_clause(session, isolation or settings.isolation)
-    scope = CursorSessionState((isolation, lock_phrase(wishes.lock_wait)))
-    wanted = (
-        _retain_while_for_update_open(session, scope.override[0] or settings.isolation),
-        scope.override[1] or settings.lock_mode,
+    state = CursorSessionState((isolation, lock_phrase(overrides.lock_wait)))
+    target = (
+        _retain_while_for_update_open(session, state.override[0] or settings.isolation),
+        state.override[1] or settings.lock_mode,
     )
-    if any(scope.override):
-        settings.overrides.append(scope.override)
+    if any(state.override):
+        settings.overrides.append(state.override)
     try:
-        for name, value, sql in _change_statements(session, *wanted):
+        for name, value, sql in _change_statements(session, *target):
             yield from _execute_command(session, sql)
             setattr(settings, name, value)
         if session.ansi:
-            yield from _enter_ansi(session, scope, wishes, kind, text)
+            yield from _enter_ansi(session, state, overrides, kind, text)
     except Error as error:
         if session.usable_after(error):
-            yield from send_ignored_groups(session, restoring_groups(session, scope))
+            yield from send_ignored_groups(session, restoring_groups(session, state))
         raise
-    return scope
+    return state
 
 
 def _enter_ansi(
-    session: Session, scope: CursorSessionState, wishes: SessionOverrides, kind: int, text: str
+    session: Session, state: CursorSessionState, overrides: SessionOverrides, kind: int, text: str
 ) -> Exchange[None]:
     """Prepare an ANSI database for a query, which opens a transaction that autocommit must close again.
 
@@ -229,7 +229,7 @@ def _enter_ansi(
     if not session.autocommit or session.transaction is TransactionStatus.OPEN:
         session.transaction = TransactionStatus.OPEN
         return
-    plain = kind == StatementType.SELECT and not wishes.name and not is_for_update(kind, text)
+    plain = kind == StatementType.SELECT and not overrides.name and not is_for_update(kind, text)
     if not plain and session.transaction is TransactionStatus.IMPLICIT_READ:
         yield from commit_now(session)
     if plain and session.transaction is TransactionStatus.NONE:
@@ -237,17 +237,17 @@ def _enter_ansi(
         yield from send_ignored_groups(session, [_command_messages("SET TRANSACTION READ ONLY")])
     session.transaction = TransactionStatus.IMPLICIT_READ
     session.settings.implicit_readers += 1
-    scope.holds_implicit_transaction, scope.with_hold = True, plain
-    scope.may_write = kind != StatementType.SELECT
+    state.holds_implicit_transaction, state.with_hold = True, plain
+    state.may_write = kind != StatementType.SELECT
 
 
-def restoring_groups(session: Session, scope: CursorSessionState) -> list[MessageGroup]:
+def restoring_groups(session: Session, state: CursorSessionState) -> list[MessageGroup]:
     """Return the groups that restore the session, to be sent after the cursor's CLOSE. Their replies do not matter."""
     settings, groups = session.settings, list[MessageGroup]()
-    if scope.override == _NO_OVERRIDE and not scope.holds_implicit_transaction and is_unmodified(settings):
+    if state.override == _NO_OVERRIDE and not state.holds_implicit_transaction and is_unmodified(settings):
         return groups
-    if any(scope.override):
-        settings.overrides.remove(scope.override)
+    if any(state.override):
+        settings.overrides.remove(state.override)
     isolation = _retain_while_for_update_open(
         session, _effective_override(session, 0, settings.isolation_now, settings.isolation)
     )
@@ -255,12 +255,12 @@ def restoring_groups(session: Session, scope: CursorSessionState) -> list[Messag
     for name, value, sql in _change_statements(session, isolation, lock_mode):
         groups.append(_command_messages(sql))
         setattr(settings, name, value)
-    if scope.holds_implicit_transaction:
-        scope.holds_implicit_transaction = False
+    if state.holds_implicit_transaction:
+        state.holds_implicit_transaction = False
         settings.implicit_readers -= 1
         if (
             not settings.implicit_readers
-            and not scope.may_write
+            and not state.may_write
             and session.transaction is not TransactionStatus.OPEN
         ):
             groups.append((m.Commit(),))
@@ -281,7 +281,7 @@ def _with_retain_clause(session: Session, isolation: str) -> str:
 
 def _retain_while_for_update_open(session: Session, isolation: str) -> str:
     """Return ``isolation`` in the form that keeps rows of open results FOR UPDATE locked."""
-    retained = any(isolation_wish.endswith(_RETAIN) for isolation_wish, _ in session.settings.overrides)
+    retained = any(override.endswith(_RETAIN) for override, _ in session.settings.overrides)
     return _with_retain_clause(session, isolation) if retained else isolation
 
 
@@ -292,7 +292,7 @@ def is_unmodified(settings: SessionSettings) -> bool:
 
 def _effective_override(session: Session, which: int, now: str, base: str) -> str:
     """Return the setting to be in force when a result ends; another open result may have requested the present one."""
-    return now if any(wish[which] == now for wish in session.settings.overrides) else base
+    return now if any(override[which] == now for override in session.settings.overrides) else base
 
 
 def send_ignored_groups(session: Session, groups: Sequence[MessageGroup]) -> Exchange[None]:

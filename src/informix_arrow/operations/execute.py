@@ -229,11 +229,11 @@ def _checked(
     if check is None:
         return _loosened(values, inexact)
     try:
-        made = check.row(values)
+        checked = check.row(values)
     except Error as error:
         prepared.rejection = error
         raise
-    return _loosened(made, inexact)
+    return _loosened(checked, inexact)
 
 
 def _cursor_for(

@@ -140,7 +140,7 @@ def _with_prepared(
     """
     describe, statement_id = prepared.describe, prepared.statement_id
     kind = describe.statement_type
-    outcome, scope = ManyOutcome(), None
+    outcome, savepoint = ManyOutcome(), None
     try:
         if describe.has_rows:
             raise ProgrammingError(
@@ -153,34 +153,34 @@ def _with_prepared(
         assigned = yield from parameter_check(session, prepared, check.count, None, inexact)
         bind = ParameterBinding(session.framing.encoding, inexact, assigned)
         yield from begin_if_needed(session, kind, statement.text)
-        scope = BatchSavepoint(session)
-        scope.begin()
+        savepoint = BatchSavepoint(session)
+        savepoint.begin()
         inserts = kind == StatementType.INSERT and bool(describe.columns)
         most = CHUNK_ROWS if inserts else OTHER_CHUNK_ROWS
-        if stop and not scope.in_transaction:
+        if stop and not savepoint.in_transaction:
             most = 1
-        pace = AdaptiveWindow(
+        window = AdaptiveWindow(
             session, _FIRST_INSERTS if inserts and most > 1 else 1, most, prepared.row_seconds
         )
         if targets is not None:
             objects = ObjectStatement(statement.text, statement_id, targets)
             yield from execute_rows(
-                session, objects, kind, rows, lambda row: bind.values(check(row)), outcome, pace, stop
+                session, objects, kind, rows, lambda row: bind.values(check(row)), outcome, window, stop
             )
         else:
-            pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, scope, pace, stop)
+            pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, savepoint, window, stop)
             yield from pipeline.run(rows, first)
-        prepared.row_seconds = pace.seconds_per_row
+        prepared.row_seconds = window.seconds_per_row
         interruption = next((error for error in outcome.errors if error.sqlcode == INTERRUPTED), None)
         if interruption is not None:
             raise interruption
-        scope.release()
+        savepoint.release()
     except _StaleStatement:
         yield from release_statement(session, statement_id)
         raise
     except Exception as error:
-        if scope is not None:
-            yield from scope.handle_failure(outcome, error)
+        if savepoint is not None:
+            yield from savepoint.handle_failure(outcome, error)
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
             yield from after_failure(session)
@@ -204,11 +204,11 @@ class _Pipeline:
         check: RowCheck,
         bind: ParameterBinding,
         outcome: ManyOutcome,
-        scope: BatchSavepoint,
-        pace: AdaptiveWindow,
+        savepoint: BatchSavepoint,
+        window: AdaptiveWindow,
         stop: bool,
     ) -> None:
-        self._session, self._outcome, self._savepoint, self._window = session, outcome, scope, pace
+        self._session, self._outcome, self._savepoint, self._window = session, outcome, savepoint, window
         self._replies = BatchReplyReader(session, statement.text, prepared.describe.statement_type)
         self._encoder = _RowEncoder(session, prepared.statement_id, check, bind)
         self._stop = stop
@@ -297,7 +297,7 @@ class _Pipeline:
 
 
 def _chunks(
-    encoder: _RowEncoder, rows: Iterator[object], pace: AdaptiveWindow, refused: list[Exception]
+    encoder: _RowEncoder, rows: Iterator[object], window: AdaptiveWindow, refused: list[Exception]
 ) -> Iterator[tuple[bytes | bytearray, ParameterRows]]:
     """Yield chunks of encoded groups with their rows.
 
@@ -306,15 +306,15 @@ def _chunks(
     number = 0  # of the next row to be encoded
     fitting = 1 << 30  # rows that fit into CHUNK_BYTES
     while not refused:
-        taken, failure = _next_rows(rows, min(pace.rows, fitting), encoder.check)
-        if not taken and failure is None:
+        chunk_rows, failure = _next_rows(rows, min(window.rows, fitting), encoder.check)
+        if not chunk_rows and failure is None:
             return
         first, done, size = number, 0, 0
         try:
-            for data, count in encoder.encode(taken):
+            for data, count in encoder.encode(chunk_rows):
                 number += count
                 size += len(data)
-                yield data, taken[done : done + count]
+                yield data, chunk_rows[done : done + count]
                 done += count
         except Exception as error:  # noqa: BLE001 - raised again by the pipeline
             failure = error
@@ -325,17 +325,17 @@ def _chunks(
                 failure.row = number
                 prefix_location(failure, f"row {number}")
             refused.append(failure)
-        fitting = max(1, CHUNK_BYTES * len(taken) // max(size, 1))
+        fitting = max(1, CHUNK_BYTES * len(chunk_rows) // max(size, 1))
 
 
 def _next_rows(
-    rows: Iterator[object], most: int, check: RowCheck
+    rows: Iterator[object], limit: int, check: RowCheck
 ) -> tuple[list[Sequence[object]], Exception | None]:
     """Return the next valid rows, at most ``most``, and the error that ended them early, if any."""
     rows_read: list[object] = []
     failure: Exception | None = None
     try:
-        rows_read.extend(itertools.islice(rows, most))  # rows before an error stay in the list
+        rows_read.extend(itertools.islice(rows, limit))  # rows before an error stay in the list
     except Exception as error:  # noqa: BLE001  - raised again by the pipeline, after the rows before it
         failure = error
     good, refused = check.check_rows(rows_read)

@@ -52,14 +52,14 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
     Error
         The server's: -674 if it does not know the routine.
     """
-    found = _SIGNATURE.fullmatch(signature) if isinstance(signature, str) else None
-    if found is None:
+    match = _SIGNATURE.fullmatch(signature) if isinstance(signature, str) else None
+    if match is None:
         raise InterfaceError(
             f'a signature is written like "function informix.ifx_lo_close(integer)", got {signature!r}'
         )
     types = (
-        [" ".join(name.lower().split()) for name in found["types"].split(",")]
-        if found["types"].strip()
+        [" ".join(name.lower().split()) for name in match["types"].split(",")]
+        if match["types"].strip()
         else []
     )
     if len(types) != len(arguments):
@@ -71,8 +71,8 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
             for number, (value, name) in enumerate(zip(arguments, types, strict=True), 1)
         ]
     )
-    whole = signature.strip() if found["kind"] else f"function {signature.strip()}"
-    return _call(session, whole, values)
+    normalized = signature.strip() if match["kind"] else f"function {signature.strip()}"
+    return _call(session, normalized, values)
 
 
 def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) -> Exchange[Any]:
@@ -219,9 +219,9 @@ def _argument(number: int, value: object, name: str, encoding: str) -> m.BoundVa
 
 def _result(value: m.BoundValue, encoding: str) -> object:
     """Return a result value in the form that the rows of a cursor use."""
-    found = bound_to_python(value, encoding)
-    if isinstance(found, DatetimeValue):
-        return found.natural()
-    if isinstance(found, IntervalValue):
-        return to_months(found) if found.qualifier.is_year_month else to_timedelta(found)
-    return found
+    result = bound_to_python(value, encoding)
+    if isinstance(result, DatetimeValue):
+        return result.natural()
+    if isinstance(result, IntervalValue):
+        return to_months(result) if result.qualifier.is_year_month else to_timedelta(result)
+    return result

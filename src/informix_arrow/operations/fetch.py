@@ -361,10 +361,10 @@ def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
             break
         if size < 0:
             raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
-        behind = at + length + size + (size & 1)
-        if behind > end:
+        next_at = at + length + size + (size & 1)
+        if next_at > end:
             break
-        at = behind
+        at = next_at
         rows += 1
     if not rows:
         return False
@@ -408,7 +408,7 @@ def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """
     cursor.released = True
     session.cursors.discard(cursor)
-    statement, scope = m.Id(cursor.statement_id), cursor.session_state
+    statement, state = m.Id(cursor.statement_id), cursor.session_state
     failed = cursor.error is not None and cursor.error.sqlcode is not None
     groups: list[Sequence[Message]] = [(statement, m.Close())]
     if cursor.prepared is None or failed or cursor.stepwise:
@@ -416,7 +416,7 @@ def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
     else:
         ids = session.statements.put(cursor.prepared, logged=session.logged)
         groups += [(m.Id(number), m.Release()) for number in ids]
-    ending = restoring_groups(session, scope) if scope is not None else []
+    ending = restoring_groups(session, state) if state is not None else []
     if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
         prepared = cursor.prepared
         if prepared is not None and len(groups) == 1:  # kept: the next execution sends the same
@@ -427,7 +427,7 @@ def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
             queue(session, encode_group(session, messages))
         return
     yield from send_ignored_groups(session, groups + ending)
-    if scope is not None and scope.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
+    if state is not None and state.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
         try:
             yield from commit_now(session)
         except Error as error:

@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
     """Run ``exchange`` and count its steps into ``operation``."""
-    asked, early = False, bool(waiting_observers)
+    sent, early = False, bool(waiting_observers)
     exchange = split_send_receive(exchange)
     try:
         step = next(exchange)
         while True:
-            if early and asked and isinstance(step, Receive) and operation.kind != "other":
+            if early and sent and isinstance(step, Receive) and operation.kind != "other":
                 early = False
                 notify_waiting(operation)
             try:
@@ -32,10 +32,10 @@ def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
             operation.bytes_received += received or 0
             if isinstance(step, Send):
                 operation.bytes_sent += len(step.data)
-                asked = True
-            elif isinstance(step, Receive) and asked:
+                sent = True
+            elif isinstance(step, Receive) and sent:
                 operation.round_trips += 1
-                asked = False
+                sent = False
             step = exchange.send(received)
     except StopIteration as stop:
         result: T = stop.value

@@ -125,13 +125,13 @@ class ObjectReader:
         smart = [place for place, column in enumerate(self.columns) if column.smart]
         if not smart:
             return count, None
-        wanted = self._object_requests(handles, smart, range(count), first_row)
-        left = (self.budget - used) // self._smart.expected - len(wanted)
-        behind = range(count, len(handles[0])) if left > 0 else range(0)
-        upcoming = self._object_requests(handles, smart, behind, first_row)[
+        requests = self._object_requests(handles, smart, range(count), first_row)
+        left = (self.budget - used) // self._smart.expected - len(requests)
+        later_rows = range(count, len(handles[0])) if left > 0 else range(0)
+        upcoming = self._object_requests(handles, smart, later_rows, first_row)[
             : min(left, self._smart.ahead_size)
         ]
-        yield from self._smart.begin(session, wanted, upcoming)
+        yield from self._smart.begin(session, requests, upcoming)
         for row in range(count):
             for place in smart:
                 column = self.columns[place]
@@ -173,9 +173,11 @@ class ObjectReader:
         simple = [(place, column) for place, column in enumerate(self.columns) if not column.smart]
         statement = m.Id(self.statement_id)
         if session.lob_window:
-            asked = [handles[place][row] for row in range(count) for place, _ in simple]
+            descriptors = [handles[place][row] for row in range(count) for place, _ in simple]
             requests = [
-                encode_group(session, (statement, m.FetchBlob(each))) for each in asked if each is not None
+                encode_group(session, (statement, m.FetchBlob(each)))
+                for each in descriptors
+                if each is not None
             ]
             yield from send_all(session, requests)
         error: Error | None = None

@@ -63,13 +63,13 @@ class LoadTransaction:
         is sent in front of the first rows, and :meth:`read_deferred_reply` reads its reply.
         """
         if session.transaction is not TransactionStatus.OPEN:
-            scope = cls(session, LoadTransactionKind.OWN_TRANSACTION)
-            scope._deferred_reply = send_deferred(session, (m.Begin(),))
-            return scope
+            transaction = cls(session, LoadTransactionKind.OWN_TRANSACTION)
+            transaction._deferred_reply = send_deferred(session, (m.Begin(),))
+            return transaction
         _refuse_commit_every(commit_every)
-        scope = cls(session, LoadTransactionKind.SAVEPOINT)
-        scope._deferred_reply = send_deferred(session, (m.SetSavepoint(SAVEPOINT),))
-        return scope
+        transaction = cls(session, LoadTransactionKind.SAVEPOINT)
+        transaction._deferred_reply = send_deferred(session, (m.SetSavepoint(SAVEPOINT),))
+        return transaction
 
     def read_deferred_reply(self) -> Exchange[None]:
         """Read the reply to :meth:`begin_deferred`, if it was not read yet. Raises the server's error.

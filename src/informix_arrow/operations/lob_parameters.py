@@ -249,13 +249,13 @@ def _blocks(source: ContentSource) -> Iterator[bytes | memoryview]:
 
 
 def _add_pieces(out: bytearray, block: bytes | memoryview) -> None:
-    whole = len(block) - len(block) % PIECE_BYTES
-    for at in range(0, whole, PIECE_BYTES):
+    full_pieces = len(block) - len(block) % PIECE_BYTES
+    for at in range(0, full_pieces, PIECE_BYTES):
         out += _PIECE_HEAD
         out += block[at : at + PIECE_BYTES]
-    if whole < len(block):
-        left = len(block) - whole
+    if full_pieces < len(block):
+        left = len(block) - full_pieces
         out += _PIECE_HEAD[:2] + left.to_bytes(2, "big")
-        out += block[whole:]
+        out += block[full_pieces:]
         if left & 1:
             out.append(0)

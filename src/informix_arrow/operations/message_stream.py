@@ -51,10 +51,10 @@ def with_outbox(session: Session, data: bytes | bytearray) -> bytes | bytearray:
 def receive(session: Session, missing: int = 1) -> Exchange[None]:
     """Wait until at least ``missing`` more bytes have arrived. Raises if the server closes instead."""
     buffer = session.buffer
-    wanted = buffer.end - buffer.start + missing
-    if wanted > buffer.max_bytes:
+    needed = buffer.end - buffer.start + missing
+    if needed > buffer.max_bytes:
         raise reply_too_large(buffer.max_bytes)
-    while buffer.end - buffer.start < wanted:
+    while buffer.end - buffer.start < needed:
         with buffer.reserve() as room:
             count = yield Receive(room, session.idle_timeout)
         record_received(session, count)

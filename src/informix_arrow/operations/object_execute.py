@@ -170,7 +170,7 @@ def execute_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: AdaptiveWindow,
+    window: AdaptiveWindow,
     stop: bool = False,
 ) -> Exchange[None]:
     """Execute a statement of type ``kind`` for each of ``rows`` and add the results to ``outcome``.
@@ -180,7 +180,7 @@ def execute_rows(
     sent one by one, and the run ends at the first row that is refused.
     """
     try:
-        yield from _all_rows(session, statement, kind, rows, check, outcome, pace, stop)
+        yield from _all_rows(session, statement, kind, rows, check, outcome, window, stop)
     except Exception as error:
         if isinstance(error, Error) and error.sqlcode != INTERRUPTED:
             error.row = outcome.executed
@@ -197,7 +197,7 @@ def _all_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: AdaptiveWindow,
+    window: AdaptiveWindow,
     stop: bool,
 ) -> Exchange[None]:
     waiting = size = 0  # rows sent whose replies are not read yet, and the size of their contents
@@ -213,20 +213,20 @@ def _all_rows(
             break
         if cancel_requested(session):
             parameters.close()
-            yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+            yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
             if not outcome.interrupted:
                 yield from raise_if_cancelled(session)
             return
         if not parameters.files:
             size += sum(source.size for source in parameters.sources)
             if not waiting:
-                pace.record_sent(1)
+                window.record_sent(1)
             failure = yield from statement.send(session, parameters)
             aborted = int(failure is not None)
             waiting += 1 - aborted
-            if not stop and waiting < min(WINDOW_ROWS, pace.rows) and size < WINDOW_BYTES and not aborted:
+            if not stop and waiting < min(WINDOW_ROWS, window.rows) and size < WINDOW_BYTES and not aborted:
                 continue
-        yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+        yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
         waiting = size = 0
         if outcome.interrupted or (stop and outcome.errors):
             parameters.close()
@@ -236,7 +236,7 @@ def _all_rows(
             if outcome.interrupted or (stop and outcome.errors):
                 break
     outcome.stopped = stop and bool(outcome.errors)
-    yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+    yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
     if aborted:
         yield from read_reply(session)
     if failure is not None:
@@ -245,12 +245,12 @@ def _all_rows(
 
 
 def _read_replies(
-    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, pace: AdaptiveWindow
+    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, window: AdaptiveWindow
 ) -> Exchange[None]:
     for _ in range(replies):
         _add_reply(outcome, (yield from read_reply(session)), sql, kind)
     if replies:
-        pace.record_answered(replies)
+        window.record_answered(replies)
 
 
 def _add_reply(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:

@@ -43,13 +43,13 @@ class ObjectLoader(Loader):
         self,
         session: Session,
         job: LoadSpec,
-        feed: ObjectRowSource,
-        scope: LoadTransaction,
+        rows: ObjectRowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
         objects: Sequence[tuple[int, bool]],
     ) -> None:
-        super().__init__(session, job, feed, scope, progress)
-        self._rows, self._objects = feed, objects
+        super().__init__(session, job, rows, transaction, progress)
+        self._rows, self._objects = rows, objects
         self._names = [f"ifx_load_{next(_name_numbers)}" for _ in objects]
         self._statements: dict[tuple[bool, ...], int] = {}  # by which of the values are not NULL
 

@@ -70,14 +70,14 @@ def object_specifications(
                 ),
             )
             requests.append([m.ExecuteRoutine(*describe, len(values)), m.Bind(values)])
-        found = []
+        specifications = []
         for reply in (yield from pipeline(session, requests)):
             reply.check()
             (value, *_) = _results(reply)
             if value.data is None or len(value.data) <= 4:
                 return None
-            found.append(value.data[4:])
-        return found
+            specifications.append(value.data[4:])
+        return specifications
     except Error as error:
         if not session.usable_after(error) or error.sqlcode is None or error.sqlcode == INTERRUPTED:
             raise
@@ -127,14 +127,14 @@ class ObjectPipeline(ObjectLoader):
         self,
         session: Session,
         job: LoadSpec,
-        feed: ObjectRowSource,
-        scope: LoadTransaction,
+        rows: ObjectRowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
         objects: Sequence[tuple[int, bool]],
         specifications: Sequence[bytes],
         window: int,
     ) -> None:
-        super().__init__(session, job, feed, scope, progress, objects)
+        super().__init__(session, job, rows, transaction, progress, objects)
         self._specifications, self._window = specifications, window
         self._source_error: Exception | None = None  # error of the data; the rows before it are loaded first
         self._source_exhausted = False  # there are no more rows

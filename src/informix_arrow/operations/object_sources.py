@@ -234,7 +234,7 @@ def _readable(value: Any) -> bool:
         return False
     if not _can_seek(value):
         return True
-    here = value.tell()
+    position = value.tell()
     end = value.seek(0, io.SEEK_END)
-    value.seek(here)
+    value.seek(position)
     return bool(end)

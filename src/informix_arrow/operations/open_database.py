@@ -50,10 +50,10 @@ def open_database(
 
     Raises the server's error (-329: no such database, -387: not allowed).
     """
-    asking = [] if known else [encode_group(session, _prepare(_LOCALE_QUERY))]
-    groups = [*before, _encode_open_group(session, name), *asking]
-    answer = yield from send(session, groups)
-    warnings = _parse_open_reply(answer, len(groups), session.framing)
+    locale_query = [] if known else [encode_group(session, _prepare(_LOCALE_QUERY))]
+    groups = [*before, _encode_open_group(session, name), *locale_query]
+    received = yield from send(session, groups)
+    warnings = _parse_open_reply(received, len(groups), session.framing)
     if warnings is not None:
         consume_buffered_replies(session, len(groups))
     else:
@@ -65,7 +65,7 @@ def open_database(
         warnings = opened.done.warnings if opened.done else LOGGED
     session.database = name
     apply_database_warnings(session, warnings)
-    if asking:
+    if locale_query:
         return (yield from _read_locale(session, _fetch_rows(session, _LOCALE_QUERY, replies[-1])))
     if warnings & OTHER_LOCALE:
         return (yield from database_locale(session))
@@ -87,14 +87,14 @@ def _encode_open_group_cached(name: str, framing: Framing) -> bytes:
 
 
 @lru_cache(maxsize=16)
-def _parse_open_reply(answer: bytes, groups: int, framing: Framing) -> int | None:
+def _parse_open_reply(replies: bytes, groups: int, framing: Framing) -> int | None:
     """Return the warnings in the replies to ``groups`` groups, of which the last opens a database.
 
     Returns None unless the replies are complete and only report success. Cached, because servers reply the same
     each time.
     """
     try:
-        *before, done, end = m.parse_group(answer, framing, client=False)
+        *before, done, end = m.parse_group(replies, framing, client=False)
     except (NeedMoreData, Error, ValueError):  # ValueError: too short
         return None
     if before != [m.EndOfTurn()] * (groups - 1) or not isinstance(done, m.Done) or end != m.EndOfTurn():

@@ -31,7 +31,7 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
     session.outstanding_requests += 1
     yield Send(encode_group(session, (m.Ack(),)))
     texts: list[str] = []
-    held = 0  # bytes of all texts
+    total = 0  # bytes of all texts
     question: m.Challenge | None = None
     while True:
         message = yield from next_message(session)
@@ -40,17 +40,17 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
                 question = message
             else:
                 texts.append(message.text)
-                held += len(message.text) + OBJECT_BYTES
-                if held > session.buffer.max_bytes:
+                total += len(message.text) + OBJECT_BYTES
+                if total > session.buffer.max_bytes:
                     raise reply_too_large(session.buffer.max_bytes)
         elif isinstance(message, m.EndOfTurn):
             if question is not None:
                 prompt = "\n".join([*texts, question.text])
                 texts, echo, question = [], question.style == _VISIBLE, None
                 began = session.clock()
-                given = _answer(answer, prompt, echo)
+                text = _answer(answer, prompt, echo)
                 yield ExcludeFromTimeout(session.clock() - began)
-                yield Send(encode_group(session, (m.Response(given),)))
+                yield Send(encode_group(session, (m.Response(text),)))
         elif isinstance(message, m.Accept):
             break
         elif isinstance(message, m.Exit):
@@ -73,7 +73,7 @@ def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) 
             f"the server asks {prompt.strip()!r} before it lets users in (PAM): pass pam=function, which is called "
             "with the question and returns the answer"
         )
-    given = answer(prompt, echo)
-    if not isinstance(given, str):
-        raise InterfaceError(f"the pam function must return the answer as text, got {type(given).__name__}")
-    return given
+    text = answer(prompt, echo)
+    if not isinstance(text, str):
+        raise InterfaceError(f"the pam function must return the answer as text, got {type(text).__name__}")
+    return text

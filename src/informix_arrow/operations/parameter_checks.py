@@ -29,24 +29,24 @@ def parameter_check(
     The types are requested from the server only if its description lacks them, and not if ``values`` fit every
     type. Raises ``ProtocolError`` for an impossible type.
     """
-    found = assigned_placeholders(prepared.text)
-    if not found.numbers or found.numbers[-1] >= count:
+    assigned = assigned_placeholders(prepared.text)
+    if not assigned.numbers or assigned.numbers[-1] >= count:
         return None
-    kept = prepared.checks.get(inexact)
-    if kept is not None:
-        return kept
+    cached = prepared.checks.get(inexact)
+    if cached is not None:
+        return cached
     described: tuple[Column, ...] = prepared.describe.columns
     targets: list[ColumnType | None] = [None] * count
     names = [""] * count
-    if found.columns and len(described) == found.described:
-        for number, column in zip(found.numbers, found.columns, strict=True):
+    if assigned.columns and len(described) == assigned.described:
+        for number, column in zip(assigned.numbers, assigned.columns, strict=True):
             targets[number], names[number] = described[column].type, described[column].name
     else:
-        if values is not None and all(_fits_any_type(values[number]) for number in found.numbers):
+        if values is not None and all(_fits_any_type(values[number]) for number in assigned.numbers):
             return None
         if prepared.targets is None:
             prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
-        for number in found.numbers:
+        for number in assigned.numbers:
             targets[number] = prepared.targets[number]
     encoding = session.framing.encoding
     assigners = []

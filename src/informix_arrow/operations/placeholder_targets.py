@@ -49,13 +49,13 @@ def _find(text: str) -> Assigned:
     words = [token.upper() for token in tokens]
     first = words[0] if words else ""
     if first == "INSERT" and "VALUES" in words:
-        found = list(enumerate(_list_behind(tokens, words.index("VALUES"))))
-        return _of_items(tokens, found, len(found))
+        numbered = list(enumerate(_list_behind(tokens, words.index("VALUES"))))
+        return _of_items(tokens, numbered, len(numbered))
     if first == "UPDATE" and "SET" in words:
-        found, known = _set_items(tokens, words, words.index("SET"))
-        return _of_items(tokens, found, len(found) if known else 0)
+        numbered, known = _set_items(tokens, words, words.index("SET"))
+        return _of_items(tokens, numbered, len(numbered) if known else 0)
     if first == "MERGE":
-        found = [
+        numbered = [
             item
             for at, word in enumerate(words)
             if word == "SET"
@@ -63,8 +63,8 @@ def _find(text: str) -> Assigned:
         ]
         for at, word in enumerate(words):
             if word == "VALUES":
-                found += enumerate(_list_behind(tokens, at))
-        return _of_items(tokens, found, 0)
+                numbered += enumerate(_list_behind(tokens, at))
+        return _of_items(tokens, numbered, 0)
     if first in ("EXECUTE", "CALL", "?"):
         call = next((at for at, word in enumerate(words) if word in _CALLS), None)
         if call is not None and "(" in tokens[call:]:
@@ -160,13 +160,13 @@ class Check:
             if value is None:
                 continue
             try:
-                made = assign(value)
+                assigned = assign(value)
             except Error as error:
                 raise self.named(error, number) from None
-            if made is not value:
+            if assigned is not value:
                 if changed is None:
                     changed = list(values)
-                changed[number] = made
+                changed[number] = assigned
         return values if changed is None else changed
 
     def named(self, error: Error, number: int) -> Error:

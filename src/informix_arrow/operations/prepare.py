@@ -52,11 +52,11 @@ def acquire(
     Raises as :func:`prepare`. The statement must be passed to :func:`return_statement` or
     :func:`release_after`.
     """
-    kept = session.statements.pop(text)
-    if kept is not None:
+    cached = session.statements.pop(text)
+    if cached is not None:
         if not anew:
-            return kept
-        yield from release_statement(session, kept.statement_id)
+            return cached
+        yield from release_statement(session, cached.statement_id)
     generation = session.statements.generation
     describe = yield from prepare(session, text, parameters)
     return PreparedStatement(text, describe, generation)

@@ -34,17 +34,17 @@ def call_procedure(
     Raises ``InterfaceError`` at the call if ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
     :func:`.execute.execute_statement`.
     """
-    found = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
-    if found is None:
+    match = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
+    if match is None:
         raise InterfaceError(f"a procedure is named like [database:][owner.]name, got {name!r}")
     count = len(arguments) if isinstance(arguments, Sequence) else 0
-    call = f"{found[0]}({', '.join('?' * count)})"
+    call = f"{match[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
     # Bound and refused at the call.
     first = execute_statement(
         session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact
     )
-    return _procedure_or_function(session, first, call, found["name"], arguments, options, inexact)
+    return _procedure_or_function(session, first, call, match["name"], arguments, options, inexact)
 
 
 def _procedure_or_function(

@@ -22,11 +22,11 @@ def query_table(
     )
     assert isinstance(cursor, ServerCursor)
     batches = Batches(cursor)
-    found = []
+    table_batches = []
     try:
         while (batch := (yield from batches.next(session))) is not None:
-            found.append(batch)
+            table_batches.append(batch)
     except BaseException:
         batches.abandon(session)
         raise
-    return pa.Table.from_batches(found, batches.schema)
+    return pa.Table.from_batches(table_batches, batches.schema)

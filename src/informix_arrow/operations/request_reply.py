@@ -136,7 +136,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
     Inlined, without a generator per message, because a load reads one reply per row.
     """
     reply, buffer, framing = Reply(), session.buffer, session.framing
-    held = 0  # bytes that the reply keeps, its objects included
+    reply_bytes = 0  # bytes that the reply keeps, its objects included
     if buffer.start == buffer.end:  # the usual case, checked here because an exception would cost more
         yield from receive(session)
     reader = Reader(buffer.data, buffer.start, buffer.end)
@@ -174,11 +174,11 @@ def read_reply(session: Session) -> Exchange[Reply]:
             reply.describe = message
         elif type(message) is m.Tuple:
             reply.tuples.append(message.payload)
-            held += len(message.payload) + OBJECT_BYTES
+            reply_bytes += len(message.payload) + OBJECT_BYTES
         elif kind not in _UNINFORMATIVE:
             reply.other_messages.append(message)
-            held += 4 * OBJECT_BYTES
-        if held > buffer.max_bytes:
+            reply_bytes += 4 * OBJECT_BYTES
+        if reply_bytes > buffer.max_bytes:
             raise reply_too_large(buffer.max_bytes)
 
 
@@ -244,10 +244,10 @@ class DeferredReply:
 
 def send_deferred(session: Session, messages: Sequence[Message]) -> DeferredReply:
     """Queue a group to be sent in front of the next one. Its reply is known once pending replies are drained."""
-    answer = DeferredReply()
+    reply = DeferredReply()
     session.outbox += encode_group(session, messages)
-    session.pending_replies.append(answer)
-    return answer
+    session.pending_replies.append(reply)
+    return reply
 
 
 def queue(session: Session, data: bytes, groups: int = 1) -> None:

@@ -70,14 +70,14 @@ class Scroller:
         number = _check_row_number(number)
         if from_end:
             number += yield from self.row_count(session)
-        found = yield from self._rows(session, number, 1)
-        if found:
+        rows = yield from self._rows(session, number, 1)
+        if rows:
             self.position = number
         elif number < 0:
             self.position = -1
         else:
             self.position = yield from self.row_count(session)
-        return found
+        return rows
 
     def fetch(self, session: Session, count: int | None) -> Exchange[list[Any]]:
         """Return the ``count`` rows after the position (None: all) and move it, unless an error is raised."""
@@ -86,14 +86,14 @@ class Scroller:
         count = None if count is None else _check_row_number(count)
         try:
             while count is None or len(rows) < count:
-                wanted = self._max_rows_ahead if count is None else count - len(rows)
-                found = yield from self._rows(session, self.position + 1, wanted)
-                if not found:
+                missing = self._max_rows_ahead if count is None else count - len(rows)
+                new_rows = yield from self._rows(session, self.position + 1, missing)
+                if not new_rows:
                     assert self.total is not None  # a miss right after a row
                     self.position = self.total
                     break
-                self.position += len(found)
-                rows += found
+                self.position += len(new_rows)
+                rows += new_rows
         except BaseException:
             self.position = before  # the caller does not get these rows
             raise
@@ -141,13 +141,13 @@ class Scroller:
             self.position += batch.num_rows
         return batch
 
-    def _rows(self, session: Session, number: int, wanted: int) -> Exchange[list[Any]]:
+    def _rows(self, session: Session, number: int, count: int) -> Exchange[list[Any]]:
         """Return rows from ``number`` on, at most ``wanted``, at least one if there is one."""
         at = number - self._start
         if not 0 <= at < len(self._window):
             # A reader that continues after the last buffered row gets twice as many as the last time.
             ahead = 2 * len(self._window) if self._window and at == len(self._window) else 1
-            batch = yield from self._fetch(session, number, min(self._max_rows_ahead, max(wanted, ahead)))
+            batch = yield from self._fetch(session, number, min(self._max_rows_ahead, max(count, ahead)))
             if batch is None:
                 return []
             try:
@@ -156,9 +156,9 @@ class Scroller:
                 session.caller_error = error
                 raise
             self._start, at = number, 0
-        return self._window[at : at + wanted]
+        return self._window[at : at + count]
 
-    def _fetch(self, session: Session, number: int, wanted: int) -> Exchange[pa.RecordBatch | None]:
+    def _fetch(self, session: Session, number: int, count: int) -> Exchange[pa.RecordBatch | None]:
         """Return at most ``wanted`` rows from ``number`` on; None if there is no such row.
 
         There are fewer at the end, before an error, or if their large objects are large. An error of the first
@@ -170,8 +170,8 @@ class Scroller:
             raise InterfaceError("the cursor was closed: run the query again")
         if not 0 <= number < (_LAST_NUMBER if self.total is None else self.total):
             return None
-        wanted = min(wanted, (_LAST_NUMBER if self.total is None else self.total) - number)
-        numbers = range(number, number + wanted)
+        count = min(count, (_LAST_NUMBER if self.total is None else self.total) - number)
+        numbers = range(number, number + count)
         replies = yield from self._fetch_targets(session, [(m.ScrollFetch.ABSOLUTE, n + 1) for n in numbers])
         payloads: list[bytes] = []
         for n, reply in zip(numbers, replies, strict=True):

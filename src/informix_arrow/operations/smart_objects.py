@@ -120,8 +120,8 @@ class SmartObjectReader:
                     del self._pending[key]  # opened with its run
             upcoming = ()
             reading = [ahead for ahead in reading if ahead.fd is not None]
-            held = sum(len(self._pending[key].data) for key, _, _ in run)
-            share = min(READ_BYTES, (session.lob_window - held) // max(1, len(reading)) - END_READ_BYTES)
+            buffered = sum(len(self._pending[key].data) for key, _, _ in run)
+            share = min(READ_BYTES, (session.lob_window - buffered) // max(1, len(reading)) - END_READ_BYTES)
             if len(reading) < 2 or share < self._first_read_bytes:
                 break  # the rest is read later, straight into its destination
             sizes = (share, END_READ_BYTES)
@@ -190,16 +190,16 @@ class SmartObjectReader:
         requests += [_read_request(session, ahead.fd, size) for ahead in reading for size in sizes]
         yield from send_all(session, requests)
         interrupted: Error | None = None
-        crowd = sum(ahead.fd is not None for ahead in self._pending.values())
+        open_objects = sum(ahead.fd is not None for ahead in self._pending.values())
         for ahead, _ in opening:
             ahead.fd, ahead.error = yield from _read_open_reply(session)
             if ahead.error is None:
-                crowd += 1
+                open_objects += 1
             elif ahead.error.sqlcode == INTERRUPTED:
                 interrupted = ahead.error
-            elif crowd:  # perhaps only because of that: open it alone, and fewer at a time from now on
+            elif open_objects:  # perhaps only because of that: open it alone, and fewer at a time from now on
                 ahead.error, ahead.open_alone = None, True
-                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, crowd)
+                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, open_objects)
         closing = []
         for ahead in reading:
             for size in sizes:
@@ -272,7 +272,7 @@ def read_from(
     session: Session, fd: int, sink: Sink, *, offset: int = 0, limit: int | None = None
 ) -> Exchange[Error | None]:
     """Read an open object from its position (``offset`` > 0: from there) to ``limit`` bytes or its end."""
-    asked = done = 0
+    requested = done = 0
     in_flight: deque[int] = deque()  # bytes of the reads in flight
     most = max(2, session.lob_window // READ_BYTES) if session.lob_window else 1  # reads in flight
     error: Error | None = None
@@ -282,22 +282,22 @@ def read_from(
             yield from raise_if_cancelled(session)
         requests = []
         room = most if len(in_flight) <= most // 2 else len(in_flight)
-        while len(in_flight) < room and not ended and error is None and (limit is None or asked < limit):
+        while len(in_flight) < room and not ended and error is None and (limit is None or requested < limit):
             if in_flight and cancel_requested(session):
                 break
-            size = READ_BYTES if limit is None else min(READ_BYTES, limit - asked)
-            seek = offset if not asked else 0
+            size = READ_BYTES if limit is None else min(READ_BYTES, limit - requested)
+            seek = offset if not requested else 0
             requests.append(_read_request(session, fd, size, seek))
-            asked += size
+            requested += size
             in_flight.append(size)
         yield from send_all(session, requests)
         if not in_flight:
             if error is not None or ended or limit is None or done >= limit:
                 return error
-            asked = done  # the server sent less than requested, and this is not the end
+            requested = done  # the server sent less than requested, and this is not the end
             continue
-        kept = sink if error is None and not ended else discard_content
-        size, refused = yield from read_lodata_reply(session, kept, in_flight.popleft())
+        target = sink if error is None and not ended else discard_content
+        size, refused = yield from read_lodata_reply(session, target, in_flight.popleft())
         if refused is not None:
             error = error or refused
         elif not size:

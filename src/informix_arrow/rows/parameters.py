@@ -43,12 +43,12 @@ class ParameterizedStatement:
     def offset(self, offset: int) -> int:
         """Return the 1-based position in the user's text for one in the server's."""
         shift = 0
-        for there, here, length in self.marker_positions:
-            if there == offset - 1:
-                return here + 1
-            if there >= offset:
+        for in_text, in_sql, length in self.marker_positions:
+            if in_text == offset - 1:
+                return in_sql + 1
+            if in_text >= offset:
                 break
-            shift = here + length - (there + 1)
+            shift = in_sql + length - (in_text + 1)
         return offset + shift
 
     def values(self, parameters: object) -> Sequence[object]:
@@ -74,10 +74,10 @@ class ParameterizedStatement:
                 raise InterfaceError(
                     f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
                 )
-        wanted = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
-        if wanted != len(parameters):
+        expected = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
+        if expected != len(parameters):
             raise ProgrammingError(
-                f"the statement has {wanted} placeholder{'' if wanted == 1 else 's'} ({self.style or '?'}), "
+                f"the statement has {expected} placeholder{'' if expected == 1 else 's'} ({self.style or '?'}), "
                 f"but {len(parameters)} value{' was' if len(parameters) == 1 else 's were'} given",
                 statement=self.sql,
             )
@@ -114,8 +114,8 @@ class ParameterizedStatement:
         if error.sqlcode is None or error.statement != self.text or self.sql == self.text:
             return
         offset = self.offset(error.offset) if error.offset else 0
-        told = database_error(error.sqlcode, error.isamcode or 0, offset, error.near or "", self.sql)
-        error.args, error.offset, error.statement = told.args, told.offset, told.statement
+        rewritten = database_error(error.sqlcode, error.isamcode or 0, offset, error.near or "", self.sql)
+        error.args, error.offset, error.statement = rewritten.args, rewritten.offset, rewritten.statement
 
 
 def parse(sql: str) -> ParameterizedStatement:

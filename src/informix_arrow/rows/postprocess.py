@@ -190,15 +190,15 @@ def as_text(
     """
     text = pa.large_utf8() if _Types.is_large_binary(values.type) else pa.utf8()
     if _is_ascii(values) and _extends_ascii(encoding):
-        found = pa.Array.from_buffers(text, len(values), values.buffers(), values.null_count, values.offset)
+        decoded = pa.Array.from_buffers(text, len(values), values.buffers(), values.null_count, values.offset)
     else:
-        found = None
+        decoded = None
         if codecs.lookup(encoding).name == "utf-8":
             with contextlib.suppress(pa.ArrowInvalid):  # then find the position, or replace
-                found = values.cast(text)
-        if found is None:
-            found = _decode_text(values, text, encoding, errors, name, first_row, limit)
-    return found if found.type == final else _cast(found, final)
+                decoded = values.cast(text)
+        if decoded is None:
+            decoded = _decode_text(values, text, encoding, errors, name, first_row, limit)
+    return decoded if decoded.type == final else _cast(decoded, final)
 
 
 def _decode_text(
@@ -217,7 +217,7 @@ def _decode_text(
         if not (together and count > 1 and _decode_together(some, encoding, data, ends)):
             _decode_singly(some, encoding, errors, name, first_row + begin, data, ends)
     valid = bytearray(values.is_valid().cast(pa.uint8()).to_numpy()) if values.null_count else bytearray()
-    found = pa.Array.from_buffers(
+    decoded = pa.Array.from_buffers(
         pa.large_utf8(), len(values), [_bitmap(valid), pa.py_buffer(ends), pa.py_buffer(data)]
     )
     if text == pa.utf8() and len(data) > limit:
@@ -229,7 +229,7 @@ def _decode_text(
             row=first_row + place,
             column=name,
         )
-    return found.cast(text)
+    return decoded.cast(text)
 
 
 #: Code sets in which several values may be decoded as one text with U+0000 between them: no byte affects those

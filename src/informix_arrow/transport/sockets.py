@@ -58,8 +58,8 @@ def _timeval(seconds: float) -> bytes:
     """Return seconds as a timeval of 64-bit Linux; b"" on other systems."""
     if not sys.platform.startswith("linux") or struct.calcsize("l") < 8:
         return b""
-    whole = int(seconds)
-    return struct.pack("ll", whole, round((seconds - whole) * 1e6))
+    whole_seconds = int(seconds)
+    return struct.pack("ll", whole_seconds, round((seconds - whole_seconds) * 1e6))
 
 
 def send_urgent(link: socket.socket, byte: bytes) -> bool:

@@ -137,11 +137,11 @@ def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, l
             "'informix-arrow[tls]', or convert the file to PEM: openssl pkcs12 -in FILE -out store.pem"
         ) from None
     try:
-        found = pkcs12.load_pkcs12(data, password.encode() if password else None)
+        store = pkcs12.load_pkcs12(data, password.encode() if password else None)
     except (ValueError, TypeError):
         raise InterfaceError(f"{name}: {path} is neither PEM nor PKCS#12, or its password is wrong") from None
-    certificates = [each for each in (found.cert, *found.additional_certs) if each is not None]
-    return found.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
+    certificates = [each for each in (store.cert, *store.additional_certs) if each is not None]
+    return store.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
 
 
 def _trust_pkcs12(context: ssl.SSLContext, path: str, data: bytes, password: str) -> None:
