@@ -51,7 +51,7 @@ _FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transac
 
 
 class RowFraming(IntEnum):
-    """How rows are sent. The numbers are the encoder's framings."""
+    """The ways to send rows. The numbers are the encoder's framings."""
 
     PUT = 1
     BIND = 2
@@ -97,7 +97,7 @@ class RowSource(Protocol):
 
 
 class CachedTableMetadata(Protocol):
-    """What an earlier load with the same statement has learnt about its table.
+    """The description of a table from an earlier load with the same statement.
 
     If the statement is outdated, the server reports that at the first rows. Some servers prepare it again
     silently, and then a value that fits may be refused here.

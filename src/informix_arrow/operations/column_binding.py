@@ -43,7 +43,7 @@ _INTERVAL = plan_op(ColumnType.interval("DAY(9) TO FRACTION(5)"))
 
 @dataclass(frozen=True, slots=True)
 class ParameterBinding:
-    """How the values of many rows are bound to parameters."""
+    """The binding of the values of many rows to parameters."""
 
     encoding: str
     inexact: Inexact = "error"

@@ -332,7 +332,7 @@ class _Wire(asyncio.BufferedProtocol):
             return send_urgent(copy, URGENT)
 
     def has_unsolicited_data(self, *, expecting: bool) -> bool:
-        """As :meth:`AsyncTransport.has_unsolicited_data`."""
+        """Return the same as :meth:`AsyncTransport.has_unsolicited_data`."""
         link = None if self._transport is None else self._transport.get_extra_info("socket")
         if link is None or self._lost is not None or self._ended or (self.waiting and not expecting):
             return True
