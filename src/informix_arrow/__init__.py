@@ -4,7 +4,7 @@
 >>> with ifx.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:
 ...     table = conn.read_arrow("SELECT * FROM orders WHERE order_num > ?", (1000,))
 
-To import the package costs next to nothing: what stands behind a name, pyarrow too, is imported when it is first used.
+Importing the package is cheap: the module of a name, and pyarrow, is imported when the name is first used.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ if _TYPE_CHECKING:
 
     __version__: str
 
-#: The same for the interpreter: the public names of each module, which is imported when one of them is first used.
+#: The same for the interpreter: the public names of each module, which is imported on the first use of one of
+#: them.
 _LAZY_EXPORTS = {
     ".replicate.apply": "Applied applied_token apply_changes keep_token",
     ".ingest.report": "WriteReport",
@@ -119,13 +120,13 @@ def _version() -> str:
 
     try:
         return version("informix-arrow")
-    except PackageNotFoundError:  # a source tree that was put on the path, not installed
+    except PackageNotFoundError:  # a source tree on the path, not installed
         return "0+source"
 
 
 def _unsupported() -> str:
-    """Why the package cannot work here; "" when it can."""
-    if _sys.version_info < (3, 10):  # noqa: UP036 - who copies files does not ask pip
+    """Return why the package cannot work here; "" if it can."""
+    if _sys.version_info < (3, 10):  # noqa: UP036  - not checked by pip if files are copied
         return f"Python 3.10 or later is needed, and this is {_sys.version.split()[0]}"
     if _sys.implementation.name != "cpython":
         return f"CPython is needed, and this is {_sys.implementation.name}"
@@ -133,7 +134,7 @@ def _unsupported() -> str:
 
 
 def _import_submodule(name: str) -> _ModuleType:
-    """A module of the package; one line where its compiled code is not there."""
+    """Return a module of the package. Raises a one-line error if its compiled code is missing."""
     try:
         return _import_module(name, __name__)
     except ModuleNotFoundError as error:
@@ -148,7 +149,7 @@ def _import_submodule(name: str) -> _ModuleType:
 if _why := _unsupported():
     raise ImportError(f"informix-arrow cannot be used here: {_why}")
 
-# Type checkers export the imports above: they read no computed list, and would take every name for known.
+# Only for the interpreter: type checkers use the imports above, and would accept any name with this function.
 if not _TYPE_CHECKING:
     __all__ = sorted(["__version__", *" ".join(_LAZY_EXPORTS.values()).split()])
 
@@ -156,14 +157,14 @@ if not _TYPE_CHECKING:
         if name in _MODULES:
             return _import_submodule(f".{name}")
         if name == "__version__":
-            found: object = _version()
+            value: object = _version()
         else:
             module = next((module for module, names in _LAZY_EXPORTS.items() if name in names.split()), None)
             if module is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            found = getattr(_import_submodule(module), name)
-        globals()[name] = found
-        return found
+            value = getattr(_import_submodule(module), name)
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
         return sorted([*__all__, *_MODULES])

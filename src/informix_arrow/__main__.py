@@ -1,4 +1,4 @@
-"""``python -m informix_arrow`` is the command line, too."""
+"""``python -m informix_arrow``: the command line."""
 
 from __future__ import annotations
 

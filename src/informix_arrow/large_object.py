@@ -1,4 +1,4 @@
-"""LargeObject: one BYTE, TEXT, BLOB or CLOB value as a file to read from."""
+"""LargeObject: one BYTE, TEXT, BLOB or CLOB value as a readable file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .operations.result_description import ObjectColumn
 from .operations.smart_objects import read_object
 from .wire.errors import DataError, InterfaceError
 
-_READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted
-_SPOOL = 1 << 20  # bytes of a BYTE or TEXT value that are kept in memory; the rest in a temporary file
+_READ_AHEAD = 256 << 10  # bytes requested if fewer are wanted
+_SPOOL = 1 << 20  # bytes of a BYTE or TEXT value kept in memory; the rest is in a temporary file
 
 
 def open_objects(
@@ -26,7 +26,7 @@ def open_objects(
     handles: Sequence[bytes | None],
     result: object = None,
 ) -> list[LargeObject | None]:
-    """Files for the values of a column of a result with ``lobs = "lazy"``; they keep ``result`` alive."""
+    """Return files for the values of a column of a result with ``lobs = "lazy"``; they keep ``result`` alive."""
     return [
         None if handle is None else LargeObject(connection, cursor, column, handle, result)
         for handle in handles
@@ -34,20 +34,20 @@ def open_objects(
 
 
 class LargeObject(io.BufferedIOBase):
-    """One large object of a row, read when it is asked for. Made by cursors with ``lobs = "lazy"``.
+    """One large object of a row, read on demand. Created by cursors with ``lobs = "lazy"``.
 
     A binary file object: ``read``, ``readinto``, ``seek``, ``tell``, ``close``, context manager. :meth:`text`
-    gives a TEXT or CLOB as a text file.
+    returns a TEXT or CLOB as a text file.
 
-    BLOB and CLOB are streamed: every read asks the server for what is wanted (256 KiB at least), opens the
-    object for that and closes it again, so nothing is left open on the server. They can be read as long as
-    the object exists and the connection is open, also when the cursor has gone on.
+    BLOB and CLOB are streamed: every read requests the wanted bytes from the server (256 KiB at least), opens
+    the object for that and closes it again, so nothing stays open on the server. They can be read as long as
+    the object exists and the connection is open, also after the cursor has moved on.
 
-    BYTE and TEXT are fetched whole on the first read, into a temporary file beyond 1 MiB. The first read must
-    come while the cursor is on the result of which this is a part, and before COMMIT or ROLLBACK;
-    ``InterfaceError`` afterwards.
+    BYTE and TEXT are fetched completely on the first read, into a temporary file beyond 1 MiB. The first read
+    must happen while the cursor is on the result that they belong to, and before COMMIT or ROLLBACK. Later ones
+    raise ``InterfaceError``.
 
-    Errors are those of the connection; the object can be read again after one.
+    Errors are those of the connection. The object can be read again after one.
     """
 
     def __init__(
@@ -69,39 +69,39 @@ class LargeObject(io.BufferedIOBase):
         self._spool: Any = None  # of a BYTE or TEXT, once it was read
 
     def readable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read ``size`` bytes, fewer only at the end; all that is left when it is negative or None."""
+        """Read ``size`` bytes, fewer only at the end; all remaining bytes if it is negative or None."""
         self._require_open()
-        wanted = None if size is None or size < 0 else size
+        count = None if size is None or size < 0 else size
         if not self._column.smart:
-            return bytes(self._spooled_file().read(-1 if wanted is None else wanted))
-        data = self._read_smart(wanted)
+            return bytes(self._spooled_file().read(-1 if count is None else count))
+        data = self._read_smart(count)
         self._position += len(data)
         return data
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Read at most ``size`` bytes with one request at most; 256 KiB at most when it is negative."""
+        """Read at most ``size`` bytes with at most one request; at most 256 KiB if it is negative."""
         return self.read(_READ_AHEAD if size < 0 else min(size, _READ_AHEAD))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read into a writable buffer; how many bytes were read, fewer than fit only at the end."""
+        """Read into a writable buffer. Returns the number of bytes, fewer than fit only at the end."""
         with memoryview(buffer).cast("B") as view:
             data = self.read(len(view))
             view[: len(data)] = data
             return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a position, in bytes, and return it.
+        """Set the position, in bytes, and return it.
 
-        From the end (``io.SEEK_END``) costs reading a BLOB or CLOB to its end: the server does not tell its
-        size.
+        From the end (``io.SEEK_END``) requires reading a BLOB or CLOB to its end, because the server does not
+        report its size.
         """
         self._require_open()
         if not self._column.smart:
@@ -118,17 +118,17 @@ class LargeObject(io.BufferedIOBase):
         return offset
 
     def tell(self) -> int:
-        """The position, in bytes from the beginning."""
+        """Return the position, in bytes from the beginning."""
         self._require_open()
         if not self._column.smart:
             return 0 if self._spool is None else int(self._spool.tell())
         return self._position
 
     def text(self) -> io.TextIOWrapper:
-        """This TEXT or CLOB as a text file, from where it stands; line ends are kept as they are.
+        """Return this TEXT or CLOB as a text file, from its position; line ends are kept.
 
-        Bytes that are no text of the database's code set are a ``UnicodeDecodeError``, or U+FFFD where the
-        cursor's ``encoding_errors`` is ``"replace"``. Raises ``DataError`` for BYTE and BLOB.
+        Bytes that are not valid text of the database's code set raise ``UnicodeDecodeError``, or become U+FFFD
+        if the cursor's ``encoding_errors`` is ``"replace"``. Raises ``DataError`` for BYTE and BLOB.
         """
         self._require_open()
         if not self._column.text:
@@ -139,7 +139,7 @@ class LargeObject(io.BufferedIOBase):
         )
 
     def close(self) -> None:
-        """Drop what was read; later use is a ``ValueError``, as with every file."""
+        """Drop the data that was read. Later use raises ``ValueError``, as with every file."""
         if not self.closed:
             if self._spool is not None:
                 self._spool.close()
@@ -150,25 +150,25 @@ class LargeObject(io.BufferedIOBase):
         if self.closed:
             raise ValueError("the large object is closed")
 
-    def _read_smart(self, wanted: int | None) -> bytes:
-        """``wanted`` bytes from the position on, from what was read ahead as far as that goes."""
+    def _read_smart(self, count: int | None) -> bytes:
+        """Return ``wanted`` bytes from the position on, from the bytes read ahead as far as possible."""
         at = self._position - self._read_ahead_start
         have = self._read_ahead[at:] if 0 <= at <= len(self._read_ahead) else b""
-        if wanted is not None and len(have) >= wanted:
-            return have[:wanted]
+        if count is not None and len(have) >= count:
+            return have[:count]
         start = self._position + len(have)
-        limit = None if wanted is None else max(wanted - len(have), _READ_AHEAD)
+        limit = None if count is None else max(count - len(have), _READ_AHEAD)
         data = bytearray()
         self._run(start, limit, data.extend)
-        if wanted is None:
+        if count is None:
             self._read_ahead, self._read_ahead_start = b"", 0
             return have + bytes(data)
-        split = wanted - len(have)
+        split = count - len(have)
         self._read_ahead, self._read_ahead_start = bytes(data[split:]), start + min(split, len(data))
         return have + bytes(memoryview(data)[:split])
 
     def _size(self) -> int:
-        """The object's size, by reading on to its end; from the beginning if the position is behind that."""
+        """Return the object's size, by reading to its end; from the beginning if the position is after that."""
         left = self._run(self._position, None, discard_content)
         return self._position + left if left else self._run(0, None, discard_content)
 
@@ -179,7 +179,7 @@ class LargeObject(io.BufferedIOBase):
         )
 
     def _spooled_file(self) -> Any:
-        """The temporary file with the whole BYTE or TEXT value."""
+        """Return the temporary file with the whole BYTE or TEXT value."""
         if self._spool is None:
             cursor, connection = self._cursor, self._connection
             if cursor.released:

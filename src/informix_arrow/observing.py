@@ -1,12 +1,12 @@
-"""Eyes into what runs: what each call did, told to observers and loggers.
+"""Observability: observers and loggers report what each call did.
 
 ``conn.add_observer(print)`` for one connection, :func:`add_observer` for all that are opened from then on::
 
     <Operation fetch 12.1 ms: 4,096 rows, 1 round trip, 0 bytes sent, 98,304 received: SELECT * FROM orders WHERE a > ?>
 
-The loggers ``informix_arrow.connect``, ``.statement``, ``.load``, ``.pool`` and ``.retry`` say the same in lines, at
-level DEBUG. Neither shows values: literals in the text of a statement are ``?``, and parameters are told only where the
-connection was opened with ``log_parameters=True``.
+The loggers ``informix_arrow.connect``, ``.statement``, ``.load``, ``.pool`` and ``.retry`` write the same as
+lines, at level DEBUG. Neither shows values: literals in the text of a statement become ``?``, and parameters
+are included only if the connection was opened with ``log_parameters=True``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Observer", "Operation", "Target", "add_observer", "remove_observer"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Who is talked to, and as whom."""
+    """The server and user of a connection."""
 
     host: str
     port: int
@@ -36,35 +36,35 @@ class Target:
 
 @dataclass(slots=True)
 class Operation:
-    """One call that talked to the server, or tried to.
+    """One call that sent something to the server, or tried to.
 
     Attributes
     ----------
     kind
-        ``"connect"``, ``"execute"`` (a query's too, which is over when it is open), ``"fetch"`` (one batch of a
+        ``"connect"``, ``"execute"`` (also of a query, which ends once it is open), ``"fetch"`` (one batch of a
         result), ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``,
         ``"savepoint"``, ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or
         ``"other"``.
     statement
-        The SQL text, with ``?`` in the place of literals unless the connection has ``log_parameters``; of a load the
-        table. None where there is none.
+        The SQL text, with ``?`` in place of literals unless the connection has ``log_parameters``; for a load the
+        table. None if there is none.
     parameters
-        The values of ``execute``, where the connection has ``log_parameters``; else None.
+        The values of ``execute`` if the connection has ``log_parameters``; else None.
     rows
-        Rows changed (execute, executemany, load) or received (fetch; execute, where all rows came with the first answer
-        and no fetch follows); None where that says nothing.
+        Rows changed (execute, executemany, load) or received (fetch; execute, if all rows came with the first reply
+        and no fetch follows); None if not applicable.
     target, database
-        Where it went; the database that was open at the end.
+        The server that was called; the database that was open at the end.
     began
-        Seconds since the epoch, of the clock on the wall.
+        Start as seconds since the epoch, by the system clock.
     seconds
-        How long it took, waiting for other threads' calls on the connection not counted.
+        Duration, without waiting for other threads' calls on the connection.
     bytes_sent, bytes_received
         On the wire, before TLS. Rows that are read ahead count where they arrive.
     round_trips
-        How often something was sent and an answer then waited for.
+        Number of requests whose reply was awaited.
     error
-        What it ended with; None when it went well.
+        The exception that it ended with; None if it succeeded.
     """
 
     kind: str = "other"
@@ -80,14 +80,14 @@ class Operation:
     round_trips: int = 0
     error: BaseException | None = None
     shows_values: bool = field(default=False, repr=False)
-    span: object = field(default=None, repr=False)  # of :mod:`.otel`, from its beginning to its end
+    span: object = field(default=None, repr=False)  # of :mod:`.otel`, for the whole operation
     _since: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
         self.began = self.began or time.time()
 
     def describe(self, kind: str, statement: str | None = None, parameters: object = None) -> None:
-        """What it is, if nothing that surrounds it has said so already."""
+        """Set the kind and the statement, unless an outer call has set them."""
         if self.kind != "other":
             return
         self.kind = kind
@@ -98,7 +98,7 @@ class Operation:
             self.parameters = parameters
 
     def finish(self, error: BaseException | None) -> None:
-        """It has ended."""
+        """Record the end: duration and error."""
         self.seconds = time.perf_counter() - self._since
         self.error = error
 
@@ -108,45 +108,46 @@ class Operation:
         facts.append(f"{self.bytes_sent:,} bytes sent, {self.bytes_received:,} received")
         if self.error is not None:
             facts.insert(0, error_summary(self.error))
-        told = f": {self.statement}" if self.statement else ""
+        suffix = f": {self.statement}" if self.statement else ""
         if self.parameters:
-            told += f" {self.parameters!r}"
-        return f"<Operation {self.kind} {self.seconds * 1000:.1f} ms: {', '.join(facts)}{told}>"
+            suffix += f" {self.parameters!r}"
+        return f"<Operation {self.kind} {self.seconds * 1000:.1f} ms: {', '.join(facts)}{suffix}>"
 
 
-#: Called with each operation when it is over, in the thread or task that made the call. What it raises is logged.
+#: Called with each operation after its end, in the thread or task that made the call. Exceptions that it raises
+#: are logged.
 Observer: TypeAlias = Callable[[Operation], object]
 
 _global_observers: list[Observer] = []
 
-#: Called with an operation that is known by then, when its first request has left and the answer is awaited: what is
-#: done here is done while the server works. Its end follows always.
+#: Called with an operation, by then described, after its first request was sent: they run while the server works.
+#: The end of the operation always follows.
 waiting_observers: list[Observer] = []
 
 
 def add_observer(observer: Observer) -> None:
-    """Let ``observer`` see every operation of every connection of this process, logins too."""
+    """Call ``observer`` with every operation of every connection of this process, also with logins."""
     _global_observers.append(observer)
 
 
 def remove_observer(observer: Observer) -> None:
-    """The opposite; ``ValueError`` when it is not there."""
+    """Remove an observer. Raises ``ValueError`` if it is not registered."""
     _global_observers.remove(observer)
 
 
 class Observers:
-    """Who looks at the operations of one connection."""
+    """The observers of one connection's operations."""
 
     def __init__(self, target: Target, shows_values: bool) -> None:
         self.connection_observers: list[Observer] = []
         self._target, self._shows_values = target, shows_values
 
     def begin(self, database: str = "") -> Operation:
-        """An operation begins, in that database. For when somebody is :meth:`is_observed`, or a login is looked at."""
+        """Return a new operation in ``database``. Call it only if :meth:`is_observed` or :meth:`is_login_observed`."""
         return Operation(target=self._target, database=database, shows_values=self._shows_values)
 
     def is_observed(self) -> bool:
-        """Whether anybody looks at what comes behind a login."""
+        """Return whether operations after the login are observed."""
         return bool(
             self.connection_observers
             or _global_observers
@@ -155,11 +156,11 @@ class Observers:
         )
 
     def is_login_observed(self) -> bool:
-        """Whether anybody looks at a login."""
+        """Return whether logins are observed."""
         return bool(self.connection_observers or _global_observers) or _connect.isEnabledFor(logging.DEBUG)
 
     def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
-        """It is over."""
+        """End an operation: log it and call the observers."""
         operation.finish(error)
         operation.database = database
         log = _LOGS.get(operation.kind, _statement)
@@ -168,7 +169,7 @@ class Observers:
 
 
 def notify_waiting(operation: Operation) -> None:
-    """The first request of an operation has left."""
+    """Call :data:`waiting_observers` after the first request of an operation was sent."""
     _call(waiting_observers, operation)
 
 
@@ -176,12 +177,12 @@ def _call(observers: Sequence[Observer], operation: Operation) -> None:
     for observer in observers:
         try:
             observer(operation)
-        except Exception:  # noqa: BLE001 - a connection must not break because somebody looks at it
+        except Exception:  # noqa: BLE001  - an observer's failure must not break a connection
             _log.exception("an observer of operations failed")
 
 
 def error_summary(error: BaseException) -> str:
-    """What an error is, without its text, which may hold values."""
+    """Return the class and codes of an error, without its text, which may contain values."""
     name = type(error).__name__
     if not isinstance(error, Error) or error.sqlcode is None:
         return name
@@ -195,13 +196,13 @@ _statement = logging.getLogger("informix_arrow.statement")
 _load = logging.getLogger("informix_arrow.load")
 _LOGS = {"connect": _connect, "load": _load}
 
-_MAX_SHOWN_CHARACTERS = 2000  # characters of a statement that are told
+_MAX_SHOWN_CHARACTERS = 2000  # maximum length of a reported statement
 
 
 def without_values(sql: str) -> str:
-    """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters.
+    """Return a statement without its data: ``?`` for each literal, no comments, at most 2,000 characters.
 
-    Text in double quotes counts as a literal too, which it is without DELIMIDENT.
+    Text in double quotes also counts as a literal, which it is without DELIMIDENT.
     """
     shown = "".join(map(_without_value, tokens(sql[: 2 * _MAX_SHOWN_CHARACTERS])))
     return (
@@ -219,19 +220,18 @@ def _without_value(token: str) -> str:
     return "?" if is_string(token) or is_number(token) else token
 
 
-# What statements look like is worked out once for each text, as a rule: as many texts as this, none of them long, none
-# with a secret in it.
+# Masked statements are cached: at most this many, none of them long, none with a secret.
 _MAX_CACHED = 512
 _masked_statements: dict[str, str] = {}
 
 
 def _mask_values_cached(sql: str) -> str:
-    """A statement as everybody may see it."""
-    found = _masked_statements.get(sql)
-    if found is None:
-        found = without_values(hide_secrets(sql))
+    """Return a statement with literals and secrets masked."""
+    masked = _masked_statements.get(sql)
+    if masked is None:
+        masked = without_values(hide_secrets(sql))
         if len(sql) <= _MAX_SHOWN_CHARACTERS and not holds_secret(sql):
             if len(_masked_statements) >= _MAX_CACHED:
                 _masked_statements.clear()
-            _masked_statements[sql] = found
-    return found
+            _masked_statements[sql] = masked
+    return masked

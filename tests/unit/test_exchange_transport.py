@@ -430,7 +430,7 @@ def test_a_login_as_a_whole_may_have_a_limit(listener: socket.socket) -> None:
 
     link = transport(None)
     with pytest.raises(ConnectionLost, match="login_timeout"):
-        link.run(stubborn(), whole=0.02)
+        link.run(stubborn(), total_timeout=0.02)
     assert failures == 3
     link.close()
 

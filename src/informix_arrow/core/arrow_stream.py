@@ -1,4 +1,4 @@
-"""ArrowStream: what is left of a cursor's rows, for consumers of Arrow."""
+"""ArrowStream: the remaining rows of a cursor, for consumers of Arrow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..wire.errors import InterfaceError
 
 
 class ArrowStream:
-    """A cursor's rows as an Arrow stream, to be read once. Exports only; deliberately not iterable."""
+    """A cursor's rows as an Arrow stream that can be read once. Exports only; deliberately not iterable."""
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self._schema = schema
@@ -23,7 +23,7 @@ class ArrowStream:
         return self._schema
 
     def reader(self) -> pa.RecordBatchReader:
-        """Hand the rows to pyarrow. Raises ``InterfaceError`` the second time."""
+        """Return the rows as a pyarrow reader. Raises ``InterfaceError`` the second time."""
         batches, self._batches = self._batches, None
         if batches is None:
             raise InterfaceError("the stream was read already: run the query again")
@@ -34,5 +34,5 @@ class ArrowStream:
         return self.reader().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> Any:
-        """Export the schema; the rows stay untouched."""
+        """Export the schema without reading rows."""
         return self._schema.__arrow_c_schema__()

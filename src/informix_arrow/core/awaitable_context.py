@@ -1,4 +1,4 @@
-"""What is opened by ``await``, and by ``async with`` for a block."""
+"""AwaitableContext: an object opened by ``await``, or by ``async with`` for a block."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T", bound=AbstractAsyncContextManager[Any])
 
 
 class AwaitableContext(Generic[T]):
-    """``x = await opening``, or ``async with opening as x``. Nothing happens before; it serves once."""
+    """``x = await context``, or ``async with context as x``. Opens nothing before that; can be used once."""
 
     def __init__(self, open: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._open = open

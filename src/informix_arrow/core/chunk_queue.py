@@ -1,4 +1,4 @@
-"""How the rows of one load are dealt to several loaders: few wait, each goes to one, and its number stays known."""
+"""Distribute the rows of one load to several loaders: a bounded queue of chunks with known row numbers."""
 
 from __future__ import annotations
 
@@ -15,52 +15,58 @@ from ..ingest.row_feed import CHUNK_ROWS
 from .signals import AsyncSignal, Signal
 from .worker_group import POLL_SECONDS, SignalProtocol, WorkerGroup, WorkStopped
 
-_CHUNKS_PER_LOADER = 4  # pieces for each loader, where the data is small enough to be divided so
+_CHUNKS_PER_LOADER = 4  # chunks for each loader, if the data is small
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Batches that stand one behind the other in the data, from row ``first`` on."""
+    """Consecutive batches of the data, from row ``first_row`` on."""
 
     first_row: int
     batches: tuple[pa.RecordBatch, ...]
 
 
 class ChunkQueue:
-    """The books of one load by several loaders.
+    """The shared state of one load by several loaders.
 
-    Whoever has the data offers deals, as many as there are loaders may wait, and each loader takes the next one when it
-    has sent what it had.
+    The producer offers chunks. As many as there are loaders may wait, and each loader takes the next one after
+    it has sent its last.
     """
 
     def __init__(self, loaders: int) -> None:
         self.worker_group = WorkerGroup(loaders)
         self.ended = False  # nothing more is offered
-        self.any_offered = False  # anything was
+        self.any_offered = False  # something was offered
         self._lock = self.worker_group.lock
         self._max_waiting = loaders
         self._waiting: deque[Chunk] = deque()
 
-    def offer(self, deal: Chunk, signal: SignalProtocol) -> bool:
-        """Give a deal to whoever takes it. False when too many wait: the signal tells when to try again."""
+    def offer(self, chunk: Chunk, signal: SignalProtocol) -> bool:
+        """Offer a chunk to the loaders.
+
+        Returns False if too many wait: the signal is set when it is worth trying again.
+        """
         with self._lock:
             self.worker_group.check()
             if len(self._waiting) >= self._max_waiting:
                 self.worker_group.notify_on_change(signal)
                 return False
-            self._waiting.append(deal)
+            self._waiting.append(chunk)
             self.any_offered = True
             self.worker_group.notify_all()
             return True
 
     def end(self) -> None:
-        """All was offered."""
+        """Mark the end of the data."""
         with self._lock:
             self.ended = True
             self.worker_group.notify_all()
 
     def next_chunk(self, signal: SignalProtocol | None = None) -> Chunk | None:
-        """The next deal; None when there is none now: then either all is :attr:`is_finished`, or the signal tells when."""
+        """Return the next chunk, or None if there is none now.
+
+        After None, either the queue :attr:`is_finished`, or the signal is set when it is worth trying again.
+        """
         with self._lock:
             self.worker_group.check()
             if self._waiting:
@@ -72,35 +78,35 @@ class ChunkQueue:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more is to be had."""
+        """Return whether no more chunks will come."""
         with self._lock:
             return self.worker_group.stopped or (self.ended and not self._waiting)
 
 
 def rows_per_chunk(rows: int | None, loaders: int) -> int:
-    """Rows of a deal, of data with so many rows in all; None when nobody knows."""
+    """Return the rows of a chunk for ``rows`` rows in total, None if unknown."""
     if rows is None:
         return CHUNK_ROWS
     return min(CHUNK_ROWS, max(MIN_READY_ROWS, -(-rows // (_CHUNKS_PER_LOADER * loaders))))
 
 
 class Rechunker:
-    """Makes deals of batches: large ones are cut, small ones go together, and the rows are counted."""
+    """Builds chunks from batches: splits large ones, combines small ones, and counts the rows."""
 
     def __init__(self, most: int) -> None:
         self._max_rows = most
         self._min_rows = min(MIN_READY_ROWS, most)
         self._first_row = 0
         self._pending: list[pa.RecordBatch] = []
-        self._rows = 0  # of these
+        self._rows = 0  # of the pending batches
 
     @property
     def rows(self) -> int:
-        """How many there were so far."""
+        """The number of rows so far."""
         return self._first_row + self._rows
 
     def add(self, batch: pa.RecordBatch) -> Iterator[Chunk]:
-        """Take a batch; the deals that are ready now."""
+        """Add a batch. Yields the chunks that are complete."""
         for start in range(0, batch.num_rows, self._max_rows):
             piece = batch.slice(start, self._max_rows)
             self._pending.append(piece)
@@ -109,33 +115,35 @@ class Rechunker:
                 yield from self.flush()
 
     def flush(self) -> Iterator[Chunk]:
-        """What is left as a deal of its own, if anything is."""
+        """Yield the remaining rows as a chunk, if there are any."""
         if self._pending:
             first, self._first_row = self._first_row, self._first_row + self._rows
-            held, self._pending, self._rows = tuple(self._pending), [], 0
-            yield Chunk(first, held)
+            batches, self._pending, self._rows = tuple(self._pending), [], 0
+            yield Chunk(first, batches)
 
 
 class _ChunkReaderBase(SharedBatchSource):
-    """The deals of one loader, batch by batch; with the rows' numbers in the data as a column, if it has a name."""
+    """The batches of one loader's chunks; ``number`` is the name of a column of row numbers to add, if any."""
 
-    def __init__(self, dealing: ChunkQueue, schema: pa.Schema, number: str = "") -> None:
+    def __init__(self, queue: ChunkQueue, schema: pa.Schema, number: str = "") -> None:
         self.schema = schema.append(pa.field(number, pa.int64(), nullable=False)) if number else schema
         self._number = number
-        self._queue = dealing
+        self._queue = queue
         self._batches: deque[pa.RecordBatch] = deque()
         self._next_row = 0  # number of the next batch's first row
 
     def fetch_chunk(self, signal: SignalProtocol | None = None) -> bool:
-        """Whether there is something in the hand, with a new deal if one waits; else the signal tells when to try
-        again. Raises :class:`WorkStopped`."""
+        """Return whether a batch is available, with a new chunk if one waits.
+
+        If not, the signal is set when it is worth trying again. Raises :class:`WorkStopped`.
+        """
         if self._batches:
             return True
-        deal = self._queue.next_chunk(signal)
-        if deal is None:
+        chunk = self._queue.next_chunk(signal)
+        if chunk is None:
             return False
-        self._next_row = deal.first_row
-        self._batches.extend(deal.batches)
+        self._next_row = chunk.first_row
+        self._batches.extend(chunk.batches)
         return True
 
     def _next_batch(self) -> pa.RecordBatch:
@@ -148,12 +156,12 @@ class _ChunkReaderBase(SharedBatchSource):
 
 
 class ChunkReader(_ChunkReaderBase):
-    """For a thread: iterating waits."""
+    """The batches of a loader thread: iterating waits for a chunk."""
 
     is_starved = False
 
     def wait_for_chunk(self) -> bool:
-        """Wait for the first deal; False when there is none for this loader."""
+        """Wait for the first chunk. Returns False if there is none for this loader."""
         while not self.fetch_chunk(signal := Signal()):
             if self._queue.is_finished:
                 self._queue.worker_group.check()
@@ -168,19 +176,19 @@ class ChunkReader(_ChunkReaderBase):
 
 
 class AsyncChunkReader(_ChunkReaderBase):
-    """For a task."""
+    """The batches of a loader task."""
 
-    def __init__(self, dealing: ChunkQueue, schema: pa.Schema, number: str = "") -> None:
-        super().__init__(dealing, schema, number)
+    def __init__(self, queue: ChunkQueue, schema: pa.Schema, number: str = "") -> None:
+        super().__init__(queue, schema, number)
         self._failure: Exception | None = None
 
     @property
     def is_starved(self) -> bool:  # type: ignore[override]
-        """Whether nothing is here and something may still come."""
+        """Return whether no batch is available and more may come."""
         return self._failure is None and not self._batches and not self._queue.is_finished
 
     async def wait_for_chunk(self) -> bool:
-        """Wait for the first deal; False when there is none for this loader."""
+        """Wait for the first chunk. Returns False if there is none for this loader."""
         while not self.fetch_chunk(signal := AsyncSignal()):
             if self._queue.is_finished:
                 self._queue.worker_group.check()
@@ -189,7 +197,7 @@ class AsyncChunkReader(_ChunkReaderBase):
         return True
 
     async def wait_for_batches(self) -> None:
-        """Wait for a deal, or the end."""
+        """Wait for a chunk, or the end."""
         try:
             await self.wait_for_chunk()
         except asyncio.CancelledError as error:

@@ -1,4 +1,4 @@
-"""What a connection is apart from waiting: its session, and what is known of that without asking the server."""
+"""ConnectionBase: the properties of a connection that need no request to the server."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .session_runner import SessionRunnerBase
 
 
 class ConnectionBase:
-    """A session behind a link, and its facts. The blocking and the asyncio connection derive from it and add the calls
-    that talk to the server.
+    """A session with its runner, and its properties. The blocking and the asyncio connection add the calls to
+    the server.
 
     Parameters
     ----------
     parameters
-        Where the login was and how; the password is kept to open more such connections.
+        The parameters of the login; the password is kept to open more such connections.
     link
-        The open session.
+        The runner of the open session.
     """
 
     _runner: SessionRunnerBase
     row_factory: RowFactory = "tuple"
 
-    # The exceptions as attributes, PEP 249's extension.
+    # The exceptions as attributes, an extension of PEP 249.
     Warning = errors.Warning
     Error = errors.Error
     InterfaceError = errors.InterfaceError
@@ -44,13 +44,13 @@ class ConnectionBase:
     NotSupportedError = errors.NotSupportedError
 
     def __init__(self, parameters: Parameters, link: SessionRunnerBase) -> None:
-        self._login_parameters = parameters  # with what another connection can be opened
+        self._login_parameters = parameters  # used to open another connection
         self._runner = link
         self._read_options: dict[tuple[object, ...], ReadOptions] = {}  # of cursors, by their settings
 
     @cached_property
     def _parameters(self) -> Parameters:
-        """Where the login was and how, the password left out."""
+        """The parameters of the login, without the password."""
         return self._login_parameters.with_password("")
 
     def __reduce__(self) -> NoReturn:
@@ -60,26 +60,27 @@ class ConnectionBase:
         )
 
     def add_observer(self, observer: Observer) -> None:
-        """Let ``observer`` be called with an :class:`~informix_arrow.observing.Operation` after each call that talks to
-        the server, successful or not: what it was, how long it took, rows, bytes, round trips, the error.
+        """Call ``observer`` with an :class:`~informix_arrow.observing.Operation` after each call to the server.
 
-        It is called in the thread or task of the call, which waits for it; what it raises is logged, and harms nothing.
-        :func:`informix_arrow.observing.add_observer` is for all connections, and for logins.
+        It describes what was called, how long it took, rows, bytes, round trips and the error. The observer
+        runs in the thread or task of the call, which waits for it. Exceptions that it raises are logged and
+        have no other effect. :func:`informix_arrow.observing.add_observer` is for all connections, and for
+        logins.
         """
         self._runner.observers.connection_observers.append(observer)
 
     def remove_observer(self, observer: Observer) -> None:
-        """The opposite; ``ValueError`` when it is not there."""
+        """Remove an observer. Raises ``ValueError`` if it is not registered."""
         self._runner.observers.connection_observers.remove(observer)
 
     @property
     def closed(self) -> bool:
-        """Whether the connection was closed, lost, or given back to its pool."""
+        """True if the connection was closed, lost, or returned to its pool."""
         return self._runner.closed
 
     @property
     def database(self) -> str:
-        """The open database, "" when none is; follows DATABASE statements."""
+        """The open database, "" if none is; follows DATABASE statements."""
         return self._session.database
 
     @property
@@ -89,24 +90,26 @@ class ConnectionBase:
 
     @property
     def server_version(self) -> str:
-        """What the server announced at login. Many releases announce the version of their protocol there, such as
-        9.59 for 14.10: the product's is ``SELECT DBINFO('version','full') FROM systables WHERE tabid = 1``.
+        """The version that the server announced at login.
+
+        Many releases announce the version of their protocol there, such as 9.59 for 14.10. The product's
+        version is ``SELECT DBINFO('version','full') FROM systables WHERE tabid = 1``.
         """
         return self._session.server_version
 
     @property
     def logged(self) -> bool:
-        """Whether the database has transactions; without a log every statement is final."""
+        """True if the database has transactions; without a log every statement is final."""
         return self._session.logged
 
     @property
     def ansi(self) -> bool:
-        """Whether the database is of the kind MODE ANSI, which is logged too."""
+        """True if the database is a MODE ANSI database, which is logged too."""
         return self._session.ansi
 
     @property
     def locale(self) -> str:
-        """The database's locale, such as ``en_US.57372``; "" when it did not tell."""
+        """The database's locale, such as ``en_US.57372``; "" if the server did not report it."""
         return self._session.locale
 
     @property
@@ -116,15 +119,16 @@ class ConnectionBase:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, as far as can be told from here. After a procedure was called in one this is
-        True, though the procedure may have ended it.
+        """True if a transaction is open, as far as the client can tell.
+
+        After a procedure was called in a transaction this stays True, though the procedure may have ended it.
         """
         if self._runner.is_transferred:
             return False
         return self._session.transaction in (TransactionStatus.OPEN, TransactionStatus.UNKNOWN)
 
     def _reconnect_parameters(self) -> Parameters:
-        """With what to open another connection to the same database."""
+        """The parameters that open another connection to the same database."""
         return replace(self._login_parameters, database=self._session.database)
 
     @property
@@ -135,8 +139,11 @@ class ConnectionBase:
         self._runner.require_open()
 
     def _check_autocommit(self, value: bool) -> bool:
-        """``value``; ``ProgrammingError`` when autocommit cannot become that now, ``InterfaceError`` for anything but
-        True and False: the text "off" would be the opposite of what is meant."""
+        """Return ``value`` if autocommit can be set to it now.
+
+        Raises ``ProgrammingError`` if not, and ``InterfaceError`` for anything but True and False, because the
+        text "off" would be true.
+        """
         if value not in (True, False):
             raise InterfaceError(f"autocommit must be True or False, got {value!r}")
         session = self._session

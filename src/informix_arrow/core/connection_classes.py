@@ -1,12 +1,13 @@
-"""Which class ``connect()`` makes: the package's own, or a subclass of it that an integration wants.
+"""The class that ``connect()`` creates: the package's own, or a subclass that an integration provides.
 
-An integration knows the connections, they do not know it. One that is installed has an entry point in the group
-``informix_arrow.connections``, a function of the own class; one that is not says so itself::
+Integrations know the connection classes, not the other way round. An installed integration has an entry point
+in the group ``informix_arrow.connections``, a function of the package's own class. Others register such a
+function::
 
-    registry.register(Connection, lambda: OurConnection)
+    connection_classes.register(Connection, lambda: OurConnection)
 
-Such a function gives None for the package's own after all. It is asked at each ``connect()`` until it gives a class, so
-that it may wait for what its user imports, and import then what is costly.
+The function may return None for the package's own class. It is called at each ``connect()`` until it returns a
+class, so it may wait until its user imports something, and import what is costly only then.
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ _resolved: dict[type[Any], type[Any]] = {}
 
 
 def register(own: type[C], choose: Callable[[], type[C] | None]) -> None:
-    """Let ``choose()`` say what ``connect()`` and the pool make instead of ``own``; the last one registered counts, and
-    overrules what is installed.
+    """Let ``choose()`` decide the class that ``connect()`` and the pool create instead of ``own``.
+
+    The last function registered is used, and overrides installed ones.
     """
     _registered[own] = choose
     _resolved.pop(own, None)
 
 
 def connection_class(own: type[C]) -> type[C]:
-    """The class to make instead of ``own``: itself when nobody wants another."""
+    """Return the class to create instead of ``own``; ``own`` itself if no integration provides one."""
     kind = _resolved.get(own) or _resolve(own)
     if kind is None:
         return own
@@ -54,5 +56,5 @@ def _resolve(own: type[Any]) -> type[Any] | None:
 
 @cache
 def integration_hooks() -> tuple[Callable[[type[Any]], type[Any] | None], ...]:
-    """The functions of the integrations that are installed."""
+    """Return the functions of the installed integrations."""
     return tuple(each.load() for each in entry_points(group=ENTRY_POINT_GROUP))

@@ -1,4 +1,4 @@
-"""A connection as its results, cursors, large objects and blocks see it: a session, and somebody who runs exchanges."""
+"""Protocols of a connection for its results, cursors, large objects and blocks: a session that runs operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class ConnectionProtocolBase(Protocol):
-    """What needs no waiting."""
+    """The part of a connection that does not wait."""
 
     row_factory: RowFactory
     _read_options: dict[tuple[object, ...], ReadOptions]
@@ -50,7 +50,7 @@ class ConnectionProtocol(ConnectionProtocolBase, Protocol):
 
 
 class AsyncConnectionProtocol(ConnectionProtocolBase, Protocol):
-    """A connection of asyncio."""
+    """An asyncio connection."""
 
     _runner: AsyncSessionRunner
 
@@ -61,8 +61,8 @@ class AsyncConnectionProtocol(ConnectionProtocolBase, Protocol):
     ) -> WriteReport: ...
 
 
-# The connection of a cursor or block by its own class, without an import of that. The default is for the type checker
-# alone: whoever writes `Cursor` and no more means one of any connection.
+# The connection class of a cursor or block, without an import of it. The default is only for type checkers: a
+# plain `Cursor` in an annotation means one of any connection.
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 

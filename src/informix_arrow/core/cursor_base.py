@@ -1,6 +1,6 @@
-"""What a cursor is apart from waiting: its settings, what its last statement did, what its rows are made into.
+"""CursorBase: the settings of a cursor, the outcome of its last statement, and its rows' Python form.
 
-The blocking and the asyncio cursor derive from :class:`CursorBase` and add the calls that talk to the server.
+The blocking and the asyncio cursor derive from :class:`CursorBase` and add the calls to the server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..wire.type_codes import DECIMAL_TYPES
 from .connection_protocol import ConnectionProtocolBase
 from .read_options import type_options
 
-# Small batches: the first row is there soon, and rows are consumed piece by piece.
+# Small batches: the first row is available soon, and rows are consumed piece by piece.
 _BATCH_BYTES = 1 << 20
 T = TypeVar("T")
 _NAME = re.compile(r"[^\W\d]\w{0,127}")
@@ -44,17 +44,17 @@ class CursorBase:
     Attributes
     ----------
     arraysize
-        Rows that ``fetchmany()`` returns when not told otherwise, 1 by default.
+        Rows that ``fetchmany()`` returns by default, initially 1.
     rowcount
         Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
     lastrowid
-        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
+        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT generated, None if there was none.
     messages
-        What the server warned about: ``(Warning, warning)`` for each, newest last. Emptied by every call that executes
+        The server's warnings: ``(Warning, warning)`` for each, newest last. Cleared by every call that executes
         (PEP 249's extension). The same warnings go to Python's ``warnings``.
     lobs
         Large objects in the rows of the next ``execute``: ``"inline"`` (default) bytes and str, ``"skip"`` no
-        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read when they are asked
+        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read on demand
         (rows only, not Arrow).
     floating_decimals
         DECIMAL(p) without a scale in the rows of the next ``execute``: ``"float64"`` (default), ``"string"``, or
@@ -64,13 +64,13 @@ class CursorBase:
         ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
     """
 
-    # Of the class until somebody sets them: a cursor is made for each statement, by many programs.
+    # Class attributes until they are set, because many programs create a cursor for each statement.
     _closed = False
     _name, _scrollable, _withhold = "", False, False
     _row_factory: RowFactory = "tuple"
     _description: tuple[DescriptionItem, ...] | None = None
     _make_row: MakeRow | None = None
-    messages: list[tuple[type[errors.Warning], errors.Warning]]  # of each its own
+    messages: list[tuple[type[errors.Warning], errors.Warning]]  # set for each instance
     arraysize: int = 1
     rowcount: int = -1
     lastrowid: int | None = None
@@ -83,7 +83,7 @@ class CursorBase:
     integer_aggregates: bool = False
 
     def _configure(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
-        """Be another cursor than most are. ``InterfaceError`` for what is no name, or no row factory."""
+        """Set options that few cursors have. Raises ``InterfaceError`` for an invalid name or row factory."""
         if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
             raise InterfaceError(
                 f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
@@ -94,24 +94,26 @@ class CursorBase:
 
     @property
     def name(self) -> str:
-        """The name for ``WHERE CURRENT OF``; "" when there is none."""
+        """The name for ``WHERE CURRENT OF``; "" if there is none."""
         return self._name
 
     @property
     def scrollable(self) -> bool:
-        """Whether the rows can be gone through in any direction."""
+        """True if the cursor can move through its rows in any direction."""
         return self._scrollable
 
     @property
     def withhold(self) -> bool:
-        """Whether a result outlives COMMIT and ROLLBACK."""
+        """True if a result stays open after COMMIT and ROLLBACK."""
         return self._withhold
 
     @property
     def row_factory(self) -> RowFactory:
-        """What rows are made into, from the next ``execute`` on: ``"tuple"``, ``"namedtuple"``
-        (:class:`~informix_arrow.Row`), ``"dict"``, or a function that takes :attr:`description` and returns a
-        function of a row's values, a tuple. Rows that a function makes must not be None.
+        """The form of the rows from the next ``execute`` on.
+
+        This is ``"tuple"``, ``"namedtuple"`` (:class:`~informix_arrow.Row`), ``"dict"``, or a function that
+        takes :attr:`description` and returns a function of a row's values, a tuple. Rows that a function makes
+        must not be None.
         """
         return self._row_factory
 
@@ -122,39 +124,40 @@ class CursorBase:
 
     @property
     def description(self) -> tuple[DescriptionItem, ...] | None:
-        """Seven items per result column, None when the last statement returned no rows (PEP 249). The type is
-        a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
+        """Seven items per result column, None if the last statement returned no rows (PEP 249).
+
+        The type is a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
         """
         return self._description
 
     @property
     def closed(self) -> bool:
-        """Whether the cursor was closed."""
+        """True if the cursor was closed."""
         return self._closed
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
-        """Does nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
+        """Do nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
         self._require_open()
 
     def setoutputsize(self, size: int, column: int | None = None) -> None:
-        """Does nothing: values are never cut (PEP 249 allows that)."""
+        """Do nothing: values are never truncated (PEP 249 allows that)."""
         self._require_open()
 
     # ---- for the classes that talk to the server ---------------------------------------------------------------------
 
     def _number_of_rows(self, size: int | None) -> int:
-        """How many rows ``fetchmany`` is to give; ``InterfaceError`` for what is no number of rows."""
-        wanted = self.arraysize if size is None else size
-        if type(wanted) is int and 0 <= wanted <= sys.maxsize:
-            return wanted
+        """Return the number of rows for ``fetchmany``. Raises ``InterfaceError`` for an invalid one."""
+        count = self.arraysize if size is None else size
+        if type(count) is int and 0 <= count <= sys.maxsize:
+            return count
         try:
-            number = operator.index(wanted)
+            number = operator.index(count)
         except TypeError:
             number = -1
         if number < 0:
             what = "arraysize" if size is None else "size"
             raise InterfaceError(
-                f"rows are counted in whole numbers: {what} must be at least 0, got {wanted!r}"
+                f"rows are counted in whole numbers: {what} must be at least 0, got {count!r}"
             )
         return min(number, sys.maxsize)
 
@@ -165,14 +168,14 @@ class CursorBase:
         parameters: Values | None,
         inexact: Inexact | None = None,
     ) -> Exchange[Outcome | ServerCursor | SmallResult]:
-        """The exchange of ``execute``; wrong parameters are refused here and now."""
+        """Return the operation of ``execute``. Wrong parameters are refused at once."""
         statement = parse(operation)
         values = statement.values(parameters)
         chosen = None if inexact is None else inexact_option(inexact)
         session, options = connection._session, self._options(connection)
         if self._name:
-            whole = execute_statement(session, operation, len(values), values, options, inexact=chosen)
-            return _refuse_open_name(session, self._name, whole)
+            execution = execute_statement(session, operation, len(values), values, options, inexact=chosen)
+            return _refuse_open_name(session, self._name, execution)
         if self.floating_decimals == "decimal":
             return execute_statement(session, operation, len(values), values, options, inexact=chosen)
         return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)
@@ -185,7 +188,7 @@ class CursorBase:
         stop_on_error: bool,
         inexact: Inexact | None,
     ) -> Exchange[ManyOutcome]:
-        """The exchange of ``executemany``."""
+        """Return the operation of ``executemany``."""
         count = count_placeholders(operation)
         refuse_in_pipeline(operation)
         return execute_many(
@@ -204,7 +207,7 @@ class CursorBase:
         parameters: Sequence[object] | None,
         inexact: Inexact | None,
     ) -> Exchange[Outcome | ServerCursor]:
-        """The exchange of ``callproc``."""
+        """Return the operation of ``callproc``."""
         values = () if parameters is None else parameters
         chosen = None if inexact is None else inexact_option(inexact)
         session = connection._session
@@ -212,7 +215,7 @@ class CursorBase:
         return _refuse_open_name(session, self._name, called) if self._name else called
 
     def _options(self, connection: ConnectionProtocolBase) -> ReadOptions:
-        """How rows are read, as the settings have it; the same object for the same settings."""
+        """Return the read options of the settings; the same object for the same settings."""
         if self._name:
             return self._build_options(connection)
         settings = (
@@ -229,7 +232,7 @@ class CursorBase:
         known = connection._read_options
         try:
             return known[settings]
-        except (KeyError, TypeError):  # the latter for a wrong value, about which the next line speaks
+        except (KeyError, TypeError):  # TypeError: a wrong value, which the next line reports
             options = known[settings] = self._build_options(connection)
             return options
 
@@ -254,7 +257,7 @@ class CursorBase:
         )
 
     def _reset_outcome(self) -> None:
-        """Forget the last statement; ``InterfaceError`` when the cursor is closed."""
+        """Forget the last statement. Raises ``InterfaceError`` if the cursor is closed."""
         if self._closed:
             self._require_open()
         self._description = self._make_row = None
@@ -264,32 +267,33 @@ class CursorBase:
             self.messages.clear()
 
     def _set_outcome(self, outcome: Outcome) -> None:
-        """Tell what a statement without rows did."""
+        """Record the outcome of a statement without rows."""
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
         if outcome.truncated:
             self._warn_of_cut_text("")
 
     def _set_many_outcome(self, outcome: ManyOutcome) -> None:
-        """Tell what many executions did, and raise one error for all rows that were refused."""
+        """Record the outcome of many executions, and raise one error for all refused rows."""
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
         if outcome.truncated_rows:
             self._warn_of_cut_text(
-                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, first in row {outcome.truncated_rows[0]}"
+                f" in {len(outcome.truncated_rows)} of {outcome.executed} rows, "
+                f"first in row {outcome.truncated_rows[0]}"
             )
         if outcome.errors:
             raise outcome.combined_error()
 
     def _set_description(self, cursor: ServerCursor | SmallResult) -> None:
-        """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
+        """Set the description of a result and how its rows are made. Raises as :func:`.rows.python_rows.row_maker`."""
         description = cursor.shape.description
         if self._row_factory != "tuple":
             self._make_row = row_maker(self._row_factory, description)
         self._description = description
 
     def _decimal_converters(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:
-        """What makes the Decimals of floating DECIMALs that are read as text, by column."""
+        """Return by column the functions that make Decimals of floating DECIMALs, which are read as text."""
         if self.floating_decimals != "decimal":
             return {}
         columns = [cursor.columns[index] for index in cursor.plan.column_indexes]
@@ -310,18 +314,18 @@ class CursorBase:
 
 
 def _refuse_open_name(session: Session, name: str, exchange: Exchange[T]) -> Exchange[T]:
-    """Refuse the name of a cursor that is open: ``WHERE CURRENT OF`` would change a row of either."""
+    """Refuse the name of a cursor that is open, because ``WHERE CURRENT OF`` would be ambiguous."""
     for cursor in session.cursors:
         if not isinstance(cursor, ServerCursor) or cursor.closed_by_server:
             continue
         if cursor.read_options.name.lower() == name.lower():
             raise InterfaceError(
-                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so WHERE CURRENT OF "
-                f"{name} could mean a row of either: close that one first, or choose another name"
+                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so "
+                f"WHERE CURRENT OF {name} could mean a row of either: close that one first, or choose another name"
             )
     return (yield from exchange)
 
 
 def no_result_error() -> ProgrammingError:
-    """The error of a fetch after a statement without rows."""
+    """Return the error of a fetch after a statement without rows."""
     return ProgrammingError("there is nothing to fetch: the last statement returned no rows")

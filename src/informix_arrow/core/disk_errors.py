@@ -1,4 +1,4 @@
-"""Errors of a disk that is full or broken name the file that was being written, which the operating system does not."""
+"""Errors of a full or broken disk that name the file being written, which the operating system does not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "
 
 @contextmanager
 def name_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What is written in the block goes into this file: an ``OSError`` of its disk says so (``filename``)."""
+    """Name the file ``path`` in an ``OSError`` of its disk (``filename``) that is raised in the block."""
     try:
         yield
     except OSError as error:

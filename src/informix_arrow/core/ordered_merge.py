@@ -1,7 +1,7 @@
-"""What several readers of one result's parts share: who reads which part, what waits to be handed out, how it ended.
+"""Merge the parts of one result that several readers read: unclaimed parts, waiting batches, and the end.
 
-As with a pool, every method is an instant: nothing waits and nothing is sent here, and threads and tasks are served
-alike. Whoever has to wait leaves a signal, which any change gives.
+As in a pool, methods return at once: they neither wait nor send, and serve threads and tasks alike. A caller
+that has to wait leaves a signal, which is set by any change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MIN_BATCH_BYTES = 64 << 10
 
 
 class NumberedPart(Protocol):
-    """A part, as far as it matters here."""
+    """A numbered part of the result."""
 
     @property
     def number(self) -> int: ...
@@ -32,20 +32,20 @@ class NumberedPart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemoryBudget:
-    """How a memory budget is divided."""
+    """The division of a memory budget."""
 
     connections: int
     batch_bytes: int
     fetch_bytes: int
-    queue_bytes: int  # for batches that wait to be handed out
+    queue_bytes: int  # for batches that wait to be returned
 
     @classmethod
     def divide(cls, budget: object, connections: int, batch_bytes: int, fetch_bytes: int) -> MemoryBudget:
-        """``InterfaceError`` for a budget that is too small.
+        """Divide a budget. Raises ``InterfaceError`` if it is too small.
 
-        A connection has a batch that it builds or wants to hand out, and two replies that it has asked for. Batches are
-        at most a quarter of its share: what the allocator keeps of freed ones, in each thread, and what a growing one
-        leaves behind counts as well.
+        A connection has a batch that it builds or wants to return, and two replies that it has requested.
+        Batches are at most a quarter of its share, because memory that the allocator keeps of freed ones in
+        each thread, and leaves behind when one grows, counts as well.
         """
         least = connections * MIN_CONNECTION_BYTES
         if not isinstance(budget, int) or isinstance(budget, bool) or budget < least:
@@ -60,45 +60,45 @@ class MemoryBudget:
 
 
 class OrderedMergeQueue:
-    """The books of one parallel read.
+    """The shared state of one parallel read.
 
     Parameters
     ----------
     parts
-        What is to be read, in order.
+        The parts to read, in order.
     readers
-        How many read.
+        The number of readers.
     room
-        Bytes of batches that may wait to be handed out; one batch always may.
+        Bytes of batches that may wait to be returned; one batch always may.
     ordered
-        Whether batches are handed out in the order of the parts, else as they come.
+        True if batches are returned in the order of the parts, else as they arrive.
     """
 
     def __init__(self, parts: Sequence[NumberedPart], readers: int, room: int, *, ordered: bool) -> None:
-        self.worker_group = crew = WorkerGroup(readers)
-        self._lock = crew.lock
+        self.worker_group = worker_group = WorkerGroup(readers)
+        self._lock = worker_group.lock
         self._unclaimed = deque(range(len(parts)))
-        self._unread = set(range(len(parts)))  # to their ends
+        self._unread = set(range(len(parts)))  # parts not read to their ends
         self._queues: list[deque[pa.RecordBatch]] = [deque() for _ in (parts if ordered else (None,))]
         self._ordered = ordered
-        self._head = 0  # the queue that is handed out
+        self._head = 0  # the queue to return batches from
         self._max_bytes = room
         self._bytes = 0
-        self._active_readers = readers  # have not said that they are leaving
+        self._active_readers = readers  # those that have not called reader_exiting()
         self._cleanup_claimed = False
 
     def claim(self) -> int | None:
-        """The number of a part for a reader; None when there is none left."""
+        """Return the number of a part for a reader; None if there are none left."""
         with self._lock:
             self.worker_group.check()
             return self._unclaimed.popleft() if self._unclaimed else None
 
     def put(self, part: int, batch: pa.RecordBatch, signal: SignalProtocol) -> bool:
-        """Take a batch of a part. False when there is no room: the signal tells when to try again."""
+        """Add a batch of a part. Returns False if there is no room: the signal is set when it is worth trying again."""
         with self._lock:
             self.worker_group.check()
             at = part if self._ordered else 0
-            first = at == self._head and not self._queues[at]  # what is waited for has room in any case
+            first = at == self._head and not self._queues[at]  # the batch to be returned next always has room
             size = batch.nbytes
             if not first and self._bytes + size > self._max_bytes:
                 self.worker_group.notify_on_change(signal)
@@ -109,7 +109,10 @@ class OrderedMergeQueue:
             return True
 
     def next_batch(self, signal: SignalProtocol) -> pa.RecordBatch | None:
-        """The next batch; None when there is none now: then either all is :attr:`is_finished`, or the signal tells when."""
+        """Return the next batch, or None if there is none now.
+
+        After None, either the queue :attr:`is_finished`, or the signal is set when it is worth trying again.
+        """
         with self._lock:
             while not self._queues[self._head]:
                 if self._ordered and self._head + 1 < len(self._queues) and self._head not in self._unread:
@@ -125,32 +128,34 @@ class OrderedMergeQueue:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all rows were handed out, or no more are coming."""
+        """Return whether all rows were returned, or no more will come."""
         with self._lock:
             return self.worker_group.stopped or not (self._unread or any(self._queues))
 
     @property
     def all_read(self) -> bool:
-        """Whether every part was read to its end."""
+        """Return whether every part was read to its end."""
         with self._lock:
             return not self._unread
 
     def mark_read(self, part: int) -> None:
-        """A part was read to its end."""
+        """Record that a part was read to its end."""
         with self._lock:
             self._unread.discard(part)
             self.worker_group.notify_all()
 
     def stop(self) -> None:
-        """Nobody wants more rows."""
+        """Stop the readers and drop all batches."""
         self.worker_group.stop()
         with self._lock:
             for queue in self._queues:
                 queue.clear()
 
     def reader_exiting(self) -> bool:
-        """A reader has nothing more to read. True once, for the last one that read anything: it may have something to
-        put away before it is gone."""
+        """Record that a reader has nothing more to read.
+
+        Returns True once, for the last one that read anything, which may have to clean up before it ends.
+        """
         with self._lock:
             self._active_readers -= 1
             last = self._active_readers <= self.worker_group.connecting and (

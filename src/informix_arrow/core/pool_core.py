@@ -1,7 +1,7 @@
-"""What a pool of threads and a pool of tasks have in common: who has which connection, and who is next in line.
+"""The state that a pool of threads and a pool of tasks share: lent connections and waiting callers.
 
-Every method here is an instant and thread-safe: nothing waits, nothing is sent. The fronts (``pool.py``,
-``aio/pool.py``) open, check, reset and close connections, and wait for their place in the line to be served.
+Methods return at once and are thread-safe: they neither wait nor send. The pool classes (``pool.py``,
+``aio/pool.py``) open, check, reset and close connections, and wait until they are served.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ log = logging.getLogger("informix_arrow.pool")
 
 
 class HealthCheckable(Protocol):
-    """A link, blocking or asynchronous."""
+    """A session runner, blocking or asyncio."""
 
     @property
     def has_unsolicited_data(self) -> bool: ...
 
 
 class Poolable(Protocol):
-    """A connection, blocking or asynchronous."""
+    """A connection, blocking or asyncio."""
 
     row_factory: RowFactory
 
@@ -48,37 +48,37 @@ class Poolable(Protocol):
 
 C = TypeVar("C", bound=Poolable)
 
-#: Seconds of silence after which a member that was asked for a sign of life is given up.
+#: Seconds of silence after which an idle connection that is being checked is discarded.
 CHECK_AFTER_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class PoolStatistics:
-    """What a pool has and what it has done so far."""
+    """The present state of a pool and its counters."""
 
     size: int = 0  # connections open or being opened
-    idle: int = 0  # of these, waiting in the pool
+    idle: int = 0  # of these, idle in the pool
     waiting: int = 0  # callers waiting for one
     served: int = 0  # connections handed out
     opened: int = 0  # connections made
-    broken: int = 0  # found closed, lost or beyond repair when checked or given back
-    retired: int = 0  # closed for their age, for having been idle too long, or with the pool
-    timeouts: int = 0  # callers that waited in vain
+    broken: int = 0  # found closed, lost or unusable when checked or returned
+    retired: int = 0  # closed for their age, for being idle too long, or with the pool
+    timeouts: int = 0  # callers that timed out
     waited_seconds: float = 0.0  # summed over all callers
 
     @property
     def in_use(self) -> int:
-        """Connections that somebody holds or that are being opened for somebody."""
+        """Connections that are lent or being opened for a caller."""
         return self.size - self.idle
 
 
-#: What a pool takes besides the keywords of a connection.
+#: The options of a pool besides the keywords of a connection.
 OPTIONS = ("min_size", "max_size", "timeout", "max_idle", "max_age", "check_after", "configure", "reset")
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLimits:
-    """Sizes and times of a pool, as its front documents them."""
+    """Sizes and times of a pool, as documented by the pool classes."""
 
     min_size: int
     max_size: int
@@ -101,7 +101,7 @@ class PoolLimits:
 
 
 def check_hooks(**hooks: object) -> None:
-    """``InterfaceError`` for one that cannot be called: it would be met by the first connection only."""
+    """Raise ``InterfaceError`` for a hook that cannot be called, which would otherwise fail at the first connection."""
     for name, hook in hooks.items():
         if hook is not None and not callable(hook):
             raise InterfaceError(f"{name} must be a function of a connection, or None, got {hook!r}")
@@ -116,17 +116,17 @@ def _check_seconds(name: str, value: float | None) -> None:
 
 @dataclass(slots=True, eq=False)
 class PooledConnection(Generic[C]):
-    """One connection of the pool, made just now."""
+    """One connection of the pool."""
 
     connection: C
-    created_at: float  # times of time.monotonic()
+    created_at: float  # times by time.monotonic()
     idle_since: float
-    initial_state: InitialState  # to which its session is brought back
-    row_factory: RowFactory  # and what its rows are made into
+    initial_state: InitialState  # to which its session is reset
+    row_factory: RowFactory  # to which its row factory is reset
     lent_id: int = 0  # id() of the connection that a caller has, or had last
-    is_lent: bool = False  # until it is put by, handed on or gone
+    is_lent: bool = False  # until it is idle, handed on or gone
     being_returned: bool = False
-    removed: bool = False  # it does not count any more
+    removed: bool = False  # it no longer counts
 
     @classmethod
     def create(cls, connection: C) -> PooledConnection[C]:
@@ -135,13 +135,13 @@ class PooledConnection(Generic[C]):
 
     @property
     def is_healthy(self) -> bool:
-        """Whether it is open, and in the database that it was opened with."""
+        """Return whether it is open and in the database that it was opened with."""
         return not self.connection.closed and self.connection._session.database == self.initial_state.database
 
 
 @dataclass(slots=True, eq=False)
 class Waiter(Generic[C]):
-    """A caller's place in the line. Once ``served``, ``member`` is its connection; None: it may open one."""
+    """A waiting caller. Once ``is_served``, ``member`` is its connection; None: it may open one."""
 
     notify: Callable[[], object] = lambda: None
     member: PooledConnection[C] | None = None
@@ -149,7 +149,7 @@ class Waiter(Generic[C]):
 
 
 class Deadline:
-    """How long one caller waits."""
+    """The time limit of one caller."""
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
@@ -157,106 +157,108 @@ class Deadline:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds that are left; None without a limit."""
+        """The seconds left; None without a limit."""
         if self.limit is None:
             return None
         return min(max(0.0, self.began + self.limit - time.monotonic()), threading.TIMEOUT_MAX)
 
 
-def with_login_deadline(parameters: Parameters, patience: Deadline | None) -> Parameters:
-    """The parameters for a login that must be over when the caller's patience is. Whoever does not wait for others at
-    all (a limit of 0) waits for a login as long as anybody.
+def with_login_deadline(parameters: Parameters, deadline: Deadline | None) -> Parameters:
+    """Return the parameters for a login that must end with the caller's time limit.
+
+    With a limit of 0, which means not to wait for others, the login is not limited.
     """
-    left = None if patience is None or not patience.limit else patience.remaining
-    if left is None or (parameters.login_timeout is not None and parameters.login_timeout <= left):
+    remaining = None if deadline is None or not deadline.limit else deadline.remaining
+    if remaining is None or (parameters.login_timeout is not None and parameters.login_timeout <= remaining):
         return parameters
-    return replace(parameters, login_timeout=left)
+    return replace(parameters, login_timeout=remaining)
 
 
 class PoolCore(Generic[C]):
-    """The members of one pool and the line of those who want one.
+    """The connections of one pool and the queue of waiting callers.
 
-    A signal's handler may raise between any two calls. So a caller's place is made before it is asked for, what is
-    counted is changed without a call in between, and a member is taken from one collection when it is known elsewhere.
+    A signal's handler may raise between any two calls. So a waiter is created before it is queued, counters are
+    changed without a call in between, and a connection is removed from one collection only after it is known
+    elsewhere.
     """
 
     def __init__(self, limits: PoolLimits) -> None:
         self.limits = limits
         self.closed = False
         self._lock = threading.Lock()
-        self._idle: deque[PooledConnection[C]] = deque()  # the one that was used last stands at the right
+        self._idle: deque[PooledConnection[C]] = deque()  # the one used last is at the right
         self._lent: dict[int, PooledConnection[C]] = {}  # by id() of the connection
         self._waiters: deque[Waiter[C]] = deque()
-        # Called when a closed pool has no member left.
+        # Called when a closed pool has no connection left.
         self._when_empty: list[Callable[[], object]] = []
         self._statistics = PoolStatistics()
 
     @property
     def statistics(self) -> PoolStatistics:
-        """A snapshot."""
+        """A snapshot of the counters."""
         with self._lock:
             return replace(self._statistics, idle=len(self._idle), waiting=len(self._waiters))
 
     @contextmanager
     def deadline(self, timeout: float | None) -> Iterator[Deadline]:
-        """Around one caller's acquiring: its time limit, and what its wait adds to the statistics."""
+        """Return the time limit of one caller's wait, and add the wait to the statistics."""
         _check_seconds("timeout", timeout)
-        patience = Deadline(self.limits.timeout if timeout is None else timeout)
+        deadline = Deadline(self.limits.timeout if timeout is None else timeout)
         try:
-            yield patience
+            yield deadline
         finally:
             with self._lock:
-                self._statistics.waited_seconds += time.monotonic() - patience.began
+                self._statistics.waited_seconds += time.monotonic() - deadline.began
 
-    # ---- getting one ------------------------------------------------------------------------------------------
+    # ---- acquiring ---------------------------------------------------------------------------------------------
 
-    def request(self, place: Waiter[C]) -> None:
-        """Put a place into the line, or serve it at once if possible; else its ``wake`` is called when it is worth
-        looking again.
+    def request(self, waiter: Waiter[C]) -> None:
+        """Serve a waiter at once if possible, else put it into the queue. Its ``notify`` is called when it is
+        worth trying again.
 
-        Whoever has a place must end with :meth:`claim` and :meth:`lend`, or with :meth:`cancel`.
+        The caller must then use :meth:`claim` and :meth:`lend`, or :meth:`cancel`.
         """
         with self._lock:
             self._require_open()
             if not self._waiters and self._idle:
-                place.member, place.is_served = self._idle[-1], True
+                waiter.member, waiter.is_served = self._idle[-1], True
                 self._idle.pop()
             elif not self._waiters and self._statistics.size < self.limits.max_size:
                 self._statistics.size += 1
-                place.is_served = True
+                waiter.is_served = True
             else:
-                self._waiters.append(place)
+                self._waiters.append(waiter)
 
-    def claim(self, place: Waiter[C], patience: Deadline) -> PooledConnection[C] | None:
-        """What the place was served with: a member, or None when the caller may open one.
+    def claim(self, waiter: Waiter[C], deadline: Deadline) -> PooledConnection[C] | None:
+        """Return the connection that a waiter was served with, or None if the caller may open one.
 
-        Raises ``OperationalError`` when it was not served in time, ``InterfaceError`` when the pool was closed.
+        Raises ``OperationalError`` if it was not served in time, ``InterfaceError`` if the pool was closed.
         """
         with self._lock:
-            if place.is_served:
-                return place.member
-            if place in self._waiters:
-                self._waiters.remove(place)
+            if waiter.is_served:
+                return waiter.member
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
             self._require_open()
             self._statistics.timeouts += 1
         log.debug(
-            "no connection became free within %g s: all %d are lent", patience.limit, self.limits.max_size
+            "no connection became free within %g s: all %d are lent", deadline.limit, self.limits.max_size
         )
         raise OperationalError(
-            f"no connection of the pool became free within {patience.limit:g} seconds: all {self.limits.max_size} are "
+            f"no connection of the pool became free within {deadline.limit:g} seconds: all {self.limits.max_size} are "
             "lent; give them back sooner, or raise max_size or timeout",
             transient=True,
         )
 
     def add(self, connection: C) -> PooledConnection[C]:
-        """Take in a connection that was just made and set up."""
+        """Add a connection that was just opened and set up."""
         with self._lock:
             self._statistics.opened += 1
             log.debug("a connection was opened: the pool has %d", self._statistics.size)
         return PooledConnection.create(connection)
 
     def lend(self, member: PooledConnection[C]) -> C:
-        """Hand a member out."""
+        """Lend a connection to a caller."""
         with self._lock:
             self._statistics.served += 1
             member.lent_id = id(member.connection)
@@ -264,15 +266,17 @@ class PoolCore(Generic[C]):
             self._lent[member.lent_id] = member
         return member.connection
 
-    def cancel(self, place: Waiter[C]) -> PooledConnection[C] | None:
-        """Give the place up, whatever became of it: a member goes to the next in line, and so does the right to open
-        one. Returned is a member that has to be closed and reported to :meth:`remove`. May be called again.
+    def cancel(self, waiter: Waiter[C]) -> PooledConnection[C] | None:
+        """Cancel a waiter in any state. A connection goes to the next waiter, and so does the right to open
+        one.
+
+        Returns a connection that has to be closed and reported to :meth:`remove`, or None. May be called again.
         """
         with self._lock:
-            if place in self._waiters:
-                self._waiters.remove(place)
-            member, served = place.member, place.is_served
-            place.member, place.is_served = None, False
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+            member, served = waiter.member, waiter.is_served
+            waiter.member, waiter.is_served = None, False
         if member is None:
             if served:
                 self._release_slot()
@@ -280,28 +284,28 @@ class PoolCore(Generic[C]):
         return None if member.is_healthy and self.put(member) else member
 
     def needs_check(self, member: PooledConnection[C]) -> bool:
-        """Whether it must be asked for a sign of life before it is lent: it has been idle for so long, or the server
-        has said something in the meantime, which costs no round trip to find out.
+        """Return whether a connection must be checked before it is lent.
+
+        It must if it has been idle for long enough, or if the server has sent something meanwhile, which is
+        detected without a round trip.
         """
         after, idle = self.limits.check_after, time.monotonic() - member.idle_since
         return member.connection._runner.has_unsolicited_data or (
             after is not None and (not after or idle > after)
         )
 
-    def mark_broken(self, place: Waiter[C]) -> None:
-        """The member that a place was served with was closed because it is of no use: another one may be opened in its
-        place, without a new wait.
-        """
+    def mark_broken(self, waiter: Waiter[C]) -> None:
+        """Record that the waiter's connection was unusable and closed: it may open another one without a new wait."""
         with self._lock:
             self._statistics.broken += 1
-        place.member = None
+        waiter.member = None
 
-    # ---- giving it back ---------------------------------------------------------------------------------------
+    # ---- returning ---------------------------------------------------------------------------------------------
 
     def begin_return(self, connection: C) -> PooledConnection[C]:
-        """The member of a lent connection, which must go on to :meth:`put` or :meth:`remove`.
+        """Return the entry of a lent connection, which must then be passed to :meth:`put` or :meth:`remove`.
 
-        ``InterfaceError`` when it was not lent, or given back before.
+        Raises ``InterfaceError`` if it was not lent, or was already returned.
         """
         with self._lock:
             member = self.find_lent(connection)
@@ -311,22 +315,25 @@ class PoolCore(Generic[C]):
         return member
 
     def find_lent(self, connection: C) -> PooledConnection[C] | None:
-        """The member of a connection that is lent, or on its way back."""
+        """Return the entry of a connection that is lent or being returned, or None."""
         number = id(connection)
         member = self._lent.get(number)
         return member if member is not None and member.is_lent and member.lent_id == number else None
 
     def put(self, member: PooledConnection[C]) -> bool:
-        """Hand a member to the first in line, else put it by. False: it is too old, or the pool is closed."""
+        """Hand a connection to the first waiter, else keep it idle.
+
+        Returns False if it is too old or the pool is closed.
+        """
         member.idle_since = time.monotonic()
         with self._lock:
             if self.closed or self._is_expired(member):
                 return False
             if self._waiters:
-                place = self._waiters[0]
-                place.member, place.is_served, member.is_lent = member, True, False
+                waiter = self._waiters[0]
+                waiter.member, waiter.is_served, member.is_lent = member, True, False
                 self._waiters.popleft()
-                place.notify()
+                waiter.notify()
             else:
                 self._idle.append(member)
                 member.is_lent = False
@@ -334,8 +341,11 @@ class PoolCore(Generic[C]):
         return True
 
     def remove(self, member: PooledConnection[C], why: str) -> None:
-        """A member was closed: ``"broken"`` or ``"retired"``. The first in line may open another one. May be called
-        again."""
+        """Record that a connection was closed, ``"broken"`` or ``"retired"``. The first waiter may open another
+        one.
+
+        May be called again.
+        """
         with self._lock:
             if member.removed:
                 return
@@ -349,8 +359,11 @@ class PoolCore(Generic[C]):
         self._grant_slot()
 
     def pop_surplus(self) -> PooledConnection[C] | None:
-        """Take out an idle member that is too old, idle for too long, or of a closed pool: to be closed and
-        :meth:`remove`. None when there is none."""
+        """Remove and return an idle connection that is too old, idle for too long, or of a closed pool; else
+        None.
+
+        The caller closes it and calls :meth:`remove`.
+        """
         now, limits = time.monotonic(), self.limits
         with self._lock:
             for member in self._idle:
@@ -363,7 +376,7 @@ class PoolCore(Generic[C]):
     # ---- beginning and end ------------------------------------------------------------------------------------
 
     def reserve(self) -> bool:
-        """A place for one more of the ``min_size`` connections; False when there are enough."""
+        """Reserve a slot for one more of the ``min_size`` connections. Returns False if there are enough."""
         with self._lock:
             self._require_open()
             if self._statistics.size >= self.limits.min_size:
@@ -372,22 +385,25 @@ class PoolCore(Generic[C]):
             return True
 
     def failed_to_open(self) -> None:
-        """A reserved place stays empty: the first in line may try."""
+        """Release the slot of a connection that could not be opened: the first waiter may try."""
         self._release_slot()
 
     def close(self, wake: Callable[[], object]) -> bool:
-        """Lend no more and send those away who wait: all idle members are :meth:`pop_surplus` now. True when nothing is
-        lent; else ``wake`` is called when that is so."""
+        """Close the pool: stop lending and wake all waiters. All idle connections are then returned by
+        :meth:`pop_surplus`.
+
+        Returns True if nothing is lent; else ``wake`` is called as soon as that is so.
+        """
         with self._lock:
             self.closed = True
-            line = list(self._waiters)
+            waiters = list(self._waiters)
             self._waiters.clear()
-            out = self._statistics.size - len(self._idle)
-            if out:
+            lent = self._statistics.size - len(self._idle)
+            if lent:
                 self._when_empty.append(wake)
-        for place in line:
-            place.notify()
-        return not out
+        for waiter in waiters:
+            waiter.notify()
+        return not lent
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -398,25 +414,25 @@ class PoolCore(Generic[C]):
             raise InterfaceError("the pool is closed")
 
     def _forget(self, member: PooledConnection[C]) -> None:
-        """It is lent no more; its number may be another's by now."""
+        """Forget a connection that is no longer lent; its id() may already belong to another one."""
         if self._lent.get(member.lent_id) is member:
             del self._lent[member.lent_id]
 
     def _release_slot(self) -> None:
-        """A place is free."""
+        """Release a slot."""
         with self._lock:
             self._statistics.size -= 1
         self._grant_slot()
 
     def _grant_slot(self) -> None:
-        """The first in line may open a connection, where there is room for one more."""
+        """Let the first waiter open a connection, if there is room for one more."""
         with self._lock:
             if self._waiters and not self.closed:
                 if self._statistics.size < self.limits.max_size:
                     self._statistics.size += 1
-                    place = self._waiters.popleft()
-                    place.is_served = True
-                    place.notify()
+                    waiter = self._waiters.popleft()
+                    waiter.is_served = True
+                    waiter.notify()
                 return
             wakers = []
             if not self._statistics.size:

@@ -1,4 +1,4 @@
-"""The options of reads, and what a connection or a cursor makes of them."""
+"""The options of reads, and their form for the operations."""
 
 from __future__ import annotations
 
@@ -39,13 +39,14 @@ class ReadKeywords(TypedDict, total=False):
 def start_query(
     session: Session, settings: Parameters, sql: str, parameters: Values, **options: Any
 ) -> Exchange[ServerCursor]:
-    """The exchange behind :meth:`Connection.query`; the arguments are checked here and now. ``settings`` are those of
-    the connection, ``options`` those of :class:`ReadKeywords`.
+    """Return the operation behind :meth:`Connection.query`. The arguments are checked at once.
+
+    ``settings`` are those of the connection, ``options`` those of :class:`ReadKeywords`.
     """
     fetch_bytes, errors = settings.fetch_buffer_size, settings.encoding_errors
     try:
         read = _cached_options(fetch_bytes, errors, **options)
-    except TypeError:  # a value that has no hash
+    except TypeError:  # an unhashable value
         read = _read_options(fetch_bytes, errors, **options)
     statement = parse(sql)
     exchange = run_statement(session, statement, statement.values(parameters), read, need_rows=True)
@@ -63,7 +64,7 @@ def _read_options(
     lock_wait: int | None = None,
     **options: Any,
 ) -> ReadOptions:
-    """Checked options of one query; ``InterfaceError`` for a value that none of them has."""
+    """Return the checked options of one query. Raises ``InterfaceError`` for an invalid value."""
     if options.get("lobs") == "lazy":
         raise InterfaceError(
             'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
@@ -82,13 +83,14 @@ def _read_options(
     )
 
 
-#: The same few options come with every query. ``typed``, as True is no 1 here.
+#: Cached, because programs use few combinations of options. ``typed``, because True is not 1 here.
 _cached_options = lru_cache(maxsize=256, typed=True)(_read_options)
 
 
 def type_options(default_errors: str, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
-    """Checked options of how types are read; ``InterfaceError`` for a value that none of them has. ``default_errors``
-    is the connection's ``encoding_errors``, for where there is none.
+    """Return the checked options for reading types. Raises ``InterfaceError`` for an invalid value.
+
+    ``default_errors`` is the connection's ``encoding_errors``, used if there is none.
     """
     truth = options.get("integer_aggregates", False)
     if truth is not True and truth is not False:

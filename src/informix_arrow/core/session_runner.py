@@ -1,4 +1,4 @@
-"""Link and AsyncLink: one session and the transport under it, used by one caller at a time."""
+"""SessionRunner and AsyncSessionRunner: one session and its transport, used by one caller at a time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _TransportOptions(TypedDict):
 
 
 def _transport_options(parameters: Parameters) -> _TransportOptions:
-    """What a transport needs to know of the connection's parameters."""
+    """Return the transport's options from the connection's parameters."""
     return {
         "connect_timeout": parameters.connect_timeout,
         "read_timeout": parameters.read_timeout,
@@ -97,18 +97,18 @@ _OTHER_LOOP = (
 
 @lru_cache(maxsize=16)
 def _endpoint(host: str, port: int, server: str, user: str) -> Target:
-    """The same for most connections of a process."""
+    """Return the target; cached, because most connections of a process share it."""
     return Target(host, port, server, user)
 
 
 class SessionRunnerBase:
-    """What both links remember: whether they can be used, and why not."""
+    """The common part of both runners: whether the session can be used, and if not, why."""
 
-    _transferred = False  # to a pool: the conversation goes on by another link
+    _transferred = False  # to a pool: another runner has the session
 
     def __init__(self, parameters: Parameters) -> None:
-        self._closed = True  # until the session stands
-        self._close_reason = ""  # why it was lost; "" when it was closed on purpose
+        self._closed = True  # until the session is open
+        self._close_reason = ""  # why it was lost; "" if it was closed on purpose
         self._call_timeout = parameters.call_timeout
         target = _endpoint(parameters.host, parameters.port, parameters.server, parameters.user)
         self.observers = Observers(target, parameters.log_parameters)
@@ -119,11 +119,11 @@ class SessionRunnerBase:
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed or lost."""
+        """True if it was closed or lost."""
         return self._closed
 
     def require_open(self) -> None:
-        """``InterfaceError`` when it was closed, ``OperationalError`` with the reason when it was lost."""
+        """Raise ``InterfaceError`` if it was closed, ``OperationalError`` with the reason if it was lost."""
         if self._closed:
             if self._transferred:
                 raise InterfaceError(_GIVEN_BACK)
@@ -133,11 +133,11 @@ class SessionRunnerBase:
 
     @property
     def is_transferred(self) -> bool:
-        """Whether it was handed on: its session is another holder's."""
+        """True if the session was transferred to another runner."""
         return self._transferred
 
     def _transfer_ownership(self) -> Self:
-        """Another link with the same conversation; this one is refused whatever it is asked for."""
+        """Return another runner of the same session. This one then refuses all calls."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         _runners.add(other)
@@ -146,29 +146,34 @@ class SessionRunnerBase:
 
     @property
     def has_unsolicited_data(self) -> bool:
-        """Whether something has come from the server that nobody asked for: its goodbye, as a rule. Costs no round
-        trip and says so only between exchanges; a network that is gone without a word shows when it is used.
+        """Return whether the server has sent something unexpected, usually its goodbye.
+
+        Costs no round trip and is valid only between operations. A network that fails silently shows at the
+        next use.
         """
         return self._closed or self.transport.has_unsolicited_data(
             expecting=bool(self.session.pending_replies)
         )
 
     def call_timeout(self, timeout: float | None) -> float | None:
-        """The seconds that a call may take. ``InterfaceError`` for what is no time limit, 0 among it: to some drivers
-        that means none."""
+        """Return the seconds that a call may take.
+
+        Raises ``InterfaceError`` for an invalid time limit. 0 is invalid, because it means no limit in some
+        drivers.
+        """
         if timeout is None:
             return self._call_timeout
         seconds: float | None = check_value("call_timeout", timeout, "timeout")
         return seconds
 
     def _trace_exchange(self, exchange: Exchange[T], call: Call | None = None) -> Exchange[T]:
-        """The exchange as the transport runs it: with somebody looking on, where the user asked for that."""
+        """Return the operation, traced if the user requested that."""
         if self._trace is None:
             return exchange
         return self._trace.follow(exchange, self.session.framing.encoding, call)
 
     def _login_exchange(self, exchange: Exchange[Session]) -> AbstractContextManager[Exchange[Session]]:
-        """The login, for the transport to be run within the block."""
+        """Return a context in which the transport runs the login, traced and observed."""
         if self._trace is not None:
             exchange = self._trace.follow(exchange)
         if not self.observers.is_login_observed():
@@ -190,13 +195,13 @@ class SessionRunnerBase:
             self.observers.end(operation, self.session.database if error is None else "", error)
 
     def _detach_after_fork(self) -> None:
-        """This is a child process now: the conversation is its parent's, and nothing may be said in it."""
+        """Close after a fork: this is a child process, and the session belongs to its parent."""
         if not self._closed:
             self._closed, self._close_reason = True, _OTHER_PROCESS
         self.transport.detach_after_fork()
 
     def _handle_failure(self, call: Call, error: BaseException) -> BaseException:
-        """Take notice of what left an exchange; what the caller gets for it."""
+        """Record the failure of an operation. Returns the error for the caller."""
         record_interrupt(call, error)
         if isinstance(error, MemoryError) and error is not self.session.caller_error:
             error = OperationalError(
@@ -211,7 +216,7 @@ class SessionRunnerBase:
 
 
 def _trace(parameters: Parameters) -> TraceWriter:
-    from ..trace.recorder import TraceWriter  # nobody else pays for it
+    from ..trace.recorder import TraceWriter  # loaded only if it is used
 
     passwords = (
         parameters.password,
@@ -237,29 +242,29 @@ if hasattr(os, "register_at_fork"):
 
 
 class SessionRunner(SessionRunnerBase):
-    """One logged-in session: exchanges run over it one after the other, whichever thread they come from.
+    """One logged-in session: runs operations one after the other, from any thread.
 
-    Made by :meth:`open`. After an error it is either usable as before or closed, nothing in between, and remembers why.
+    Created by :meth:`open`. After an error it is either usable as before or closed, and remembers why.
     """
 
     def __init__(self, parameters: Parameters) -> None:
         super().__init__(parameters)
         self.lock = threading.RLock()
-        """Held around each exchange, and by whoever looks at the session or changes it."""
+        """Held during each operation, and by code that reads or changes the session."""
         self._busy = False
         self.transport: BlockingTransport = BlockingTransport(**_transport_options(parameters))
 
     @classmethod
     def open(cls, parameters: Parameters) -> SessionRunner:
-        """Log in. Errors are those of :func:`.exchange.connect.connect`."""
+        """Log in. Raises as :func:`.operations.connect.connect`."""
         link = cls(parameters)
         try:
             if link._trace is None and not link.observers.is_login_observed():
                 exchange = login.connect(parameters)
-                link.session = link.transport.run(exchange, whole=parameters.login_timeout)
+                link.session = link.transport.run(exchange, total_timeout=parameters.login_timeout)
             else:
                 with link._login_exchange(login.connect(parameters)) as exchange:
-                    link.session = link.transport.run(exchange, whole=parameters.login_timeout)
+                    link.session = link.transport.run(exchange, total_timeout=parameters.login_timeout)
         except BaseException:
             link.transport.close()
             raise
@@ -267,32 +272,35 @@ class SessionRunner(SessionRunnerBase):
         return link
 
     def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
-        """Run one exchange while nobody else does; close if it ends out of step.
+        """Run one operation while no other runs; close if it ends out of step.
 
-        ``timeout`` is how many seconds the call may take, the time included that it waits for other threads; None =
-        the connection's ``call_timeout``. Then, after :meth:`interrupt`, and when Ctrl-C strikes a wait, the statement
-        is ended on the server by an interrupt, and the call raises ``QueryTimeout``, ``QueryCanceled`` or
-        KeyboardInterrupt; the link stays usable if the server reacts within ``GRACE`` seconds, else it closes. A call
-        that ends well in spite of an interrupt returns its result, except after Ctrl-C.
+        ``timeout`` is the number of seconds that the call may take, with its wait for other threads; None = the
+        connection's ``call_timeout``. After the timeout, after :meth:`interrupt`, and if Ctrl-C interrupts a
+        wait, the statement is interrupted on the server, and the call raises ``QueryTimeout``,
+        ``QueryCanceled`` or KeyboardInterrupt. The session stays usable if the server reacts within ``GRACE``
+        seconds, else it is closed. A call that succeeds in spite of an interrupt returns its result, except
+        after Ctrl-C.
 
-        Whoever gets no result of an exchange that has state (a batch of a result) must take that state for broken.
+        A caller that gets no result of an operation with state (a batch of a result) must treat that state as
+        broken.
         """
         if timeout is not None or self._call_timeout is not None:
             timeout = self.call_timeout(timeout)
         if timeout is None:
-            # Python lets no signal in where ``with`` takes a lock: one that Ctrl-C left taken would stay so for ever.
+            # Python handles no signals while ``with`` takes a lock: otherwise Ctrl-C could leave it locked for
+            # ever.
             with self.lock:
                 return self._run_locked(exchange, Call())
         call = Call(timeout, started_at=time.monotonic())
         lock: Any = self.lock
-        mine = lock._is_owned()
+        owned_before = lock._is_owned()
         try:
-            taken = lock.acquire(timeout=min(timeout, threading.TIMEOUT_MAX))
-        except BaseException:  # Ctrl-C, which may have come when the lock was taken
-            if lock._is_owned() and not mine:
+            acquired = lock.acquire(timeout=min(timeout, threading.TIMEOUT_MAX))
+        except BaseException:  # Ctrl-C, perhaps just after the lock was taken
+            if lock._is_owned() and not owned_before:
                 lock.release()
             raise
-        if not taken:
+        if not acquired:
             raise _in_use_error(timeout)
         try:
             return self._run_locked(exchange, call)
@@ -303,7 +311,7 @@ class SessionRunner(SessionRunnerBase):
         if self._closed:
             self.require_open()
         if self._busy:
-            # The same thread, from within an exchange: the rows of an executemany(), a signal handler.
+            # A call by the same thread during an operation: the rows of an executemany(), a signal handler.
             raise InterfaceError(_BUSY)
         self._busy = True
         try:
@@ -314,16 +322,16 @@ class SessionRunner(SessionRunnerBase):
             self._busy = False
 
     def require_idle(self) -> None:
-        """Refuse what :meth:`run_without_io` would."""
+        """Raise if :meth:`run_without_io` would refuse to run now."""
         if self._closed:
             self.require_open()
         if self._busy:
-            with self.lock:  # unless that is another thread's
+            with self.lock:  # unless another thread is busy
                 if self._busy:
                     raise InterfaceError(_BUSY)
 
     def run_without_io(self, exchange: Exchange[T]) -> T:
-        """Run an exchange that needs nothing of the server: no time limit, nothing to interrupt, no step."""
+        """Run an operation that yields no step: it has no time limit and cannot be interrupted."""
         with self.lock:
             if self._closed:
                 self.require_open()
@@ -342,7 +350,7 @@ class SessionRunner(SessionRunnerBase):
         finally:
             call.operation = None
             self.observers.end(operation, self.session.database, error)
-            del error  # it knows this frame
+            del error  # it refers to this frame
 
     def _execute(self, exchange: Exchange[T], call: Call) -> T:
         if self._trace is not None:
@@ -354,12 +362,12 @@ class SessionRunner(SessionRunnerBase):
             try:
                 better = self._handle_failure(call, error)
             finally:
-                if better is None:  # Ctrl-C again, before it was clear what the first error has left
+                if better is None:  # Ctrl-C again, before the state after the first error was known
                     self._closed, self._close_reason = True, connection_lost_message(error)
                 if self._closed:
                     self.transport.close()
-            # The error refers to this frame. With a name for it here the frame would refer to the error, too, and both,
-            # with the connection, would stay until the garbage collector runs.
+            # The error refers to this frame. A local name for it would be a reference cycle that keeps both, and
+            # the connection, until garbage collection.
             if better is error:
                 better = None
                 raise
@@ -373,20 +381,22 @@ class SessionRunner(SessionRunnerBase):
         return result
 
     def _detach_after_fork(self) -> None:
-        self.lock = threading.RLock()  # a thread that is not here may have held it
+        self.lock = threading.RLock()  # a thread of the parent may have held it
         super()._detach_after_fork()
 
     def transfer_ownership(self) -> SessionRunner:
-        """The same conversation for its next holder, once nothing runs in it; whoever still has this link, or waits
-        for it, gets an ``InterfaceError``, and can neither interrupt nor close what it was.
+        """Return a new runner of the same session, for its next owner, once no operation runs.
+
+        Code that still has this runner, or waits for it, gets an ``InterfaceError``, and can neither interrupt
+        nor close the session.
         """
         with self.lock:
             other = self._transfer_ownership()
-            self.lock = threading.RLock()  # nobody waits for what the next holder does
+            self.lock = threading.RLock()  # no one waits for the next owner's operations
             return other
 
     def interrupt(self) -> None:
-        """End the statement that runs now, from any thread; nothing when none runs."""
+        """End the running statement, from any thread; does nothing if none runs."""
         if not self._transferred:
             self.transport.interrupt()
 
@@ -397,39 +407,39 @@ class SessionRunner(SessionRunnerBase):
                 return
             self._closed = True
             try:
-                if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
+                if not self._busy:  # else during an operation, in which no SQ_EXIT can be sent
                     self.transport.run(self._trace_exchange(login.disconnect(self.session)))
             finally:
                 self.transport.close()
 
     def abandon(self) -> None:
-        """Close the socket and say nothing: for finalizers, which may run in the middle of anything."""
+        """Close the socket without sending anything: for finalizers, which may run at any point."""
         self._closed = True
         if not self._transferred:
             self.transport.close()
 
 
 class AsyncSessionRunner(SessionRunnerBase):
-    """:class:`SessionRunner` for asyncio: one session, used by one task at a time, in one event loop.
+    """One session for asyncio, used by one task at a time in one event loop. As :class:`SessionRunner`.
 
-    Made by ``await AsyncLink.open(parameters)``. Tasks that ask at the same time are served in their order.
+    Created by ``await AsyncSessionRunner.open(parameters)``. Waiting tasks are served first come, first served.
     """
 
     def __init__(self, parameters: Parameters) -> None:
         super().__init__(parameters)
         self.lock = asyncio.Lock()
-        """Held around each exchange; not reentrant."""
+        """Held during each operation; not reentrant."""
         self._runner: asyncio.Task[object] | None = None
         self._loop = asyncio.get_running_loop()
         self.transport: AsyncTransport = AsyncTransport(**_transport_options(parameters))
 
     @classmethod
     async def open(cls, parameters: Parameters) -> AsyncSessionRunner:
-        """Log in. Errors as :class:`SessionRunner`; a cancellation closes the socket and passes through."""
+        """Log in. Raises as :class:`SessionRunner`; a cancellation closes the socket and passes through."""
         link = cls(parameters)
         try:
             with link._login_exchange(login.connect(parameters)) as exchange:
-                link.session = await link.transport.run(exchange, whole=parameters.login_timeout)
+                link.session = await link.transport.run(exchange, total_timeout=parameters.login_timeout)
         except BaseException:
             link.transport.close()
             raise
@@ -437,12 +447,14 @@ class AsyncSessionRunner(SessionRunnerBase):
         return link
 
     async def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
-        """As :meth:`SessionRunner.run`. A task that is cancelled meanwhile interrupts its statement on the server and gets its
-        ``CancelledError`` when the answer has been read: the link stays usable.
+        """Run one operation, as :meth:`SessionRunner.run`.
+
+        A task that is cancelled meanwhile interrupts its statement on the server, and gets its
+        ``CancelledError`` after the reply was read: the session stays usable.
         """
         timeout = self.call_timeout(timeout)
         if self._transferred:
-            self.require_open()  # and not behind what the next holder does
+            self.require_open()  # now, not after the next owner's operations
         if asyncio.get_running_loop() is not self._loop:
             self.require_open()
             raise InterfaceError(_OTHER_LOOP)
@@ -459,20 +471,22 @@ class AsyncSessionRunner(SessionRunnerBase):
             self.lock.release()
 
     def require_idle(self) -> None:
-        """Refuse what :meth:`run_without_io` would."""
+        """Raise if :meth:`run_without_io` would refuse to run now."""
         self.require_open()
         if self._runner is not None and self._runner is asyncio.current_task():
             raise InterfaceError(_BUSY)
 
     def run_without_io(self, exchange: Exchange[T]) -> T:
-        """As :meth:`SessionRunner.run_without_io`. Another task's exchange may be waiting meanwhile: ``exchange`` must not touch what
-        the session shares.
+        """Run an operation, as :meth:`SessionRunner.run_without_io`.
+
+        Another task's operation may be waiting meanwhile, so ``exchange`` must not use shared state of the
+        session.
         """
         self.require_idle()
         return run_without_io(exchange)
 
     async def _acquire_lock(self, timeout: float | None) -> None:
-        """Not by wait_for(), which before Python 3.12 may swallow a cancellation, or lose the lock over one."""
+        """Acquire the lock. wait_for() may swallow a cancellation, or lose the lock, before Python 3.12."""
         if timeout is None:
             await self.lock.acquire()
             return
@@ -502,7 +516,7 @@ class AsyncSessionRunner(SessionRunnerBase):
         finally:
             call.operation = None
             self.observers.end(operation, self.session.database, error)
-            del error  # it knows this frame
+            del error  # it refers to this frame
 
     async def _execute(self, exchange: Exchange[T], call: Call) -> T:
         try:
@@ -512,7 +526,7 @@ class AsyncSessionRunner(SessionRunnerBase):
             if self._closed:
                 self.transport.close()
             if better is error:
-                del better  # no name for the error, as in the blocking link
+                del better  # no name for the error, as in the blocking runner
                 raise
             try:
                 raise better from error
@@ -528,10 +542,10 @@ class AsyncSessionRunner(SessionRunnerBase):
         return super().has_unsolicited_data or asyncio.get_running_loop() is not self._loop
 
     async def transfer_ownership(self) -> AsyncSessionRunner:
-        """As :meth:`SessionRunner.transfer_ownership`."""
-        mine = self._runner is not None and self._runner is asyncio.current_task()
-        if mine or asyncio.get_running_loop() is not self._loop:
-            return self._transfer_ownership()  # whose next step tells what is wrong
+        """Return a new runner of the same session, as :meth:`SessionRunner.transfer_ownership`."""
+        current = self._runner is not None and self._runner is asyncio.current_task()
+        if current or asyncio.get_running_loop() is not self._loop:
+            return self._transfer_ownership()  # whose next operation reports what is wrong
         async with self.lock:
             return self._transfer_ownership()
 
@@ -540,7 +554,7 @@ class AsyncSessionRunner(SessionRunnerBase):
         super()._detach_after_fork()
 
     def interrupt(self) -> None:
-        """End the statement that runs now; nothing when none runs. From within the event loop."""
+        """End the running statement; does nothing if none runs. Call it from within the event loop."""
         if not self._transferred:
             self.transport.interrupt()
 
@@ -554,7 +568,7 @@ class AsyncSessionRunner(SessionRunnerBase):
         if asyncio.get_running_loop() is not self._loop and not self._closed:
             if not self._loop.is_closed():
                 raise InterfaceError(_OTHER_LOOP)
-            self.abandon()  # with the loop went whoever could say goodbye
+            self.abandon()  # the loop that could send SQ_EXIT is closed
             return
         async with self.lock:
             if self._closed:
@@ -566,7 +580,7 @@ class AsyncSessionRunner(SessionRunnerBase):
                 self.transport.close()
 
     def abandon(self) -> None:
-        """Close the socket and say nothing: for finalizers, and when there is no time for a goodbye."""
+        """Close the socket without sending anything: for finalizers, and if there is no time to log off."""
         self._closed = True
         if not self._transferred:
             self.transport.close()

@@ -1,4 +1,4 @@
-"""What a ``transaction()`` block is apart from waiting, and the exception that ends one without an error."""
+"""TransactionState: the common part of ``transaction()`` blocks, and the exception that undoes one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..wire.errors import InterfaceError
 
 
 class Rollback(Exception):
-    """Raise it in a ``transaction()`` block to undo the block's work and go on behind it, without an error::
+    """Raise this in a ``transaction()`` block to undo the block's work and continue after it, without an error::
 
         with conn.transaction():
             ...
             if nothing_to_do:
                 raise Rollback
 
-    ``Rollback(block)`` undoes the blocks up to and with ``block``, the object that its ``with`` gave.
+    ``Rollback(block)`` undoes the blocks up to and including ``block``, the object returned by its ``with``.
     """
 
     def __init__(self, block: TransactionState | None = None) -> None:
@@ -24,9 +24,9 @@ class Rollback(Exception):
 
 
 class TransactionState:
-    """What a block is, blocking or asynchronous."""
+    """The state of a block, blocking or asyncio."""
 
-    _entered: tuple[Session, OpenBlock] | None = None  # where the server was asked to begin it
+    _entered: tuple[Session, OpenBlock] | None = None  # set when the operation that begins it is created
 
     def __init__(self, savepoint_name: str | None, force_rollback: bool) -> None:
         if savepoint_name is not None and (not isinstance(savepoint_name, str) or not savepoint_name):
@@ -38,11 +38,11 @@ class TransactionState:
 
     @property
     def savepoint_name(self) -> str | None:
-        """The savepoint that the block is; None for a transaction of its own, and before the block was entered."""
+        """The savepoint of the block; None for a transaction of its own, and before the block was entered."""
         return None if self._block is None else self._block.savepoint
 
     def _enter(self, session: Session) -> tuple[str | None, OpenBlock]:
-        """The name to begin with, and what to begin."""
+        """Return the name of the savepoint and the block to begin."""
         if self._block is not None:
             raise InterfaceError("a transaction() block can be entered once: make a new one")
         block = OpenBlock(None)
@@ -50,29 +50,31 @@ class TransactionState:
         return self._requested_savepoint, block
 
     def _leave(self, error: BaseException | None) -> tuple[OpenBlock, bool]:
-        """What to end, and whether its work is to be kept."""
+        """Return the block to end, and whether its work is to be kept."""
         assert self._block is not None
         self._ended = True
         return self._block, error is None and not self._force_rollback
 
     def _abandon(self) -> None:
-        """If it is open still, it is undone before the connection's next statement."""
+        """Undo the block, if it is still open, before the connection's next statement."""
         if self._entered is not None:
             session, block = self._entered
             if block in session.blocks:
                 session.orphans.append(block)
 
     def __del__(self) -> None:
-        # A signal that strikes where ``with`` is about to call us leaves nobody to end the block.
+        # A signal may strike just before ``with`` calls __exit__(), so that nothing else ends the block.
         self._abandon()
 
     def _suppresses(self, error: BaseException | None) -> bool:
-        """Whether the error ends with the block."""
+        """Return whether the block suppresses the error."""
         return isinstance(error, Rollback) and error.block in (None, self)
 
     def _keeps_own_error(self, error: BaseException | None, lost: bool) -> bool:
-        """Whether the block's own exception says more than the one that ending the block has raised: the connection
-        was lost then, so the server undoes the work, which was to be undone."""
+        """Return whether the block's own exception is raised instead of the one raised by ending the block.
+
+        It is if the connection was lost: the server then undoes the work, which was to be undone.
+        """
         return lost and error is not None and not self._suppresses(error)
 
     def __repr__(self) -> str:

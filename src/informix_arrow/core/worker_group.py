@@ -1,7 +1,7 @@
-"""Several connections at work on one thing: who is still there, whether they are to stop, and why.
+"""A group of workers with a connection each: how many still run, whether they are to stop, and why.
 
-As with a pool, every method is an instant: nothing waits and nothing is sent here, and threads and tasks are served
-alike. Whoever has to wait leaves a signal, which any change gives.
+As in a pool, methods return at once: they neither wait nor send, and serve threads and tasks alike. A caller
+that has to wait leaves a signal, which is set by any change.
 """
 
 from __future__ import annotations
@@ -11,34 +11,35 @@ from typing import Protocol
 
 from ..wire.errors import Error
 
-#: Seconds after which who waits looks for himself: a finalizer and a signal handler may take no lock to give a signal.
+#: Seconds after which a waiting caller checks on its own: finalizers and signal handlers may not lock, so they set
+#: no signal.
 POLL_SECONDS = 0.2
 
 
 class WorkStopped(Exception):
-    """To one of the crew: nobody wants its work any more."""
+    """Raised in a worker whose work is no longer wanted."""
 
 
 class SignalProtocol(Protocol):
-    """What wakes somebody."""
+    """A signal that wakes a waiting caller."""
 
     def set(self) -> None: ...
 
 
 class WorkerGroup:
-    """The workers, one with each connection. Under :attr:`lock` the books of what they work on are kept, too."""
+    """The workers, one for each connection. :attr:`lock` also protects the state of what they work on."""
 
     def __init__(self, workers: int) -> None:
         self.lock = threading.Lock()
-        self.workers = workers  # still there
-        self.connecting = 0  # of these
+        self.workers = workers  # still running
+        self.connecting = 0  # of these, now connecting
         self.failure: BaseException | None = None
         self.stopped = False  # set without the lock by finalizers and signal handlers
         self.canceled = False
         self._signals: list[SignalProtocol] = []
 
     def fail(self, error: BaseException) -> None:
-        """One has failed; the first one's error counts, and the others are to stop."""
+        """Record the failure of a worker. The first error is kept, and the others are to stop."""
         with self.lock:
             if not self.stopped and self.failure is None:
                 self.failure = error
@@ -46,15 +47,16 @@ class WorkerGroup:
             self.notify_all()
 
     def stop(self) -> None:
-        """All are to stop."""
+        """Tell all workers to stop."""
         with self.lock:
             self.stopped = True
             self.notify_all()
 
     def has_active_workers(self, signal: SignalProtocol | None = None) -> bool:
-        """Whether somebody is still at work whose end is worth waiting for; the signal tells when there are fewer.
+        """Return whether a worker whose end is worth waiting for still runs; the signal is set when there are
+        fewer.
 
-        Those that connect are not: they will find out by themselves.
+        Workers that are connecting do not count: they will find out on their own.
         """
         with self.lock:
             if self.workers <= self.connecting:
@@ -64,7 +66,7 @@ class WorkerGroup:
             return True
 
     def change_connecting(self, change: int) -> None:
-        """One begins (1) or ends (-1) to connect. Raises :class:`WorkStopped` when it is not wanted any more."""
+        """Record that a worker begins (1) or ends (-1) to connect. Raises :class:`WorkStopped` if it is to stop."""
         with self.lock:
             self.connecting += change
             self.notify_all()
@@ -72,7 +74,7 @@ class WorkerGroup:
                 self.check()
 
     def worker_exited(self) -> None:
-        """One is through: nothing of it is left."""
+        """Record that a worker has ended."""
         with self.lock:
             self.workers -= 1
             self.notify_all()
@@ -80,23 +82,23 @@ class WorkerGroup:
     # ---- under the lock ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise :class:`WorkStopped` when nobody wants the work any more."""
+        """Raise :class:`WorkStopped` if the work is no longer wanted."""
         if self.stopped:
             raise WorkStopped
 
     def notify_on_change(self, signal: SignalProtocol) -> None:
-        """The next change is to give this signal."""
+        """Set this signal at the next change."""
         self._signals.append(signal)
 
     def notify_all(self) -> None:
-        """Wake whoever waits."""
+        """Wake all waiting callers."""
         signals, self._signals = self._signals, []
         for signal in signals:
             signal.set()
 
 
 def prefix_error(error: BaseException, name: str) -> BaseException:
-    """The error, whose text says which part it is about."""
+    """Return the error with the name of the part that it is about in its message."""
     if isinstance(error, Error) and error.args:
         error.args = (f"{name}: {error.args[0]}", *error.args[1:])
     return error

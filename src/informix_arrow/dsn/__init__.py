@@ -1,11 +1,10 @@
-"""Where to connect and how: keywords, the connection strings that people have, sqlhosts files and the environment
-become one set of parameters.
+"""Connection parameters from keywords, common forms of connection strings, sqlhosts files and the environment.
 
 Precedence, highest first: a keyword of :func:`informix_arrow.connect`; the connection string; the environment
-(``INFORMIXSERVER``, ``INFORMIXSQLHOSTS``, ``CLIENT_LOCALE``, ...: see :data:`ENVIRONMENT`); the entry of the
-sqlhosts file that the server's name stands for, which gives host, port and protocol where nothing else did; the
-default of :class:`Parameters`. A key that nobody knows is an error with a suggestion, never ignored. Passwords
-appear in no repr and no error text.
+(``INFORMIXSERVER``, ``INFORMIXSQLHOSTS``, ``CLIENT_LOCALE``, ...: see :data:`ENVIRONMENT`); the sqlhosts file's
+entry for the server's name, which provides host, port and protocol if nothing else did; the default of
+:class:`Parameters`. An unknown key is an error with a suggestion, never ignored. Passwords appear in no repr
+and no error text.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .parameters import (
 
 __all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "refuse_unknown", "resolve"]
 
-#: Environment variables read when the parameter is given nowhere else.
+#: Environment variables that provide a parameter if nothing else does.
 ENVIRONMENT = {
     "server": "INFORMIXSERVER",
     "client_locale": "CLIENT_LOCALE",
@@ -38,7 +37,7 @@ ENVIRONMENT = {
     "fetch_buffer_size": "FET_BUF_SIZE",
     "connect_timeout": "INFORMIXCONTIME",
 }
-#: Environment variables that the server understands: sent with the login unless ``env`` names them itself.
+#: Environment variables for the server: sent with the login unless ``env`` sets them.
 SESSION_VARIABLES = (
     "DBDATE",
     "DBCENTURY",
@@ -51,15 +50,18 @@ SESSION_VARIABLES = (
 
 _ASKED_FOR = frozenset((*ENVIRONMENT.values(), *SESSION_VARIABLES))
 _PROCESS = os.environ
-_KEPT_NAMES = _ASKED_FOR.union(map(os.fsencode, _ASKED_FOR))  # in bytes, but on Windows
-_MANY = 128  # variables: with more it takes longer to go through them than to ask for each of ours
+_KEPT_NAMES = _ASKED_FOR.union(map(os.fsencode, _ASKED_FOR))  # bytes, except on Windows
+_MANY = 128  # variables; with more, going through them takes longer than looking up each of ours
 
 _ADVICE = "write informix://user:password@host:9088/database?server=..."
 
 
 def refuse_unknown(keywords: Iterable[str], where: str, also: Iterable[str]) -> None:
-    """``InterfaceError`` for a keyword that no connection has, long before one is opened; ``also`` are those that
-    ``where`` takes itself, for the suggestion."""
+    """Raise ``InterfaceError`` for a keyword that is not a connection parameter, long before a connection is
+    opened.
+
+    ``also`` are the keywords of ``where`` itself, for the suggestion.
+    """
     for key in keywords:
         resolve_name(key, where, dict.fromkeys(also))
 
@@ -67,12 +69,12 @@ def refuse_unknown(keywords: Iterable[str], where: str, also: Iterable[str]) -> 
 def resolve(
     url: str | None = None, environ: Mapping[str, str] | None = None, /, **keywords: object
 ) -> Parameters:
-    """Make one set of parameters from a connection string, keywords, the environment and a sqlhosts file.
+    """Build one set of parameters from a connection string, keywords, the environment and a sqlhosts file.
 
     Parameters
     ----------
     url
-        One of the following, or None when keywords say everything.
+        One of the following, or None if keywords are sufficient.
 
         - ``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded, an
           IPv6 host in square brackets; also ``informix+onsoctcp://``. With TLS ``informixs://``.
@@ -88,10 +90,10 @@ def resolve(
     Raises
     ------
     InterfaceError
-        Unknown key, malformed string, missing host, value out of range, a server that the sqlhosts file does not
-        have. The text never holds the password.
+        Unknown key, malformed string, missing host, value out of range, a server that is not in the sqlhosts
+        file. The text never contains the password.
     NotSupportedError
-        A way to connect that is known but not supported: shared memory, DRDA.
+        A known but unsupported protocol: shared memory, DRDA.
     """
     env = os.environ if environ is None else environ
     if url is not None and not isinstance(url, str):
@@ -103,62 +105,64 @@ def resolve(
     for key, value in keywords.items():
         if value is not None:
             settings[key if key in CHECKS else resolve_name(key, "connect()")] = value
-    session, there = {}, _set_variables(env)
-    if there:
+    session, present = {}, _set_variables(env)
+    if present:
         for key, name in ENVIRONMENT.items():
-            if name in there and key not in settings and (text := env.get(name)):
+            if name in present and key not in settings and (text := env.get(name)):
                 settings[key] = _within_limits(text) if key == "fetch_buffer_size" else text
-        session = {name: text for name in SESSION_VARIABLES if name in there and (text := env.get(name))}
+        session = {name: text for name in SESSION_VARIABLES if name in present and (text := env.get(name))}
     return _checked_parameters(settings, session, env)
 
 
 _Latest = tuple[Mapping[str, object], Sequence[type], Parameters]
 _latest: _Latest = {}, (), Parameters("")
-"""What the last plain connection was given, but for its password, the types of that, and what it came to."""
+"""The settings of the last plain connection without its password, their types, and the resulting parameters."""
 
 _SCALAR_TYPES = frozenset((str, int, float, bool))
 
 
 def _checked_parameters(
-    given: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]
+    settings: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]
 ) -> Parameters:
-    """The parameters, checked. What was checked for the last connection, and is the same, is not checked again:
-    programs connect to one place over and over."""
+    """Return the checked parameters.
+
+    Those of the last connection, if the same, are not checked again: programs connect to one server repeatedly.
+    """
     global _latest
-    password = CHECKS["password"]("password", given.pop("password", ""))
-    kinds = tuple(map(type, given.values()))  # True is 1 to Python
-    before, kinds_before, found = _latest
-    if given == before and kinds == kinds_before and not session:
-        return found.with_password(password)
-    checked = {key: CHECKS[key](key, value) for key, value in given.items()}
+    password = CHECKS["password"]("password", settings.pop("password", ""))
+    kinds = tuple(map(type, settings.values()))  # because True == 1
+    before, kinds_before, parameters = _latest
+    if settings == before and kinds == kinds_before and not session:
+        return parameters.with_password(password)
+    checked = {key: CHECKS[key](key, value) for key, value in settings.items()}
     if session:
         checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
     normalize_tls(checked)
     if not checked.get("host"):
         return _through_sqlhosts({**checked, "password": password}, env)
-    found = Parameters.of(checked)
-    if not session and _SCALAR_TYPES.issuperset(kinds) and not found.tls:
-        _latest = given, kinds, found
-    return found.with_password(password)
+    parameters = Parameters.of(checked)
+    if not session and _SCALAR_TYPES.issuperset(kinds) and not parameters.tls:
+        _latest = settings, kinds, parameters
+    return parameters.with_password(password)
 
 
 def _set_variables(env: Mapping[str, str]) -> Collection[str]:
-    """Those of our variables that are set, and perhaps others of ours."""
-    # To go through os.environ, which decodes each name, takes 3 % of a login; in what it keeps them in, if it still
-    # does so, none is found by one call.
-    kept = getattr(env, "_data", None) if env is _PROCESS else None
-    if type(kept) is dict and _KEPT_NAMES.isdisjoint(kept):
+    """Return our environment variables that are set; may include others of ours."""
+    # Going through os.environ, which decodes each name, takes 3 % of a login. In its internal dict, if it still
+    # has one, a single call finds that none is set.
+    internal = getattr(env, "_data", None) if env is _PROCESS else None
+    if type(internal) is dict and _KEPT_NAMES.isdisjoint(internal):
         return ()
     return _ASKED_FOR.intersection(env) if len(env) < _MANY else _ASKED_FOR
 
 
 def _within_limits(text: str) -> object:
-    """An old set-up's FET_BUF_SIZE may be below our minimum: raised, for it was not meant for us."""
+    """Clamp FET_BUF_SIZE of an old environment, which may be below our minimum and was not meant for us."""
     return min(max(int(text), MIN_FETCH_BUFFER), MAX_FETCH_BUFFER) if text.isdecimal() else text
 
 
 def _reader(url: str) -> Callable[[str], Mapping[str, object]]:
-    """Who reads this form of connection string."""
+    """Return the parser for this form of connection string."""
     scheme = url.partition(":")[0].lower()
     if scheme == "jdbc":
         return jdbc.parse
@@ -170,7 +174,7 @@ def _reader(url: str) -> Callable[[str], Mapping[str, object]]:
 
 
 def _name_at_server(text: str) -> Mapping[str, object]:
-    """``database@server`` of ESQL programs, or either half."""
+    """Parse ``database@server`` of ESQL programs, or either half."""
     database, at, server = text.strip().partition("@")
     if (
         not text.strip()
@@ -182,7 +186,7 @@ def _name_at_server(text: str) -> Mapping[str, object]:
 
 
 def _through_sqlhosts(checked: dict[str, object], env: Mapping[str, str]) -> Parameters:
-    """Host and port from the sqlhosts file's entry for the server, all members of a group in their order."""
+    """Set host and port from the sqlhosts file's entry for the server, or all members of a group in their order."""
     server = str(checked.get("server", ""))
     path = str(checked.get("sqlhosts") or sqlhosts.default_path(env))
     if not server or not path:
@@ -191,10 +195,10 @@ def _through_sqlhosts(checked: dict[str, object], env: Mapping[str, str]) -> Par
             f"{missing}: pass host=..., or server=... with INFORMIXSQLHOSTS or INFORMIXDIR set; or {_ADVICE}"
         )
     endpoints = sqlhosts.read(Path(path), server)
-    if "tls" in checked:  # said elsewhere: that counts
+    if "tls" in checked:  # set elsewhere, with precedence
         endpoints = [replace(each, tls=bool(checked["tls"])) for each in endpoints]
     first = endpoints[0]
     checked.update(host=first.host, server=first.server, tls=first.tls)
     checked.setdefault("port", first.port)
-    found = Parameters(**checked)  # type: ignore[arg-type]
-    return replace(found, endpoints=tuple(endpoints)) if len(endpoints) > 1 else found
+    parameters = Parameters(**checked)  # type: ignore[arg-type]
+    return replace(parameters, endpoints=tuple(endpoints)) if len(endpoints) > 1 else parameters

@@ -1,4 +1,4 @@
-"""JDBC URLs of Informix and of GBase 8s.
+"""Parse JDBC URLs of Informix and of GBase 8s.
 
 ``jdbc:informix-sqli://host:port/database:INFORMIXSERVER=name;user=u;password=p``: a colon before the first
 property, semicolons between them. Database, port and all properties may be missing; a port may be a service's name.
@@ -22,7 +22,7 @@ _BARE = re.compile(r"(?:/(?P<database>[^:;/]*))?(?::?(?P<properties>.*))?", re.D
 
 
 def parse(url: str) -> Mapping[str, object]:
-    """The parameters of a JDBC URL. Errors name the part that is wrong, but never quote the URL."""
+    """Return the parameters of a JDBC URL. Errors name the part that is wrong, but never quote the URL."""
     scheme = next((known for known in _SCHEMES if url.lower().startswith(known)), None)
     if scheme is None:
         raise InterfaceError(
@@ -41,13 +41,13 @@ def parse(url: str) -> Mapping[str, object]:
 
 
 def _properties(text: str) -> list[tuple[str, str]]:
-    """``NAME=value;NAME=value;``. A value ends at the next semicolon: these URLs have no quoting."""
-    found = []
+    """Split ``NAME=value;NAME=value;``. A value ends at the next semicolon: these URLs have no quoting."""
+    properties = []
     for number, item in enumerate(text.split(";"), 1):
         if not item.strip():
             continue
         key, equals, value = item.partition("=")
-        if not equals or not _NAME.fullmatch(key):  # else a password would be quoted as an unknown name
+        if not equals or not _NAME.fullmatch(key):  # an error could quote a password as an unknown name
             raise InterfaceError(f"property {number} of the JDBC URL is not NAME=value (text withheld)")
-        found.append((key, value))
-    return found
+        properties.append((key, value))
+    return properties

@@ -11,7 +11,7 @@ from ..wire.assignment import Inexact
 
 
 class FurtherKeywords(TypedDict, total=False):
-    """Those that are not in the signature of ``connect()``."""
+    """The keywords that are not in the signature of ``connect()``."""
 
     tls_ca_password: str | None
     tls_key_password: str | None
@@ -20,7 +20,7 @@ class FurtherKeywords(TypedDict, total=False):
 
 
 class ConnectKeywords(FurtherKeywords, total=False):
-    """All of them; None means "not given". What each is stands with :func:`informix_arrow.connect`."""
+    """All keywords; None means "not given". See :func:`informix_arrow.connect`."""
 
     host: str | None
     port: int | str | None

@@ -1,7 +1,8 @@
-"""ODBC and IfxPy connection strings: ``SERVER=ids0;DATABASE=db1;HOST=127.0.0.1;SERVICE=9088;UID=u;PWD=p``.
+"""Parse ODBC and IfxPy connection strings:
+``SERVER=ids0;DATABASE=db1;HOST=127.0.0.1;SERVICE=9088;UID=u;PWD=p``.
 
-A value in braces may hold anything, ``}}`` standing for one closing brace. ``DRIVER`` is of no interest here; ``DSN``
-would need an odbc.ini and is refused.
+A value in braces may contain anything, with ``}}`` for a closing brace. ``DRIVER`` is ignored; ``DSN`` would
+need an odbc.ini and is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _PAIR = re.compile(r"\s*([^=;{}]+?)\s*=\s*(\{(?:[^}]|\}\})*\}|[^;]*)\s*(?:;|\Z)"
 
 
 def parse(text: str) -> Mapping[str, object]:
-    """The parameters of an ODBC string; errors never quote it, for it may hold a password."""
+    """Return the parameters of an ODBC string. Errors never quote it, because it may contain a password."""
     pairs: list[tuple[str, str]] = []
     at = 0
     while text[at:].strip(" ;"):

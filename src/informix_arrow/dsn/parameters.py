@@ -1,4 +1,4 @@
-"""The parameters of a connection: their names, what may stand for them, and what they may be."""
+"""The parameters of a connection: names, aliases and allowed values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIN_FETCH_BUFFER = 4096
 MAX_FETCH_BUFFER = (1 << 31) - 1
 
 
-#: Values of ``isolation`` and what SET ISOLATION TO calls them.
+#: Values of ``isolation`` and their names in SET ISOLATION TO.
 ISOLATIONS = {
     "dirty": "DIRTY READ",
     "committed": "COMMITTED READ",
@@ -28,13 +28,13 @@ ISOLATIONS = {
 }
 
 
-#: What answers a PAM login: ``(prompt, echo) -> answer``; echo False where the answer should not be seen.
+#: Answers a PAM login: ``(prompt, echo) -> answer``; echo is False if the answer must not be visible.
 Pam = Callable[[str, bool], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One listener: where it is, what the server behind it is called, and whether it speaks TLS."""
+    """One listener: its address, its server's name, and whether it uses TLS."""
 
     host: str
     port: int
@@ -42,7 +42,7 @@ class Endpoint:
     tls: bool = False
 
 
-# Without slots: all fields are set at once in the instance's dictionary, which each login is glad of.
+# Without slots: all fields are set at once in the instance's dictionary, which speeds up each login.
 @dataclass(frozen=True)
 class Parameters:
     """Everything that :func:`informix_arrow.connect` needs, checked and with defaults filled in."""
@@ -55,35 +55,35 @@ class Parameters:
     server: str = ""  # DBSERVERNAME or an alias; some servers take none
     autocommit: bool = False
     connect_timeout: float | None = 15.0  # seconds for TCP, then for the login's answer; None = no limit
-    read_timeout: float | None = None  # seconds of silence while an answer is awaited; None = wait for ever
+    read_timeout: float | None = None  # seconds of silence while a reply is awaited; None = wait for ever
     fetch_buffer_size: int = 1 << 20  # bytes of tuples in one fetch reply, 4096..2147483647
     max_reply_bytes: int = (
         256 << 20
     )  # of one reply beyond batches and contents of large objects, 1 MiB..1 GiB
     client_locale: str = "en_US.utf8"  # CLIENT_LOCALE of the first login
     db_locale: str = ""  # DB_LOCALE; "" = ask the database
-    isolation: str = ""  # one of ISOLATIONS; "" = as the server does by default
+    isolation: str = ""  # one of ISOLATIONS; "" = the server's default
     lock_wait: int | None = (
         None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
     )
     statement_cache_size: int = 64  # prepared statements kept for their next execution; 0 = none
     lob_window_bytes: int = (
         4 << 20
-    )  # of large objects asked for or sent ahead of their answers, to 256 MiB; 0 = each step waits for its answer
+    )  # of large objects requested or sent ahead of their replies, to 256 MiB; 0 = each step waits for its reply
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
-    encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
-    inexact: Inexact = "error"  # digits that a column has no room for: "error", "round" or "truncate"
+    encoding_errors: str = "strict"  # bytes that are not valid text: "strict", "replace" or "binary"
+    inexact: Inexact = "error"  # digits that a column cannot hold: "error", "round" or "truncate"
     log_parameters: bool = False  # observers and logs see values: parameters, and literals in statements
-    trace: str = ""  # file that the wire dialogue is added to; "" = none
+    trace: str = ""  # file to which the wire messages are appended; "" = none
     application: str = "informix-arrow"  # shown by onstat -g ses
     env: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({})
     )  # session variables, sent at login
-    sqlhosts: str = ""  # path of the file that server names are looked up in; "" = as the environment says
+    sqlhosts: str = ""  # path of the file for looking up server names; "" = from the environment
     endpoints: tuple[
         Endpoint, ...
     ] = ()  # the members of a server group in the order to try; () = host and port
-    login_timeout: float | None = 30.0  # seconds for everything until the session stands; None = no limit
+    login_timeout: float | None = 30.0  # seconds to open the session in total; None = no limit
     login_ahead: bool = (
         True  # to a server known from an earlier login: negotiate and open the database in one flight
     )
@@ -104,22 +104,24 @@ class Parameters:
 
     @classmethod
     def of(cls, checked: Mapping[str, Any]) -> Parameters:
-        """With these values, ``host`` among them, and defaults: as by ``Parameters(**checked)``, in a tenth of the
-        time. Names that are no fields are not refused."""
-        made = object.__new__(cls)
-        made.__dict__.update(_DEFAULTS)
-        made.__dict__.update(checked)
-        return made
+        """Return parameters with these values, ``host`` among them, and defaults, as ``Parameters(**checked)``.
+
+        It takes a tenth of the time. Unknown names are not refused.
+        """
+        parameters = object.__new__(cls)
+        parameters.__dict__.update(_DEFAULTS)
+        parameters.__dict__.update(checked)
+        return parameters
 
     def with_password(self, password: str) -> Parameters:
-        """The same with another ``password``: what dataclasses.replace() would take ten times as long for."""
-        made = object.__new__(Parameters)
-        object.__setattr__(made, "__dict__", {**self.__dict__, "password": password})
-        return made
+        """Return the same parameters with another ``password``; dataclasses.replace() would take ten times as long."""
+        copy = object.__new__(Parameters)
+        object.__setattr__(copy, "__dict__", {**self.__dict__, "password": password})
+        return copy
 
     @property
     def delimident(self) -> bool:
-        """Whether double quotes stand around names in the session's statements, not around text."""
+        """True if double quotes enclose names in the session's statements, not strings."""
         return self.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
 
 
@@ -128,7 +130,7 @@ _KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
 _KNOWN_KEYS = frozenset(_KEYS)
 _TLS = tuple(key for key in _KEYS if key.startswith("tls_"))
 _ABOUT_TLS = frozenset(_TLS)
-#: Names that people bring along from other drivers (lower case) and ours.
+#: Names in other drivers (lower case) and ours.
 _ALIASES = {
     "hostname": "host",
     "service": "port",
@@ -147,14 +149,14 @@ _ALIASES = {
 
 
 def is_parameter(key: str) -> bool:
-    """Whether a key of any case is a parameter or another name of one."""
+    """Return whether a key, in any case, is a parameter or an alias of one."""
     return key.lower() in _ALIASES or key.lower() in _KEYS
 
 
 def resolve_name(key: str, where: str, also: Mapping[str, object] = MappingProxyType({})) -> str:
-    """The parameter that ``key`` means; ``InterfaceError`` with a suggestion for one that nobody knows.
+    """Return the parameter that ``key`` means. Raises ``InterfaceError`` with a suggestion for an unknown one.
 
-    ``also`` holds what is known besides in the form of connection string at hand, for the suggestion.
+    ``also`` holds other known keys of this form of connection string, for the suggestion.
     """
     if key in _KNOWN_KEYS:
         return key
@@ -222,7 +224,7 @@ def _integer(low: int, high: int) -> Callable[[str, object], int]:
 
 
 def _seconds(key: str, value: object) -> float | None:
-    given = value
+    original = value
     if isinstance(value, str):
         if value.lower() in ("", "none"):
             return None
@@ -232,7 +234,7 @@ def _seconds(key: str, value: object) -> float | None:
             value = -1
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise InterfaceError(
-            f"{key} must be a positive number of seconds (leave it out for no limit), got {given!r}"
+            f"{key} must be a positive number of seconds (leave it out for no limit), got {original!r}"
         )
     return float(value)
 
@@ -244,12 +246,12 @@ def _keepalive(key: str, value: object) -> bool | float:
         except InterfaceError:
             if isinstance(value, bool):
                 raise
-    found = _seconds(key, value)
-    if found is not None and found >= 1 << 31:
+    seconds = _seconds(key, value)
+    if seconds is not None and seconds >= 1 << 31:
         raise InterfaceError(
             f"{key} must be true, false or a number of seconds below {1 << 31}, got {value!r}"
         )
-    return found if found is not None else True
+    return seconds if seconds is not None else True
 
 
 def _pam(key: str, value: object) -> Pam:
@@ -284,19 +286,23 @@ def _pairs(key: str, value: object) -> Mapping[str, str]:
     )
 
 
-def normalize_tls(given: dict[str, Any]) -> None:
-    """Whoever says how TLS shall be wants it: sets ``tls``; ``InterfaceError`` for what contradicts itself."""
-    if _ABOUT_TLS.isdisjoint(given):
+def normalize_tls(settings: dict[str, Any]) -> None:
+    """Set ``tls`` if another TLS parameter is given. Raises ``InterfaceError`` for contradictory ones."""
+    if _ABOUT_TLS.isdisjoint(settings):
         return
-    said = [key for key in _TLS if given.get(key) not in (None, "")]
-    if said and given.setdefault("tls", True) is False:
-        raise InterfaceError(f"{said[0]} is given, but tls=False (or a plain protocol) as well")
-    if given.get("tls_context") is not None and len(said) > 1 and said != ["tls_context", "tls_hostname"]:
-        other = next(key for key in said if key not in ("tls_context", "tls_hostname"))
+    tls_keys = [key for key in _TLS if settings.get(key) not in (None, "")]
+    if tls_keys and settings.setdefault("tls", True) is False:
+        raise InterfaceError(f"{tls_keys[0]} is given, but tls=False (or a plain protocol) as well")
+    if (
+        settings.get("tls_context") is not None
+        and len(tls_keys) > 1
+        and tls_keys != ["tls_context", "tls_hostname"]
+    ):
+        other = next(key for key in tls_keys if key not in ("tls_context", "tls_hostname"))
         raise InterfaceError(f"tls_context says it all: {other} must be set in it, not beside it")
-    if given.get("tls_key") and not given.get("tls_cert"):
+    if settings.get("tls_key") and not settings.get("tls_cert"):
         raise InterfaceError("tls_key is given, but no tls_cert")
-    if given.get("tls_cert") and given.get("tls_pkcs12"):
+    if settings.get("tls_cert") and settings.get("tls_pkcs12"):
         raise InterfaceError("tls_cert and tls_pkcs12 are two forms of one thing: give one of them")
 
 
@@ -343,19 +349,22 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "tls_verify": _flag,
     "tls_hostname": _text,
 }
-"""How the value of each parameter is checked; each raises ``InterfaceError``."""
+"""The check of each parameter's value; each raises ``InterfaceError``."""
 
 
 def check_value(key: str, value: object, name: str = "") -> Any:
-    """The value that a program gives for a parameter, which is called ``name`` there: a number is no text, as it is in
-    a connection string. ``InterfaceError`` names what is allowed."""
+    """Return the checked value that a program passes for a parameter, called ``name`` there.
+
+    A str is not accepted as a number, as it is in a connection string. ``InterfaceError`` names what is
+    allowed.
+    """
     if isinstance(value, str) and CHECKS[key] in _OF_NUMBERS:
         value = _NotANumber(value)
     return CHECKS[key](name or key, value)
 
 
 class _NotANumber:
-    """A text where there may be none."""
+    """A str where a number is required."""
 
     def __init__(self, text: str) -> None:
         self._text = text

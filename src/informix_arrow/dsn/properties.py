@@ -1,8 +1,8 @@
-"""The property names of Informix's own drivers, as JDBC URLs and ODBC strings carry them.
+"""The property names of Informix's own drivers in JDBC URLs and ODBC strings.
 
-Every name that those drivers know is one of four things here: a parameter of ours, a variable of the session that
-the server understands, a setting of that driver without a meaning here, or something that is refused by name
-because leaving it out would change what the user gets.
+Every name that those drivers know is one of four things here: a parameter of ours, a session variable for the
+server, a setting of that driver without a meaning here, or a property that is refused by name because ignoring
+it would change what the user gets.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ PARAMETERS = {
     "sqlh_file": "sqlhosts",
     "informixsqlhosts": "sqlhosts",
 }
-#: Time limits that JDBC counts in milliseconds.
+#: Time limits that JDBC gives in milliseconds.
 MILLISECONDS = {"logintimeout": "connect_timeout", "ifx_soc_timeout": "read_timeout"}
-#: Variables of the session: sent with the login under their own name.
+#: Session variables: sent with the login under their own name.
 SESSION = frozenset(
     {
         "dbansiwarn", "dbcentury", "dbdate", "dbmoney", "dbspacetemp", "dbtime", "delimident", "gl_date",
@@ -58,7 +58,7 @@ SESSION = frozenset(
         "psort_dbtemp", "psort_nprocs", "stmt_cache", "stmt_cache_debug", "usev5server",
     }
 )  # fmt: skip
-#: Settings of the other driver itself: how it buffers, pools, logs or batches. Nothing here depends on them.
+#: Settings of the other driver itself: buffering, pooling, logging, batching. They have no effect here.
 IGNORED = frozenset(
     {
         "appendisam", "bigfet_buf_size", "driver", "enable_cache_type", "enable_hdrswitch", "ifx_autofree",
@@ -69,14 +69,14 @@ IGNORED = frozenset(
         "tracefile", "protocoltrace", "protocoltracefile", "usedtenv", "ifx_trimtrailingspaces",
     }
 )  # fmt: skip
-#: Properties whose effect would be missed, with what to do instead.
+#: Properties that cannot be ignored, with advice.
 REFUSED = {
     "newlocale": ": pass encoding=... for text that is not in the code set that the database names",
     "security": "",
     "trusted_context": "",
     "trustedcontext": "",
 }
-#: JDBC's names for TLS, with and without underlines, and what they are here.
+#: JDBC's names for TLS, with and without underscores, and ours.
 TLS = {
     "ssltruststore": "tls_ca",
     "ssltruststorepassword": "tls_ca_password",
@@ -87,10 +87,10 @@ _YES, _NO = ("true", "1", "y", "yes", "on"), ("false", "0", "n", "no", "off", ""
 
 
 def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, object]:
-    """Our parameters for the properties of a connection string called ``where`` in errors.
+    """Return our parameters for the properties of a connection string called ``where`` in errors.
 
-    Raises ``InterfaceError`` for a property that nobody knows or that is given twice, ``NotSupportedError`` for one
-    whose effect is not to be had here.
+    Raises ``InterfaceError`` for a property that is unknown or given twice, and ``NotSupportedError`` for one
+    whose effect is not supported.
     """
     parameters: dict[str, object] = {}
     session: dict[str, str] = {}
@@ -106,14 +106,14 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
         elif name in ("protocol", "pro"):
             _put_tls(parameters, is_tls(value), where)
         elif name.replace("_", "") in TLS:
-            # A store's password alone, or a store without TLS, means nothing.
+            # A store's password alone, or a store without TLS, has no effect.
             _put(stores, TLS[name.replace("_", "")], value, where)
         elif name.replace("_", "") == "sslconnection":
             if value.strip().lower() not in (*_YES, *_NO):
                 raise InterfaceError(f"{key} must be true or false")
             _put_tls(parameters, value.strip().lower() in _YES, where)
         elif name == "newcodeset":
-            # "gb18030,8859-1,819": the code set that the bytes really are in, and what the label says.
+            # "gb18030,8859-1,819": the actual code set of the bytes, and the declared ones.
             _put(parameters, "encoding", value.partition(",")[0], where)
         elif name == "ifx_isolation_level":
             _put(parameters, "isolation", _isolation(key, value), where)
@@ -135,20 +135,20 @@ def _seconds(key: str, value: str) -> str:
 
 
 def _isolation(key: str, value: str) -> str:
-    """The numbers of IFX_ISOLATION_LEVEL; a U behind them ("retain update locks") is refused."""
+    """Return the level of a number of IFX_ISOLATION_LEVEL; the suffix U ("retain update locks") is refused."""
     levels = {"1": "dirty", "2": "committed", "4": "repeatable", "5": "last committed", "8": "repeatable"}
     if value.strip() not in levels:
         raise NotSupportedError(f"{key}={value} is not supported; known are {', '.join(levels)}")
     return levels[value.strip()]
 
 
-def _put(found: dict[str, object], name: str, value: str, where: str) -> None:
-    if name in found:
+def _put(parameters: dict[str, object], name: str, value: str, where: str) -> None:
+    if name in parameters:
         raise InterfaceError(f"{where} gives {name!r} twice")
     if value or name == "password":
-        found[name] = value
+        parameters[name] = value
 
 
-def _put_tls(found: dict[str, object], tls: bool, where: str) -> None:
-    if found.setdefault("tls", tls) is not tls:
+def _put_tls(parameters: dict[str, object], tls: bool, where: str) -> None:
+    if parameters.setdefault("tls", tls) is not tls:
         raise InterfaceError(f"{where} asks for TLS and for none")

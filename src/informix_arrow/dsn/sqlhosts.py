@@ -1,7 +1,7 @@
-"""sqlhosts files: server names and groups of them to addresses.
+"""sqlhosts files: addresses of servers and groups of servers by name.
 
-A line is ``dbservername nettype host service [options]``; a group is ``name group - - i=N,c=1`` and its members say
-``g=name`` among their options. The first line with a name counts. ``#`` begins a comment.
+A line is ``dbservername nettype host service [options]``; a group is ``name group - - i=N,c=1`` and its members
+have ``g=name`` among their options. The first line with a name counts. ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class SqlhostsEntry:
 
 
 def default_path(environ: Mapping[str, str]) -> str:
-    """``$INFORMIXSQLHOSTS``, else ``$INFORMIXDIR/etc/sqlhosts``; "" when neither is set."""
+    """Return ``$INFORMIXSQLHOSTS``, else ``$INFORMIXDIR/etc/sqlhosts``; "" if neither is set."""
     if environ.get("INFORMIXSQLHOSTS"):
         return environ["INFORMIXSQLHOSTS"]
     return f"{environ['INFORMIXDIR']}/etc/sqlhosts" if environ.get("INFORMIXDIR") else ""
 
 
 def read(path: Path, server: str) -> list[Endpoint]:
-    """The addresses of ``server`` in the order to try them: one, or the members of a group.
+    """Return the addresses of ``server`` in the order to try them: one, or the members of a group.
 
-    A group with ``c=1`` starts at a random member and goes on in the file's order, so that clients spread.
+    A group with ``c=1`` starts at a random member and continues in the file's order, to distribute clients.
 
     Raises
     ------
@@ -55,23 +55,23 @@ def read(path: Path, server: str) -> list[Endpoint]:
     except OSError as error:
         raise InterfaceError(f"the sqlhosts file {path} cannot be read: {error.strerror}") from None
     entries = parse(text, str(path))
-    found = next((entry for entry in entries if entry.name == server), None)
-    if found is None:
+    server_entry = next((entry for entry in entries if entry.name == server), None)
+    if server_entry is None:
         names = ", ".join(dict.fromkeys(entry.name for entry in entries)) or "nothing"
         raise InterfaceError(f"no server {server!r} in {path}, which has {names}")
-    if found.nettype != "group":
-        return [_endpoint(found, path)]
+    if server_entry.nettype != "group":
+        return [_endpoint(server_entry, path)]
     members = [entry for entry in entries if entry.options.get("g") == server and entry.nettype != "group"]
     if not members:
         raise InterfaceError(f"the group {server!r} of {path} has no members (g={server})")
-    if found.options.get("c") == "1":
+    if server_entry.options.get("c") == "1":
         first = random.randrange(len(members))
         members = members[first:] + members[:first]
     return [_endpoint(entry, path) for entry in members]
 
 
 def parse(text: str, path: str = "sqlhosts") -> list[SqlhostsEntry]:
-    """All lines of a file. ``InterfaceError`` naming the line that is none."""
+    """Return all lines of a file. Raises ``InterfaceError`` for a malformed line."""
     entries = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
@@ -91,7 +91,7 @@ def parse(text: str, path: str = "sqlhosts") -> list[SqlhostsEntry]:
 
 
 def is_tls(nettype: str) -> bool:
-    """Whether a nettype such as ``onsocssl`` is TLS. ``NotSupportedError`` for one that is not TCP at all."""
+    """Return whether a nettype such as ``onsocssl`` is TLS. Raises ``NotSupportedError`` for one that is not TCP."""
     family, transport = nettype.lower()[:2], nettype.lower()[2:]
     if family in ("on", "ol") and transport in (*_TCP, *_TLS):
         return transport in _TLS

@@ -1,4 +1,4 @@
-"""``informix://`` and ``informixs://`` URLs."""
+"""Parse ``informix://`` and ``informixs://`` URLs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNENCRYPTED_SCHEMES = ("informix", "informix+onsoctcp", "informix+ontlitcp")
 
 
 def parse(url: str) -> Mapping[str, object]:
-    """``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded."""
+    """Parse ``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in (*_UNENCRYPTED_SCHEMES, *_TLS):
         raise InterfaceError(
@@ -28,7 +28,7 @@ def parse(url: str) -> Mapping[str, object]:
             "and ':' inside a user, a password or a database name percent-encoded"
         )
     host, port = parts.hostname, parts.port
-    # urlsplit lower-cases the host; fine for names and addresses alike.
+    # urlsplit converts the host to lower case, which is fine for names and addresses.
     parameters: dict[str, object] = {"tls": True} if scheme.lower() in _TLS else {}
     if host:
         parameters["host"] = unquote(host)
@@ -56,15 +56,15 @@ def parse(url: str) -> Mapping[str, object]:
 
 
 def _split(url: str) -> SplitResult | None:
-    """The URL's parts, None when it is malformed.
+    """Return the URL's parts, or None if it is malformed.
 
-    Raised is nothing: urlsplit quotes what it dislikes, which may be the password, and an exception keeps the
-    one that it was raised in. For the same reason a bare ``@`` behind the host is refused: what stands before
-    it is most likely the end of a password that holds a ``/`` or a ``?``, and would be shown as the name of a
-    database or a key.
+    It does not raise, because urlsplit quotes what it rejects, which may be the password, and an exception
+    keeps the one during which it was raised. For the same reason a bare ``@`` after the host is refused: the
+    text before it is most likely the end of a password that contains a ``/`` or a ``?``, and would be shown as
+    the name of a database or a key.
     """
     if any(character < " " for character in url):
-        return None  # urlsplit would drop some of them in silence
+        return None  # urlsplit would silently drop some of them
     try:
         parts = urlsplit(url)
         _ = parts.hostname, parts.port

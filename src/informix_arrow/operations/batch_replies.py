@@ -1,9 +1,9 @@
-"""Replies to many executions of one statement, read at the pace of a load.
+"""Read the replies to many executions of one statement at the speed of a load.
 
-A row that went in is answered by the same few messages every time, ``[INSERTDONE] DONE [COST] [XACTSTAT] EOT``
-(SQLI section 7.4), so the first such reply is parsed and becomes the pattern for the next ones: replies equal
-to it are compared as whole blocks of bytes, those that differ only in numbers (serials, row ids) are unpacked
-by a layout made from it. Whatever is anything else, an error or a warning, is parsed message by message.
+A successful row has the same few messages as its reply every time, ``[INSERTDONE] DONE [COST] [XACTSTAT] EOT``
+(SQLI section 7.4). So the first such reply is parsed and becomes the pattern for the next ones. Replies equal
+to it are compared as whole blocks of bytes; those that differ only in numbers (serials, row ids) are unpacked
+by a layout derived from it. Anything else, an error or a warning, is parsed message by message.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _BLOCK = 64  # replies compared at once
 
 @dataclass(slots=True)
 class ManyOutcome:
-    """What the executions did whose replies were read."""
+    """The outcome of the executions whose replies were read."""
 
     executed: int = 0  # rows answered, failed ones included
     rows: int = 0  # rows inserted, updated or deleted, summed over the executions that succeeded
-    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
+    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT generated; 0 = none
     truncated_rows: list[int] = field(
         default_factory=list
-    )  # numbers of the rows of which text was cut, in order
+    )  # numbers of the rows whose text was truncated, in order
     errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is its number
-    stopped: bool = False  # at the first refused row, as was asked for
+    stopped: bool = False  # at the first refused row, as requested
 
     @property
     def interrupted(self) -> bool:
-        """Whether the server has ended one of the executions because it was asked to."""
+        """Return whether an interrupt ended one of the executions."""
         return any(error.sqlcode == INTERRUPTED for error in self.errors)
 
     def effective(self) -> int | tuple[int, ...]:
-        """The rows that were executed with success: how many, where they are the first ones, else their numbers."""
+        """Return the rows that succeeded: a count if they are the first ones, else their numbers."""
         failed = {error.row for error in self.errors}
         good = self.executed - len(failed)
         if all(number in failed for number in range(good, self.executed)):
@@ -55,14 +55,14 @@ class ManyOutcome:
         return tuple([number for number in range(self.executed) if number not in failed])
 
     def in_effect(self) -> str:
-        """What :meth:`effective` says, as a sentence."""
+        """Return a sentence that says which rows are in effect."""
         rows = self.effective()
         if isinstance(rows, tuple):
             return f"Rows {_ranges(rows)} are in effect (error.rows), all others are not."
         return f"The first {rows:,} rows are in effect, those after them are not." if rows else NO_ROW
 
     def annotate(self, error: Error) -> None:
-        """Let ``error``, which ended the call, say which rows are in effect and which ones the server refused."""
+        """Add to ``error``, which ended the call, which rows are in effect and which ones the server refused."""
         error.rows = self.effective()
         error.refused = tuple(
             [
@@ -73,7 +73,7 @@ class ManyOutcome:
         )
 
     def combined_error(self) -> Error:
-        """The one error for all refused rows: that of the first, which names the others. To be called once."""
+        """Return one error for all refused rows: that of the first, which names the others. May be called once."""
         first = self.errors[0]
         self.annotate(first)
         refused = first.refused
@@ -94,7 +94,7 @@ class ManyOutcome:
                 f"{shown}{more}."
             )
         first.args = (f"{first}\n{text}",)
-        del self.errors[0]  # it will know frames that know this: they would wait for the collector together
+        del self.errors[0]  # its traceback refers to frames that refer to this: a reference cycle
         return first
 
 
@@ -103,7 +103,7 @@ _MAX_SHOWN_ERRORS = 10  # refused rows in an error's text, and ranges of rows
 
 
 def _ranges(rows: tuple[int, ...]) -> str:
-    """``0-36, 38-40``."""
+    """Return ranges as text: ``0-36, 38-40``."""
     ends: list[list[int]] = []
     for row in rows:
         if ends and ends[-1][1] == row - 1:
@@ -115,13 +115,13 @@ def _ranges(rows: tuple[int, ...]) -> str:
 
 
 def read_reply_messages(session: Session) -> Exchange[list[object]]:
-    """The messages of the next reply, its SQ_EOT read and left out.
+    """Return the messages of the next reply, read up to its SQ_EOT, which is left out.
 
-    Nothing is taken off the buffer before all of it is there, so an interrupted wait loses nothing.
+    Nothing is removed from the buffer before the reply is complete, so an interrupted wait loses nothing.
     """
     buffer = session.buffer
     messages: list[object] = []
-    reader, parsed = Reader(buffer.data, buffer.start, buffer.end), 0  # parsed: bytes of them
+    reader, parsed = Reader(buffer.data, buffer.start, buffer.end), 0  # parsed: their bytes
     while True:
         try:
             while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
@@ -141,14 +141,14 @@ def read_reply_messages(session: Session) -> Exchange[list[object]]:
 
 
 class BatchReplyReader:
-    """Takes in the replies to the executions of one statement of type ``kind`` whose text is ``sql``."""
+    """Reads the replies to executions of one statement of type ``kind`` with the text ``sql``."""
 
     def __init__(self, session: Session, sql: str, kind: int) -> None:
         self._session, self._sql, self._kind = session, sql, kind
         self._pattern: _SuccessPattern | None = None
 
     def read(self, outcome: ManyOutcome, count: int) -> Exchange[None]:
-        """Read ``count`` replies into ``outcome``."""
+        """Read ``count`` replies and add them to ``outcome``."""
         buffer = self._session.buffer
         while count:
             passed = (
@@ -171,7 +171,7 @@ class BatchReplyReader:
             )
 
     def _parse(self, outcome: ManyOutcome) -> Exchange[int]:
-        """Read one reply the long way. Its size when it is a plain success, fit to be a pattern, else 0."""
+        """Parse one reply message by message. Returns its size if it can be a pattern, else 0."""
         session = self._session
         buffer = session.buffer
         done: m.Done | None = None
@@ -184,7 +184,7 @@ class BatchReplyReader:
                 while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
                     if isinstance(message, m.Exit):
                         raise server_exit_error()
-                    if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+                    if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
                         raise ProtocolError(
                             "the server asked for a client file in the reply to one of many executions"
                         )
@@ -220,7 +220,7 @@ class BatchReplyReader:
 
 
 class _SuccessPattern:
-    """The pattern of a reply that tells of nothing but success."""
+    """The pattern of a reply that reports only success."""
 
     def __init__(
         self, raw: bytes, layout: struct.Struct, tags: dict[int, int], places: dict[str, int]
@@ -235,7 +235,7 @@ class _SuccessPattern:
 
     @classmethod
     def from_reply(cls, raw: bytes, session: Session) -> _SuccessPattern | None:
-        """Take a successful reply apart; None for one of an unknown make."""
+        """Build a pattern from a successful reply; None for an unknown layout."""
         layout, tags, places, items = ">", {}, {}, 0
         reader = Reader(raw)
         while reader.remaining:
@@ -262,11 +262,11 @@ class _SuccessPattern:
                 assert isinstance(message, m.EndOfTurn)
                 layout += "H"
                 items += 1
-        whole = struct.Struct(layout)
-        return cls(raw, whole, tags, places) if whole.size == len(raw) and len(tags) > 1 else None
+        pattern = struct.Struct(layout)
+        return cls(raw, pattern, tags, places) if pattern.size == len(raw) and len(tags) > 1 else None
 
     def _numbers(self, values: tuple[Any, ...]) -> tuple[int, int]:
-        """Rows and serial of one reply."""
+        """Return rows and serial of one reply."""
         at = self._field_indexes["done"]
         serial = values[at + 4]
         if not serial and "serial8" in self._field_indexes:
@@ -278,7 +278,7 @@ class _SuccessPattern:
         return values[at + 2], serial
 
     def skip(self, data: bytearray, start: int, end: int, most: int, outcome: ManyOutcome) -> int:
-        """Count the plain successes at ``start``, at most ``most``, into ``outcome``; how many there were."""
+        """Count at most ``most`` successful replies at ``start`` and add them to ``outcome``. Returns their number."""
         most = min(most, (end - start) // self.size)
         passed = self._count_equal(data, start, most)
         if passed:
@@ -297,7 +297,7 @@ class _SuccessPattern:
         return passed
 
     def _count_equal(self, data: bytearray, start: int, most: int) -> int:
-        """How many replies at ``start`` equal the pattern byte by byte."""
+        """Return the number of replies at ``start`` that equal the pattern byte by byte."""
         passed, block = 0, len(self._block)
         while passed + _BLOCK <= most and data.startswith(self._block, start):
             passed += _BLOCK

@@ -1,7 +1,7 @@
-"""What a call of ``executemany`` that ends early leaves behind, and how its error tells that.
+"""Undo an ``executemany`` call that ends early, and say in its error what is in effect.
 
-In a transaction a savepoint stands before the first row: a call that is canceled, or whose time is over, is undone to
-its beginning. With autocommit every row is final when it is answered, and the error says which ones are.
+In a transaction a savepoint is set before the first row: a call that is canceled or times out is undone to its
+beginning. With autocommit every row is final once its reply has arrived, and the error says which rows are.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ CALL_SAVEPOINT, CHUNK_SAVEPOINT = "ifx_executemany", "ifx_executemany_chunk"
 
 
 class BatchSavepoint:
-    """How one call can be undone. Made when its transaction has begun, if it is to run in one."""
+    """The savepoints of one call. Created after the call's transaction has begun, if it runs in one."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        #: An ANSI database begins the transaction with the first row: all of it is the call's own.
+        #: An ANSI database begins the transaction with the first row: all of it belongs to this call.
         self._owns_transaction = (
             session.ansi and not session.autocommit and session.transaction is TransactionStatus.NONE
         )
@@ -34,38 +34,38 @@ class BatchSavepoint:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a savepoint may be set."""
+        """Return whether a savepoint may be set."""
         return self._use_savepoint
 
     @property
     def can_undo(self) -> bool:
-        """Whether the call can be undone to its beginning."""
+        """Return whether the call can be undone to its beginning."""
         return self._owns_transaction or _is_set(self._savepoint_reply)
 
     def begin(self) -> None:
-        """Let the savepoint leave in front of the first row."""
+        """Queue the savepoint in front of the first row."""
         if self._use_savepoint:
             self._savepoint_reply = send_deferred(self._session, (m.SetSavepoint(CALL_SAVEPOINT),))
 
     def begin_chunk(self) -> None:
-        """Let another savepoint leave in front of the next rows, for :meth:`undo_chunk`."""
+        """Queue another savepoint in front of the next rows, for :meth:`undo_chunk`."""
         self._chunk_reply = send_deferred(self._session, (m.SetSavepoint(CHUNK_SAVEPOINT),))
 
     def undo_chunk(self) -> Exchange[bool]:
-        """Back to where the last chunk began; False when that cannot be."""
+        """Undo the last chunk. Returns False if that is impossible."""
         if not _is_set(self._chunk_reply):
             return False
         reply = yield from request(self._session, (m.RollbackToSavepoint(CHUNK_SAVEPOINT),))
         return reply.error is None
 
     def release(self) -> None:
-        """The call is over: its savepoints are released with whatever is sent next."""
+        """Release the savepoints after the call, with the next request."""
         session = self._session
         if _is_set(self._savepoint_reply) and session.transaction is not TransactionStatus.NONE:
             queue(session, encode_group(session, (m.ReleaseSavepoint(CALL_SAVEPOINT),)))
 
     def handle_failure(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
-        """``error`` has ended the call: undo it if it was interrupted, and let the error tell what is in effect."""
+        """Undo the call if ``error`` interrupted it, and add to the error which rows are in effect."""
         session = self._session
         if not session.usable_after(error):
             if isinstance(error, ConnectionLost):
@@ -80,9 +80,9 @@ class BatchSavepoint:
             self.release()
             return
         in_effect = outcome.in_effect()
-        error.row = None  # it is no fault of the row that was at hand
+        error.row = None  # not caused by the current row
         if call is not None and call.interrupt_sent:
-            yield from absorb_late_interrupt(session)  # the urgent byte must not hit what comes now
+            yield from absorb_late_interrupt(session)  # the urgent byte must not hit the next statement
         if not self.can_undo:
             _append_to_message(error, in_effect)
         elif (yield from self._undo()):
@@ -108,14 +108,12 @@ class BatchSavepoint:
         if self._owns_transaction or self._use_savepoint:
             return "The rows were part of a transaction, which the server rolls back."
         unknown = self._session.outstanding_requests
-        told = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
-        return (
-            f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
-        )
+        answered = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
+        return f"{answered}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
 
 
 def _is_set(savepoint: DeferredReply | None) -> bool:
-    """Whether a savepoint was sent and, as far as is known, set."""
+    """Return whether a savepoint was sent and, as far as is known, set."""
     return savepoint is not None and savepoint.error is None
 
 

@@ -1,7 +1,8 @@
-"""The rows of one result as final record batches, each made by one exchange.
+"""The rows of one result as final record batches, each read by one operation.
 
-What the decoder hands over is finished here (:mod:`informix_arrow.rows.process`): large objects are read, text is
-decoded, lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
+Decoded batches are completed here (:mod:`informix_arrow.rows.postprocess`): large objects are read, text is
+decoded, lists and structs are parsed. The blocking and the asyncio result are thin wrappers of one
+:class:`Batches`.
 """
 
 from __future__ import annotations
@@ -24,42 +25,40 @@ B = TypeVar("B")
 
 
 class Batches:
-    """The batches of one server cursor, to be handed out once, in order."""
+    """The batches of one server cursor, to be read once, in order."""
 
     def __init__(self, cursor: ServerCursor) -> None:
         self.cursor = cursor
-        self.claimed = False  # somebody reads them, or nobody ever may
+        self.claimed = False  # they have a reader, or may never have one
         self.closed = False
         self._postprocessor = cursor.shape.postprocessor
-        self._row = 0  # number of the next row to be handed out
+        self._row = 0  # number of the next row to be returned
         self._decoded: pa.RecordBatch | None = None  # a batch whose large objects are being read
-        self._offset = 0  # its rows already handed out
-        self._error: Error | None = None  # of the row that comes next
-        self._failure: BaseException | None = None  # what ended the reading before its end
+        self._offset = 0  # its rows already returned
+        self._error: Error | None = None  # of the next row
+        self._failure: BaseException | None = None  # why reading ended early
         self._ended = False
         self._floating = set(
             cursor.shape.floating_columns
-        )  # columns that may have lost digits and were not told of yet
+        )  # columns that may have lost digits and were not reported yet
         self._decoder = cursor.decoder if self._floating else None
 
     def inexact_warnings(self) -> list[str]:
-        """What there is to say of floating DECIMALs that lost digits in the rows decoded so far: one text for each
-        column, once.
-        """
+        """Return one warning for each floating DECIMAL column whose decoded rows lost digits, each only once."""
         if self._decoder is None or not self._floating:
             return []
-        told = []
+        warnings = []
         for index, count, row in self._decoder.inexact():
             if index in self._floating:
                 self._floating.remove(index)
                 column = self.cursor.columns[index]
                 total = self._decoder.total_rows
-                told.append(
+                warnings.append(
                     f"column {column.name!r}, a {column.type.sql}, was read as float64, which has not all digits of "
                     f"{count:,} of the first {total:,} rows, first in row {row}: floating_decimals='string' or a "
                     "pyarrow.decimal128(p, s) reads them exactly"
                 )
-        return told
+        return warnings
 
     @property
     def schema(self) -> pa.Schema:
@@ -68,12 +67,12 @@ class Batches:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Names and Informix types of the columns, as the server described them; those left out are missing."""
+        """The columns' names and Informix types, as the server described them, without those left out."""
         cursor = self.cursor
         return tuple([cursor.columns[index] for index in cursor.plan.column_indexes])
 
     def claim(self) -> None:
-        """Claim the batches for one reader. ``InterfaceError`` when they were claimed or closed before."""
+        """Claim the batches for one reader. Raises ``InterfaceError`` if they were claimed or closed before."""
         if self.closed:
             raise InterfaceError("the result is closed")
         if self.claimed:
@@ -85,7 +84,7 @@ class Batches:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all rows were handed out, and nothing is left to be told."""
+        """Return whether all rows were returned and no error is left to be raised."""
         cursor = self.cursor
         return (
             cursor.ended
@@ -102,17 +101,19 @@ class Batches:
         )
 
     def next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
-        """The next batch; None at the end of the rows.
+        """Return the next batch; None at the end of the rows.
 
-        When a row cannot be read, the rows before it come first, and the error at the next call; the cursor is
-        closed then. Whoever runs this exchange and does not get its result has to say so (:meth:`fail`): rows are
-        missing from there on, and later calls are refused.
+        If a row cannot be read, the rows before it come first, and the error is raised by the next call. The
+        cursor is closed then. A caller that runs this operation and does not get its result must call
+        :meth:`fail`: rows are then missing, and later calls are refused.
         """
         return self._read_next(session, self._next)
 
     def next_decoded(self, session: Session) -> Exchange[pa.RecordBatch | DecodedRows | None]:
-        """:meth:`next` for whoever makes Python rows: where C makes them, as the decoder hands them over. pyarrow has
-        no part in it then, whose allocator takes 2 MiB for the few bytes of a schema.
+        """Return the next rows for a caller that makes Python rows: as the decoder returns them, if C can
+        convert them.
+
+        That avoids pyarrow, whose allocator takes 2 MiB for the few bytes of a schema.
         """
         return self._read_next(
             session, self._next if self.cursor.shape.c_schema is None else self._next_unconverted
@@ -121,7 +122,7 @@ class Batches:
     def _read_next(
         self, session: Session, make: Callable[[Session], Exchange[B | None]]
     ) -> Exchange[B | None]:
-        """What ``make`` makes of the rows that come next; None at their end."""
+        """Return the next rows, built by ``make``; None at their end."""
         if self.closed:
             raise InterfaceError("the result was closed while it was being read")
         if self._failure is not None:
@@ -139,46 +140,48 @@ class Batches:
             raise
 
     def _fetch_batch(self, session: Session) -> Exchange[DecodedBatch | None]:
-        """The next batch as the decoder hands it over; None at the end of the rows."""
-        taken = yield from next_batch(session, self.cursor)
-        if taken is None:
+        """Return the next batch as the decoder returns it; None at the end of the rows."""
+        decoded = yield from next_batch(session, self.cursor)
+        if decoded is None:
             self._ended = True
         else:
-            report_rows(session, taken[1])
-        return taken
+            report_rows(session, decoded[1])
+        return decoded
 
     def _next_unconverted(self, session: Session) -> Exchange[DecodedRows | None]:
-        taken = yield from self._fetch_batch(session)
-        return None if taken is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *taken)
+        decoded = yield from self._fetch_batch(session)
+        return None if decoded is None else DecodedRows(self.schema, self.cursor.shape.c_schema, *decoded)
 
     def _next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
         if self._error is not None:
             raise self._error
         if self._decoded is not None:
             return (yield from self._with_objects(session, self._decoded))
-        taken = yield from self._fetch_batch(session)
-        if taken is None:
+        decoded = yield from self._fetch_batch(session)
+        if decoded is None:
             return None
         finisher = self._postprocessor
         if finisher.is_identity:
-            self._row += taken[1]
-            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), taken[0])
-        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded_schema.__arrow_c_schema__(), taken[0])
+            self._row += decoded[1]
+            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), decoded[0])
+        batch = pa.RecordBatch._import_from_c_capsule(
+            finisher.decoded_schema.__arrow_c_schema__(), decoded[0]
+        )
         if self.cursor.objects is not None:
             self._offset = 0
             return (yield from self._with_objects(session, batch))
         return self._finish_batch(session, batch, {})
 
     def fail(self, error: BaseException) -> None:
-        """The reader did not get what :meth:`next` made: the rows after it must not pass for the rest."""
+        """Record that the reader did not get the result of :meth:`next`, so that rows are missing."""
         self._failure = self._failure or error
 
     def close(self, session: Session) -> Exchange[None]:
-        """Drop what was not handed out and release the statement."""
+        """Drop the remaining rows and release the statement."""
         return self.cursor.close(session)
 
     def abandon(self, session: Session) -> None:
-        """Leave the cursor to the connection, which releases it before its next exchange.
+        """Leave the cursor to the connection, which releases it before its next operation.
 
         For finalizers, which run at any moment and in any thread: nothing is sent here and no lock is taken.
         """
@@ -186,7 +189,7 @@ class Batches:
             session.orphans.append(self.cursor)
 
     def _with_objects(self, session: Session, batch: pa.RecordBatch) -> Exchange[pa.RecordBatch]:
-        """Read large objects of a decoded batch: as many rows as fit into a batch of their own."""
+        """Read the large objects of a decoded batch: as many rows as fit into a batch of their own."""
         objects = self.cursor.objects
         assert objects is not None
         self._decoded = batch
@@ -204,7 +207,7 @@ class Batches:
     def _finish_batch(
         self, session: Session, batch: pa.RecordBatch, contents: Mapping[int, Content]
     ) -> pa.RecordBatch:
-        """Make the final batch. When a value of it is no text, it ends before that row."""
+        """Make the final batch. It ends before the first row with a value that is not valid text."""
         first = self._row
         try:
             while True:
@@ -217,7 +220,7 @@ class Batches:
                     batch = batch.slice(0, (error.row or first) - first)
                     if not batch.num_rows:
                         raise
-        except BaseException as error:  # nothing is under way on the wire
+        except BaseException as error:  # no request is in flight
             session.caller_error = error
             raise
         self._row += done.num_rows

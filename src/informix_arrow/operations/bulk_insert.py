@@ -1,19 +1,19 @@
-"""Loading rows: an insert cursor fed by SQ_PUT, or pipelined executions (SQLI section 11, JDBC section 8).
+"""Load rows by an insert cursor fed with SQ_PUT, or by pipelined executions (SQLI section 11, JDBC section 8).
 
-Both ways send *groups* of encoded rows and keep a few of them on their way, so that the server always finds
-work and memory holds one window, whatever the size of the load. While a group is sent, replies are taken in:
-neither side can end up waiting for the other to read.
+Both methods send *groups* of encoded rows and keep a few of them in flight, so that the server always has work
+and memory holds one window, whatever the size of the load. Replies are received while a group is sent: neither
+side can end up waiting for the other to read.
 
 PUT
-    ``ID CURNAME OPEN RET_TYPE EOT`` once, then ``ID PUT* EOT`` a group: one reply, whose DONEs add up to the
-    rows that went in, before an SQ_ERR the rows before the refused one. What came after it in its group was
-    not looked at; groups behind it are served as if nothing had happened.
+    ``ID CURNAME OPEN RET_TYPE EOT`` once, then ``ID PUT* EOT`` for each group. A group has one reply, whose
+    DONEs add up to the inserted rows. Before an SQ_ERR they count the rows before the refused one. The rest of
+    its group was not looked at; later groups are served as if nothing had happened.
 BIND
-    ``ID BIND EXECUTE EOT`` a row: a reply for each, the refused ones with their own error.
+    ``ID BIND EXECUTE EOT`` for each row: a reply for each, the refused ones with their own error.
 
-With ``collect``, PUT groups go out one at a time, each when the one before is answered: so the rows behind a
-refused one, sent again row by row, still come before all later ones, and the outcome is that of inserting row
-after row.
+With ``collect``, PUT groups are sent one at a time, each after the reply to the one before. So the rows after a
+refused one, which are sent again row by row, still precede all later ones, and the result is the same as
+inserting row after row.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from .statement_cache import STALE
 
 T = TypeVar("T")
 
-# Room kept for each unread reply, bytes; one has about 60, or 20 and a name when it is an error.
+# Bytes reserved for each unread reply. One has about 60, or 20 and a name for an error.
 REPLY_BYTES = 256
 _NO_MORE_SPACE = (
     -131,
     -134,
     -136,
-)  # ISAM: disk full, no more locks, no more extents: true of every later row
+)  # ISAM: disk full, no more locks, no more extents: every later row would fail too
 TRUNCATED_TEXT = "the server cut text that its description of the column has room for"
-_OUT_OF_DATE = STALE | {-206, -217}  # no such table, no such column: of a statement that was good before
+_OUT_OF_DATE = STALE | {-206, -217}  # no such table, no such column: of a statement that was valid before
 _FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transaction
 
 
 class RowFraming(IntEnum):
-    """How rows travel: the numbers are the encoder's framings."""
+    """The ways to send rows. The numbers are the encoder's framings."""
 
     PUT = 1
     BIND = 2
@@ -59,7 +59,7 @@ class RowFraming(IntEnum):
 
 @dataclass(slots=True)
 class RowGroup:
-    """Rows encoded together. ``origin`` says which rows they are, in terms of the feed that made them."""
+    """Rows encoded together. ``origin`` identifies the rows to the source that made them."""
 
     data: bytes | bytearray
     count: int
@@ -67,128 +67,129 @@ class RowGroup:
 
 
 class RowSource(Protocol):
-    """Where a load's rows come from; numbers of rows in a group count from 0.
+    """The source of a load's rows. Row numbers within a group count from 0.
 
-    ``foreign`` is what the data itself raised, if it did: no error of this conversation, whatever its class.
+    ``foreign`` is the error raised by the data itself, if any: not an error of this session, whatever its
+    class.
     """
 
     source_error: Exception | None
 
     def wait(self) -> Exchange[None]:
-        """Let rows arrive, where they come by themselves (an async iterable)."""
+        """Wait for rows that arrive on their own (an async iterable)."""
         ...
 
     def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
-        """The next rows, at most ``most`` and about ``budget`` bytes of them; None when they are used up."""
+        """Return the next rows, at most ``most`` and about ``budget`` bytes, or None if there are no more."""
         ...
 
     def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
-        """The rows of ``group`` from ``start`` on, as groups of BIND form."""
+        """Return the rows of ``group`` from ``start`` on, as groups in BIND form."""
         ...
 
     def record_rejected(self, group: RowGroup, index: int, error: Error) -> None:
-        """Note that the server refused a row."""
+        """Record that the server refused a row."""
         ...
 
     def locate_error(self, group: RowGroup, index: int, error: Error) -> Error:
-        """``error`` with the row that caused it named."""
+        """Return ``error`` with the row that caused it named."""
         ...
 
 
 class CachedTableMetadata(Protocol):
-    """What an earlier load by the same statement has found out.
+    """The description of a table from an earlier load with the same statement.
 
-    The server tells at the first rows when the statement is out of date; some have it prepared anew instead and say
-    nothing, and then a value may be refused here that fits.
+    If the statement is outdated, the server reports that at the first rows. Some servers prepare it again
+    silently, and then a value that fits may be refused here.
     """
 
     @property
     def had_rejections(self) -> bool:
-        """Whether rows were refused by what is known."""
+        """Return whether rows were refused because of the cached description."""
         ...
 
     def verify(self) -> Exchange[None]:
-        """Ask the server; an ``Error`` when it is out of date."""
+        """Query the server. Raises an ``Error`` if the cached description is outdated."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSpec:
-    """One prepared INSERT and how to feed it."""
+    """One prepared INSERT and the options of its load."""
 
     statement_id: int
     sql: str
     kind: int
     types: tuple[ColumnType, ...]  # of the columns, in the order of the row
     method: str = "auto"  # or "put", "pipeline"
-    collect: bool = False  # set refused rows aside and go on
+    collect: bool = False  # collect refused rows and continue
     commit_every: int | None = None  # rows
     group_bytes: int = 1 << 20  # of encoded rows in one PUT group
     window_bytes: int = 512 << 10  # of encoded rows sent ahead of their replies with BIND
-    window_rows: int = 4096  # rows of that
-    groups_ahead: int = 3  # PUT groups on their way at a time
+    window_rows: int = 4096  # rows sent ahead of their replies with BIND
+    groups_ahead: int = 3  # PUT groups in flight at a time
     cached_metadata: CachedTableMetadata | None = (
-        None  # rows went in by this statement before: what comes first is not waited for
+        None  # an earlier load used this statement: the reply to the first request is not waited for
     )
 
 
 @dataclass(slots=True)
 class LoadOutcome:
-    """What a load did, as far as the server has answered."""
+    """The outcome of a load, as far as the server has replied."""
 
-    rows: int = 0  # rows that went in
-    answered: int = 0  # rows that went in or were refused
+    rows: int = 0  # rows inserted
+    answered: int = 0  # rows inserted or refused
     groups: int = 0
     bytes: int = 0  # of encoded rows sent
     method: str = ""
     serial: int = 0  # as in ManyOutcome
     commits: int = 0  # commits between rows
-    committed: int = 0  # rows that went in before the last of them
+    committed: int = 0  # rows inserted before the last of them
 
 
 def send_group(session: Session, data: bytes | bytearray) -> Exchange[None]:
-    """Send a group, keeping what arrives meanwhile."""
+    """Send a group and keep what arrives meanwhile."""
     with session.buffer.reserve(session.outstanding_requests * REPLY_BYTES) as room:
         arrived = yield Send(data, room)
     session.buffer.end += arrived
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Whether ``error`` means that nothing more can be read from the server."""
+    """Return whether ``error`` means that nothing more can be read from the server."""
     return isinstance(error, ProtocolError | ConnectionLost | CommitUnknown)
 
 
 class Loader:
-    """Runs one job. The outcome can be looked at at any time, after a failure too."""
+    """Runs one load. The outcome can be read at any time, also after a failure."""
 
     def __init__(
         self,
         session: Session,
         job: LoadSpec,
-        feed: RowSource,
-        scope: LoadTransaction,
+        rows: RowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
     ) -> None:
         self.outcome = LoadOutcome()
-        self._session, self._job, self._feed, self._transaction = session, job, feed, scope
+        self._session, self._job, self._feed, self._transaction = session, job, rows, transaction
         self._progress = progress
         self._replies = BatchReplyReader(session, job.sql, job.kind)
         self._pending_groups: deque[tuple[RowFraming, RowGroup]] = deque()
         self._failure: Exception | None = None  # the first one, in the order of the data
         self._cursor_open = self._types_sent = False  # the insert cursor; SQ_RET_TYPE was sent for it
-        self._single_group_ahead = job.collect or scope.kind is LoadTransactionKind.NONE
+        self._single_group_ahead = job.collect or transaction.kind is LoadTransactionKind.NONE
         self._uncommitted = 0  # rows sent since the last commit
         self._open_reply: DeferredReply | None = None  # to the cursor's OPEN, sent ahead
-        self._close_queued = False  # the cursor's CLOSE is on its way behind the rows
-        self._unverified_metadata = job.cached_metadata  # as long as it was not verified
-        #: Whether the server has taken rows by this statement.
+        self._close_queued = False  # the cursor's CLOSE was sent behind the rows
+        self._unverified_metadata = job.cached_metadata  # until it is verified
+        #: True if the server has accepted rows by this statement.
         self.first_rows_accepted = job.cached_metadata is None
 
     def run(self) -> Exchange[LoadOutcome]:
-        """Load everything; the scope is left as it is for the caller to keep or undo.
+        """Load everything. The caller then commits or undoes the transaction.
 
-        Raises the server's first error, or that of the feed or the progress callback, when all replies are
-        read and the cursor is closed.
+        Raises the server's first error, or that of the source or the progress callback, after all replies were
+        read and the cursor was closed.
         """
         try:
             yield from self._run()
@@ -243,27 +244,33 @@ class Loader:
 
     @property
     def metadata_verified(self) -> bool:
-        """Whether the description that rows are sent by is surely not out of date."""
+        """Return whether the cached description is known to be up to date."""
         return self.first_rows_accepted and self._unverified_metadata is None
 
     def _verify(self, known: CachedTableMetadata) -> Exchange[None]:
-        """Ask, once a load turns out to be large, or rows were refused: a small one is kept until it has ended."""
+        """Verify the cached description if a load turns out to be large or rows were refused.
+
+        Small loads are kept until then.
+        """
         yield from self._read_replies(0)
         if self._failure is None:
             yield from known.verify()
-            yield from drain_pending_replies(self._session)  # the answers to its own requests come first
+            yield from drain_pending_replies(self._session)  # the replies to its own requests come first
             self._unverified_metadata = None
 
     def _next_group(self, form: RowFraming) -> Exchange[RowGroup | None]:
-        """The next rows. When the data fails, those on their way are answered first: a row that the server
-        refused among them is the load's first failure, and all that went in is counted."""
+        """Return the next rows.
+
+        If the data fails, the replies to rows in flight are read first: a row that the server refused among
+        them is the load's first failure, and all inserted rows are counted.
+        """
         job = self._job
         budget = job.group_bytes if form is RowFraming.PUT else job.window_bytes
         most = 1 << 40 if form is RowFraming.PUT else job.window_rows
         if job.commit_every is not None:
             most = min(most, job.commit_every - self._uncommitted)
         yield from self._feed.wait()
-        if cancel_requested(self._session):  # it may have come to an end while rows were awaited
+        if cancel_requested(self._session):  # it may have been cancelled while waiting for rows
             yield from self._read_replies(0)
             if self._failure:
                 raise self._failure
@@ -277,7 +284,7 @@ class Loader:
             raise
 
     def _call_user_code(self, action: Callable[[], T]) -> T:
-        """Call into code of the user's; its errors leave the session in good order."""
+        """Call the user's code. Its errors leave the session in step."""
         try:
             return action()
         except Exception as error:
@@ -286,7 +293,7 @@ class Loader:
             raise
 
     def _max_groups_ahead(self, form: RowFraming) -> int:
-        """Groups that may be on their way at a time."""
+        """Return the number of groups that may be in flight."""
         if form is RowFraming.PUT:
             return 1 if self._single_group_ahead else self._job.groups_ahead
         return 1 if self._single_group_ahead and not self._job.collect else 2
@@ -305,9 +312,9 @@ class Loader:
 
     # ---- replies -------------------------------------------------------------------------------------------
 
-    def _read_replies(self, most: int, *, tell: bool = True) -> Exchange[None]:
-        """Read replies until at most ``most`` groups are on their way, and tell of them."""
-        while len(self._pending_groups) > most:
+    def _read_replies(self, limit: int, *, tell: bool = True) -> Exchange[None]:
+        """Read replies until at most ``most`` groups are in flight, and report the progress."""
+        while len(self._pending_groups) > limit:
             yield from self._read_deferred_replies()
             form, rows = self._pending_groups[0]
             if form is RowFraming.PUT:
@@ -322,7 +329,7 @@ class Loader:
                 self._call_user_code(lambda: self._progress(self.outcome))
 
     def _read_deferred_replies(self) -> Exchange[None]:
-        """Take in the answers to what was sent ahead of the first rows: to the scope's beginning, and the OPEN."""
+        """Read the replies to requests sent ahead of the first rows: to BEGIN or SAVEPOINT, and to OPEN."""
         yield from self._transaction.read_deferred_reply()
         opening, self._open_reply = self._open_reply, None
         if opening is not None:
@@ -377,15 +384,15 @@ class Loader:
             self._record_rejected(rows, error.row, error)
 
     def _record_rejected(self, rows: RowGroup, index: int, error: Error) -> None:
-        """A row was refused: set it aside, or remember the load's first failure."""
+        """Collect a refused row, or record the load's first failure."""
         if self._failure:
             return
         fatal = error.sqlcode in _FATAL or error.isamcode in _NO_MORE_SPACE
         fatal = fatal or (
             not self.first_rows_accepted and error.sqlcode in _OUT_OF_DATE
-        )  # no fault of the row, either
+        )  # not caused by the row
         if error.sqlcode == INTERRUPTED:
-            error.row = None  # it is no fault of the row that was at hand
+            error.row = None  # not caused by the current row
             self._failure = error
         elif self._job.collect and not fatal:
             self._call_user_code(lambda: self._feed.record_rejected(rows, index, error))
@@ -405,8 +412,10 @@ class Loader:
     # ---- cursor and transaction ----------------------------------------------------------------------------
 
     def _open_cursor(self) -> Exchange[bool]:
-        """Open the insert cursor. False when the server has none for this statement and another way may be
-        taken."""
+        """Open the insert cursor.
+
+        Returns False if the server has none for this statement and another method may be used.
+        """
         session, job = self._session, self._job
         messages: list[m.Message] = [
             m.Id(job.statement_id), m.CursorName(session.next_cursor_name()), m.Open()
@@ -426,7 +435,7 @@ class Loader:
         return True
 
     def _queue_close(self) -> Exchange[None]:
-        """Let the CLOSE leave when the last rows have left, before they are answered."""
+        """Send the CLOSE right after the last rows, before their replies."""
         if self._cursor_open and self._pending_groups:
             session = self._session
             self._cursor_open, self._close_queued = False, True
@@ -435,7 +444,7 @@ class Loader:
             yield from send_group(session, close)
 
     def _close(self) -> Exchange[None]:
-        if self._close_queued:  # its answer stands behind those to the rows, which were read
+        if self._close_queued:  # its reply comes after those to the rows, which were read
             self._close_queued = False
             reply = yield from read_reply(self._session)
             if self._failure is None:
@@ -456,10 +465,10 @@ class Loader:
 
 
 def put_type(ct: ColumnType) -> ColumnType:
-    """The form in which a column is put, as SQ_RET_TYPE says it: that of JDBC (JDBC sections 5 and 8).
+    """Return the form in which a column is put, as in SQ_RET_TYPE: that of JDBC (JDBC sections 5 and 8).
 
-    BOOLEAN is asked for as type 45, which makes it a byte 0 or 1, LVARCHAR as 43 without names; others go as
-    they are described, without flags.
+    BOOLEAN is requested as type 45, which makes it a byte 0 or 1, and LVARCHAR as 43 without names. Others are
+    sent as described, without flags.
     """
     if ct.is_boolean:
         return ColumnType(TypeCode.BOOL.value, 1, 0, 0, "informix", "boolean")

@@ -1,14 +1,15 @@
-"""Ending a running call: the urgent byte, what follows from it, and the next call that it must not hit.
+"""End a running call: the urgent byte, its effects, and how the next call is protected from it.
 
-The byte asks the server to end what it does with SQ_ERR -213 (SQLI section 2). It is outside the stream of messages,
-so nothing tells whether it came in time: a byte that is late hits the next statement, or nothing. Hence
+The byte asks the server to end the running statement with SQ_ERR -213 (SQLI section 2). It is outside the
+stream of messages, so nothing shows whether it arrived in time: a late byte hits the next statement, or
+nothing. Therefore:
 
-- a call for which the byte was sent is driven on, so that its answer is read and the conversation stays in step;
-- an exchange that is to end begins nothing new (:func:`raise_if_cancelled`);
-- a harmless statement is run before anything else is (:func:`absorb_late_interrupt`), even where a -213 has shown that the byte had an
-  effect: it may have had that on a request that was on its way ahead of the one it met. As its answer comes, the
-  server has read past the byte: a second one can then be sent. A TCP stack that holds an unread urgent byte when the
-  next arrives leaves the first in the stream, as if it were data.
+- A call for which the byte was sent runs on, so that its reply is read and the session stays in step.
+- An operation that is to end begins nothing new (:func:`raise_if_cancelled`).
+- A harmless statement is executed before anything else (:func:`absorb_late_interrupt`). This is done even if a
+  -213 has shown that the byte had an effect, which may have been on a request sent ahead of the one it met. Once
+  its reply arrives, the server has read past the byte, and a second one can be sent. A TCP stack that holds an
+  unread urgent byte when the next arrives leaves the first in the stream, as if it were data.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NOOP_QUERY = "SELECT tabid FROM systables WHERE tabid = 1"
 
 
 def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchange[T]:
-    """``exchange`` as the call ``call``, after what earlier calls have left to be done."""
+    """Run ``exchange`` as the call ``call``, after the cleanup that earlier calls have left."""
     last, session.call = session.call, call
     late = last is not None and last.interrupt_sent
     if late or session.orphans or call.cancel_reason is not None:
@@ -37,8 +38,9 @@ def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchan
 
 def _run_after_cleanup(session: Session, call: Call, exchange: Exchange[T], late: bool) -> Exchange[T]:
     if late:
-        call.interrupt_sent = True  # no second byte on top of the first
-        # Before another statement: a server may have to put by all rows of a result that is still open then.
+        call.interrupt_sent = True  # no second byte right after the first
+        # First of all: a server may have to store all rows of a result that is still open during another
+        # statement.
         yield from clear_orphans(session)
         yield from absorb_late_interrupt(session)
         call.interrupt_sent = False
@@ -50,7 +52,7 @@ def _run_after_cleanup(session: Session, call: Call, exchange: Exchange[T], late
 
 
 def absorb_late_interrupt(session: Session) -> Exchange[None]:
-    """Run a statement that a late interrupt may hit, in place of one that matters."""
+    """Execute a statement that a late interrupt may hit, in place of one that matters."""
     if not session.database:
         yield from request(session, (m.DbList(),))
     else:
@@ -61,12 +63,12 @@ def absorb_late_interrupt(session: Session) -> Exchange[None]:
             yield from request(session, (statement, name, m.Open(), statement, m.Fetch(4096)))
             yield from request(session, (statement, m.Close()))
             yield from request(session, (statement, m.Release()))
-            if session.ansi and session.transaction is TransactionStatus.NONE:  # reading has begun one
+            if session.ansi and session.transaction is TransactionStatus.NONE:  # the read has begun one
                 yield from request(session, (m.Commit(),))
 
 
 def cancel_requested(session: Session) -> bool:
-    """Whether the running call is to end, and was not told yet."""
+    """Return whether the running call is to end and has not raised that yet."""
     call = session.call
     return (
         call is not None and call.cancel_reason is not None and not call.acknowledged and not call.interrupted
@@ -74,10 +76,10 @@ def cancel_requested(session: Session) -> bool:
 
 
 def raise_if_cancelled(session: Session) -> Exchange[None]:
-    """Raise ``QueryCanceled`` when the running call is to end; for the places where an exchange begins something new.
+    """Raise ``QueryCanceled`` if the running call is to end. Called wherever an operation begins something new.
 
-    No reply of the exchange's own may be outstanding. Raised once, so that what tidies up behind the error may use
-    the wire; a late interrupt is absorbed before.
+    The operation may have no reply of its own outstanding. Raised once, so that cleanup after the error may use
+    the connection. A late interrupt is absorbed before.
     """
     if not cancel_requested(session):
         return
@@ -91,7 +93,7 @@ def raise_if_cancelled(session: Session) -> Exchange[None]:
 
 
 def canceled_error() -> QueryCanceled:
-    """The error of a call that was ended before its next statement began."""
+    """Return the error of a call that was ended before its next statement began."""
     return QueryCanceled(
         "the call was canceled between two requests to the server; no statement was ended in the middle",
         sqlcode=INTERRUPTED,
@@ -99,17 +101,17 @@ def canceled_error() -> QueryCanceled:
 
 
 def record_interrupt(call: Call, error: BaseException) -> None:
-    """Take notice of how the call's exchange failed."""
+    """Record how the operation of the call failed."""
     if isinstance(error, Error) and error.sqlcode == INTERRUPTED:
         call.interrupted = True
 
 
 def translate_error(call: Call, error: BaseException) -> BaseException:
-    """What the caller gets for ``error``, which left the exchange of ``call``: itself, or what it stands for."""
+    """Return the error that the caller gets for ``error``, which ended the operation of ``call``."""
     if call.pending_exception is not None:
         return call.pop_pending_exception()
     if isinstance(error, CommitUnknown):
-        return error  # whatever ended the wait: this is what has to be known
+        return error  # it matters more than the reason why the wait ended
     if not isinstance(error, Error) or not (call.grace_expired or isinstance(error, QueryCanceled)):
         return error
     if call.cancel_reason is CancelReason.TIMEOUT:
@@ -125,11 +127,11 @@ def translate_error(call: Call, error: BaseException) -> BaseException:
 
 
 def connection_lost_message(error: BaseException) -> str:
-    """What a connection that ``error`` has cost says when it is used again."""
+    """Return the message for later uses of a connection that was lost by ``error``."""
     return f"the connection was lost: {str(error).partition(chr(10))[0] or type(error).__name__}"
 
 
 def discard_result(session: Session, result: object) -> None:
-    """Nobody will get ``result``, because the call was broken off: release what it holds on the server, later."""
+    """Release later what ``result`` holds on the server: its call was interrupted, so the caller does not get it."""
     if isinstance(result, Orphan):
         session.orphans.append(result)

@@ -1,37 +1,37 @@
-"""What servers answered to the offer of capabilities when this process last logged in, so that the next login need not
-wait for it (:func:`.connect.connect`).
+"""Servers' replies to the capability offer, kept so that the next login need not wait for them
+(:func:`.connect.connect`).
 
-Nothing about users is kept. Not for PAM: a server that asks questions is not among those.
+Nothing about users is kept. PAM logins are not cached: a server that asks questions is not among these.
 """
 
 from __future__ import annotations
 
-#: Where a listener is: host, port, and whether it speaks TLS.
+#: The address of a listener: host, port, and whether it uses TLS.
 ListenerAddress = tuple[str, int, bool]
 
-_MAX_ENTRIES = 256  # places; nobody talks to more of them in turns
+_MAX_ENTRIES = 256  # addresses; more than a process normally uses
 _INVALIDATED = b""
 
 _capability_cache: dict[ListenerAddress, bytes] = {}
 
 
 def get(place: ListenerAddress) -> bytes:
-    """The whole answer of last time, its SQ_EOT included; empty when none is to be expected."""
+    """Return the complete reply of the last login, its SQ_EOT included, or b"" if none is known."""
     return _capability_cache.get(place, _INVALIDATED)
 
 
-def store(place: ListenerAddress, answer: bytes) -> None:
-    """Keep the answer for the next login, unless it was struck out."""
+def store(place: ListenerAddress, reply: bytes) -> None:
+    """Keep the reply for the next login, unless the address was invalidated."""
     if len(_capability_cache) >= _MAX_ENTRIES:
         clear()
-    _capability_cache.setdefault(place, answer)
+    _capability_cache.setdefault(place, reply)
 
 
 def invalidate(place: ListenerAddress) -> None:
-    """Nothing is expected of this place any more: what was sent there ahead of its answer did not fare well."""
+    """Stop expecting a reply from this address: a request sent ahead of the reply failed there."""
     _capability_cache[place] = _INVALIDATED
 
 
 def clear() -> None:
-    """Know no server at all, as when the process began."""
+    """Forget all servers."""
     _capability_cache.clear()

@@ -1,9 +1,9 @@
-"""Answers to SQ_FILE: a server wants to read or write a file of the client (SQLI section 15).
+"""Replies to SQ_FILE: the server wants to read or write a file of the client (SQLI section 15).
 
-``filetoblob('name', 'client')`` and ``lotofile(column, 'name', 'client')`` make a server ask in the middle of
-a reply. It gets what was registered under that name (:class:`~.object_sources.ClientFiles`) and nothing else:
-no path is ever opened here. What is refused is answered with SQ_ERR, and the exchange raises the reason when
-the reply is at its end.
+``filetoblob('name', 'client')`` and ``lotofile(column, 'name', 'client')`` make a server request a file in the
+middle of a reply. It gets what was registered under that name (:class:`~.object_sources.ClientFiles`) and
+nothing else: no path is ever opened here. A refused request is answered with SQ_ERR, and the operation raises
+the reason after it has read the reply.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .object_sources import ClientFiles, ContentSource, OpenFile
 from .session import Session
 from .statement_cache import MAX_TEXT_LENGTH
 
-REFUSED = -9810  # SQLCODE that the server is told
-#: Seconds of silence borne after a refusal: whether every server takes one in good part is not known.
+REFUSED = -9810  # SQLCODE sent to the server
+#: Seconds of silence allowed after a refusal, since some servers may not handle one.
 IDLE_TIMEOUT = 15.0
 _READ_BYTES = 256 << 10  # bytes read and sent at a time
 _PIECE_BYTES = 32766  # largest piece: even, and within a padded string
@@ -33,7 +33,7 @@ _READ_TAG = m.FileTotal.TAG
 
 
 def handle_file_request(session: Session, request: m.FileRequest) -> Exchange[None]:
-    """Answer one request, whose first message was read."""
+    """Reply to one request whose first message was read."""
     files = session.files
     try:
         if request.op == m.FileOp.WRITE:
@@ -59,10 +59,10 @@ def handle_file_request(session: Session, request: m.FileRequest) -> Exchange[No
 
 
 def pop_refusal(session: Session, *, failed: bool) -> Error | None:
-    """Why a request of the reply that ended now was refused, None when none was.
+    """Return why a request of the reply that just ended was refused, or None.
 
-    What the server left open is closed; a file of which it did not say that it is whole is no result, unless the
-    reply was an error (``failed``), which says more.
+    Closes a file that the server left open. Such a file is incomplete, which is an error unless the reply was
+    one (``failed``), whose message says more.
     """
     files = session.client_files
     if files is None:
@@ -121,11 +121,11 @@ def _opened_source(files: ClientFiles) -> ContentSource:
 
 
 def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Exchange[None]:
-    """``006a int total, {006a PSTR piece}*, 000c``; what is left of the source when it is asked for all."""
+    """Send ``006a int total, {006a PSTR piece}*, 000c``; all remaining bytes if the request is for all."""
     opened = session.files.opened
     assert opened is not None
-    left = source.size - opened.position
-    total = left if request.amount < 0 else min(left, request.amount)
+    remaining = source.size - opened.position
+    total = remaining if request.amount < 0 else min(remaining, request.amount)
     if total > 0x7FFF_FFFF:
         raise OperationalError(f"the server asked for {total} bytes at once, the protocol holds 2147483647")
     if request.buffer_size < 1:
@@ -140,7 +140,7 @@ def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Ex
             if not announced:
                 session.files.failed = error
                 raise OperationalError(f"the file object for {opened.name!r} failed: {error}") from error
-            # The number of bytes was announced, so there is no way to say that they will not come.
+            # The number of bytes was announced, so the protocol cannot report that they will not come.
             raise ConnectionLost(f"a file object failed while it was sent: {error}") from error
         for at in range(0, len(block), piece):
             part = block[at : at + piece]
@@ -158,7 +158,7 @@ def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Ex
 
 
 def _write(session: Session, files: ClientFiles) -> Exchange[None]:
-    """Take ``{006b PSTR piece}* 000c`` and answer with ``006b int total 000c``."""
+    """Receive ``{006b PSTR piece}* 000c`` and reply with ``006b int total 000c``."""
     written = 0
     opened = files.opened
     refused = None
@@ -178,7 +178,7 @@ def _write(session: Session, files: ClientFiles) -> Exchange[None]:
                     opened.collected += message.data
                 else:
                     _write_all(opened.sink, message.data)
-            except Exception as error:  # noqa: BLE001 - told to the server, raised at the end of its reply
+            except Exception as error:  # noqa: BLE001 - reported to the server, raised at the end of its reply
                 refused = OperationalError(f"the file object for {opened.name!r} failed: {error}")
                 refused.__cause__ = error
         written += len(message.data)
@@ -189,16 +189,16 @@ def _write(session: Session, files: ClientFiles) -> Exchange[None]:
 
 
 def _write_all(sink: Any, data: bytes) -> None:
-    """Write to a file object, of which an unbuffered one may take a part at a time."""
+    """Write to a file object; an unbuffered one may write less than it is given."""
     while data:
-        taken = sink.write(data)
-        if not isinstance(taken, int):  # many an object with write() returns nothing
+        written = sink.write(data)
+        if not isinstance(written, int):  # write() of many objects returns nothing
             if isinstance(sink, io.RawIOBase):
                 raise OSError("it does not take the bytes now (write() returned None)")
             return
-        if not 0 < taken <= len(data):
-            raise OSError(f"write() said that it took {taken} bytes of {len(data)}")
-        data = data[taken:]
+        if not 0 < written <= len(data):
+            raise OSError(f"write() said that it took {written} bytes of {len(data)}")
+        data = data[written:]
 
 
 def _end(session: Session) -> Exchange[None]:
@@ -211,10 +211,9 @@ _FUNCTIONS = ("filetoblob", "filetoclob", "lotofile")
 
 
 def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
-    """Refuse a statement that would make the server ask for files nobody registered, before it is sent. ``files`` are
-    those of the session, None where there never were any.
+    """Refuse a statement that would make the server request files that were not registered, before it is sent.
 
-    Raises ``NotSupportedError`` with advice.
+    ``files`` are those of the session, or None if it never had any. Raises ``NotSupportedError`` with advice.
     """
     name = _find_file_function(sql)
     if name and not files:
@@ -227,7 +226,7 @@ def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
 
 
 def refuse_in_pipeline(sql: str) -> None:
-    """Refuse a statement that asks for files where many executions are on their way at a time."""
+    """Refuse a statement that requests files when its executions are pipelined."""
     name = _find_file_function(sql)
     if name:
         raise NotSupportedError(
@@ -238,12 +237,12 @@ def refuse_in_pipeline(sql: str) -> None:
 
 
 def may_request_files(sql: str) -> bool:
-    """Whether the server may ask for files while it answers, so that nothing may be sent ahead of its requests."""
+    """Return whether the server may request files in its reply, so that nothing may be sent ahead of that."""
     return bool(_find_file_function(sql))
 
 
 def _find_file_function(sql: str) -> str:
-    """The function of ``sql`` that works on files of the client, "" without one."""
+    """Return the function of ``sql`` that works on files of the client, or ""."""
     return (
         _find_file_function_cached(sql) if len(sql) <= MAX_TEXT_LENGTH else _find_file_function_uncached(sql)
     )
@@ -251,7 +250,7 @@ def _find_file_function(sql: str) -> str:
 
 def _find_file_function_uncached(sql: str) -> str:
     lowered = sql.lower()
-    if "fileto" not in lowered and "tofile" not in lowered:  # as in each name of _FUNCTIONS
+    if "fileto" not in lowered and "tofile" not in lowered:  # part of each name of _FUNCTIONS
         return ""
     name = ""
     for token in words_and_strings(sql):

@@ -1,8 +1,9 @@
-"""Rows of Python values as Arrow columns, for the C encoder: what ``executemany`` sends.
+"""Rows of Python values as Arrow columns, for the C encoder of ``executemany``.
 
-A column whose values are all of one plain type, NULLs apart, is bound as :func:`~..wire.bind_values.bind_value`
-would bind them, only thousands at a time. What is assigned to a column goes by that column's own op, so the encoder
-checks it as it does for ``write_arrow``. A chunk with any other column is left to ``bind_value``.
+A column whose values are all of one plain type, apart from NULLs, is bound as
+:func:`~..wire.bind_values.bind_value` would bind them, but thousands at a time. A parameter that is assigned to
+a column uses that column's own op, so the encoder checks it as it does for ``write_arrow``. A chunk with any
+other column is left to ``bind_value``.
 """
 
 from __future__ import annotations
@@ -42,19 +43,23 @@ _INTERVAL = plan_op(ColumnType.interval("DAY(9) TO FRACTION(5)"))
 
 @dataclass(frozen=True, slots=True)
 class ParameterBinding:
-    """How the values of many rows become parameters."""
+    """The binding of the values of many rows to parameters."""
 
     encoding: str
     inexact: Inexact = "error"
-    check: Check | None = None  # of what is assigned
+    check: Check | None = None  # of assigned parameters
 
     def values(self, row: Sequence[object]) -> Sequence[object]:
-        """One row's values as they are to be bound; ``DataError`` for one that its column would change."""
-        made = row if self.check is None else self.check.row(row)
-        return made if self.inexact == "error" else [round_to_finest(value, self.inexact) for value in made]
+        """Return one row's values as they are to be bound. Raises ``DataError`` if a column would change a value."""
+        checked = row if self.check is None else self.check.row(row)
+        return (
+            checked
+            if self.inexact == "error"
+            else [round_to_finest(value, self.inexact) for value in checked]
+        )
 
     def target(self, number: int) -> ColumnType | None:
-        """The type that a parameter is assigned to; None when it is not, or when nobody tells."""
+        """Return the type that a parameter is assigned to; None if it is not assigned or the type is unknown."""
         return None if self.check is None else self.check.targets[number]
 
 
@@ -73,14 +78,14 @@ class ColumnBinder:
         self._targets = [binding.target(number) for number in range(parameters)]
 
     def load(self, rows: list[Sequence[object]]) -> bool:
-        """Take rows of the right length; False when they cannot go as columns."""
+        """Load rows of the right length. Returns False if they cannot be encoded as columns."""
         if not self._supported:
             return False
-        found = columns(rows, len(self._targets))
-        if found is None:
+        column_values = columns(rows, len(self._targets))
+        if column_values is None:
             return False
         inputs: list[EncoderInput] = []
-        for (kind, values), target in zip(found, self._targets, strict=True):
+        for (kind, values), target in zip(column_values, self._targets, strict=True):
             one = _column(kind, values, target, self._binding.inexact)
             if one is None:
                 return False
@@ -90,7 +95,7 @@ class ColumnBinder:
         if encoder is None:
             try:
                 encoder = Encoder([op.as_tuple() for op in ops], self._names, codepage=self._table)
-            except ValueError:  # what no server says: a description that was damaged
+            except ValueError:  # from a damaged description only
                 return False
             self._encoders[ops] = encoder
         batch = pa.RecordBatch.from_arrays([array for _, array in inputs], self._names)
@@ -99,8 +104,10 @@ class ColumnBinder:
         return True
 
     def encode(self, budget: int) -> tuple[bytearray, int]:
-        """The next of the rows taken; ``(bytearray(), 0)`` when all are encoded. ``DataError`` with ``row`` counts from
-        the first row taken."""
+        """Return the next encoded rows and their number; ``(bytearray(), 0)`` after the last one.
+
+        ``row`` of a ``DataError`` counts from the first row loaded.
+        """
         assert self._encoder is not None
         return self._encoder.encode(budget, 2, self._head, self._tail)
 
@@ -116,18 +123,19 @@ def _column(
     try:
         return make(values, target, inexact)
     except (pa.ArrowException, ValueError, OverflowError):
-        return None  # bind_value says what is wrong, and with which row
+        return None  # bind_value reports what is wrong, and with which row
 
 
 def _array(kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[Any]) -> tuple[Any, int]:
-    """An Arrow array of values of one type, and the places of their fractions; ``ValueError`` when there is none.
+    """Return an Arrow array of values of one type, and the digits of their fractions. ``ValueError`` if there
+    is none.
 
-    ``pyarrow.array`` would do, but is slow at decimals, and imports pandas when it sees a list.
+    ``pyarrow.array`` would also work, but is slow for decimals, and imports pandas when it sees a list.
     """
-    found = fixed(kind, values)
-    if found is None:
+    parts = fixed(kind, values)
+    if parts is None:
         raise ValueError("the values are no Arrow column")
-    nulls, valid, data, precision, scale = found
+    nulls, valid, data, precision, scale = parts
     arrow = pa.decimal128(precision, scale) if kind == "n" else _ARROW[kind]
     buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(data)]
     return pa.Array.from_buffers(arrow, len(values), buffers, nulls), scale
@@ -149,7 +157,7 @@ def _flags(inexact: Inexact) -> int:
 
 
 def _target_op(target: ColumnType, inexact: Inexact, **options: Any) -> PlanOp:
-    """The encoder's op for a column, which checks and converts its values."""
+    """Return the encoder's op for a column, which checks and converts its values."""
     op = plan_op(target, TypeOptions(**options))
     return replace(op, flags=op.flags | _flags(inexact))
 
@@ -164,13 +172,13 @@ def _integers(values: list[Any], target: ColumnType | None, inexact: Inexact) ->
     low, high = ends["min"].as_py(), ends["max"].as_py()
     if target is not None and not _fits_integer(target, max(abs(low), abs(high))):
         return None
-    if low > -0x8000_0000 and high <= 0x7FFF_FFFF:  # the lowest pattern is NULL
+    if low > -0x8000_0000 and high <= 0x7FFF_FFFF:  # the lowest bit pattern is NULL
         return _INT32, array
     return (_INT64, array) if low > -(2**63) else None
 
 
 def _fits_integer(target: ColumnType, most: int) -> bool:
-    """Whether ints up to ``most`` surely go into a column as they are."""
+    """Return whether a column surely holds ints up to ``most`` exactly."""
     if target.code in INTEGER_BITS:
         bits = INTEGER_BITS[TypeCode(target.code)]
         return most < 1 << (bits - 1)
@@ -184,7 +192,7 @@ def _fits_integer(target: ColumnType, most: int) -> bool:
 
 
 def _may_be_too_narrow(target: ColumnType | None, size: int) -> bool:
-    """Whether a number or time that takes so many bytes as text may be too long for a column of text."""
+    """Return whether a number or time of so many bytes as text may be too long for a text column."""
     return target is not None and bool(target.content_width) and target.content_width < size
 
 
@@ -207,15 +215,15 @@ def _floats(values: list[Any], target: ColumnType | None, inexact: Inexact) -> E
 
 
 def _texts(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:
-    found = texts(values)
-    if found is None:
+    parts = texts(values)
+    if parts is None:
         return None
-    nulls, valid, offsets, data = found
+    nulls, valid, offsets, data = parts
     buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(data)]
     array = pa.Array.from_buffers(pa.utf8(), len(values), buffers, nulls)
     if target is None:
         return _TEXT, array
-    if _is_decimal(target):  # its digits go as they are written
+    if _is_decimal(target):  # its digits are sent as they are written
         return PlanOp(
             Kind.DECIMAL_STRING, target.max_width, target.encoded_length & 0xFFFF, _flags(inexact)
         ), array
@@ -223,13 +231,13 @@ def _texts(values: list[Any], target: ColumnType | None, inexact: Inexact) -> En
         return _target_op(target, inexact), array
     if target.code == TypeCode.SMALLFLOAT:
         return None
-    # Both at once is what no server says: a description that was damaged.
+    # Both occur together in a damaged description only.
     is_text = target.content_width and not target.is_boolean
     if is_text and not target.is_complex and not target.is_json:
         return _target_op(target, inexact), array
     if target.qualifier is not None:
         coarse = target.qualifier.end < Field.SECOND and target.code == TypeCode.DATETIME
-        if coarse or pc.any(pc.match_substring(array, ".")).as_py():  # there may be too much of it
+        if coarse or pc.any(pc.match_substring(array, ".")).as_py():  # it may have too many digits
             return None
     return _TEXT, array
 
@@ -284,13 +292,13 @@ def _datetimes(values: list[Any], target: ColumnType | None, inexact: Inexact) -
     if target is not None and target.code == TypeCode.DATE:
         days = array.cast(pa.date32(), safe=False)
         return (_DATE, days) if days.cast(array.type).equals(array) else None
-    whole = not places
+    whole_seconds = not places
     if target is not None and target.qualifier is not None and target.code == TypeCode.DATETIME:
         if not _of_years(target):
             return None
-        if not whole or target.qualifier.end < Field.SECOND:  # else the short form fits as it is
+        if not whole_seconds or target.qualifier.end < Field.SECOND:  # else the short form fits as it is
             return _target_op(target, inexact), array
-    return (_SECONDS if whole else replace(_FRACTIONS, flags=_flags(inexact))), array
+    return (_SECONDS if whole_seconds else replace(_FRACTIONS, flags=_flags(inexact))), array
 
 
 def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:
@@ -302,8 +310,8 @@ def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> En
             return _target_op(target, inexact), array
         if target.qualifier.start > Field.HOUR:
             return None
-    whole = not places
-    return (_TIME if whole else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
+    whole_seconds = not places
+    return (_TIME if whole_seconds else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
 
 
 def _intervals(values: list[Any], target: ColumnType | None, inexact: Inexact) -> EncoderInput | None:

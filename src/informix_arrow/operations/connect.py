@@ -1,12 +1,13 @@
-"""Making a session: login, capabilities, environment, database (SQLI sections 3 to 5), and ending it.
+"""Open a session: login, capabilities, environment, database (SQLI sections 3 to 5). And end it.
 
-Text on the wire is in the database's code set (JDBC section 3), and servers convert when CLIENT_LOCALE names
-another. Nobody shall convert: when the database turns out to have another code set than the login said, the
-client logs in once more, with CLIENT_LOCALE and DB_LOCALE naming the database's own.
+Text on the wire is in the database's code set (JDBC section 3), and servers convert if CLIENT_LOCALE names
+another. The server must not convert: if the database has another code set than the login said, the client logs
+in once more, with CLIENT_LOCALE and DB_LOCALE naming the database's own.
 
-The first login to a server waits for what the server can do before it opens the database, as IBM's drivers do. Later
-ones send both in one flight, laid out as was agreed on then (:mod:`.known_servers`). Should the server answer otherwise
-now, or break off, nothing of that login is used: it is made anew, step by step, as are all later ones there.
+The first login to a server waits for its capabilities before it opens the database, as IBM's drivers do. Later
+logins send both together, encoded with the capabilities agreed on before (:mod:`.capability_cache`). If the
+server then replies differently, or disconnects, that login is discarded and repeated step by step, as are all
+later ones to this server.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ from .request_reply import (
 )
 from .session import Session
 
-#: Seconds that an unresponsive server is waited for when the session ends.
+#: Seconds to wait for an unresponsive server when the session ends.
 LOGOUT_TIMEOUT = 5.0
-#: Bytes of the receive buffer, however large the replies are: the decoder takes rows as they arrive, and what was
-#: received is still in the processor's cache then. Rows that are longer make it grow.
+#: Bytes of the receive buffer, however large the replies are: the decoder reads rows as they arrive, and received
+#: bytes are then still in the processor's cache. It grows for longer rows.
 RECEIVE_BUFFER_BYTES = 320 << 10
 
 
-# Groups that say the same in every session, encoded: nothing that is agreed on changes how they are laid out.
+# Encoded groups that are the same in every session: no capability changes their layout.
 _END = m.EndOfTurn().encode(Framing())
 _CAPABILITY_OFFER = m.Protocols(CLIENT_OFFER).encode(Framing()) + _END
-# Sent in front of what comes behind the login, without a wait of its own.
+# Sent in front of the first request after the login, without a wait of its own.
 _SETTINGS = (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))).encode(Framing()) + _END,)
 _EXIT = m.Exit().encode(Framing())
 _LAST = (m.Exit, m.EndOfTurn)
@@ -66,11 +67,11 @@ _TLS_HINT = "If the listener speaks TLS (onsocssl), connect with informixs:// or
 
 
 def connect(parameters: Parameters) -> Exchange[Session]:
-    """Make a session as ``parameters`` say and open the database.
+    """Open a session with ``parameters``, and the database that they name.
 
     Raises the server's errors (-951 user or password, -761 server name, -329 no such database ...), and
-    ``NotSupportedError`` when the database's code set is not known. Of several endpoints the first that answers a
-    login is taken, whatever the answer; ``ConnectionLost`` of the last one when none does.
+    ``NotSupportedError`` if the database's code set is unknown. Of several endpoints, the first that replies to
+    a login is used, whatever the reply. If none does, the ``ConnectionLost`` of the last one is raised.
     """
     session = yield from _connect(parameters, ahead=parameters.login_ahead)
     if session is None:
@@ -80,8 +81,10 @@ def connect(parameters: Parameters) -> Exchange[Session]:
 
 
 def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]:
-    """:func:`connect`, ``ahead`` of a known server's answer. None when it did not answer as was expected: then it is a
-    known one no more."""
+    """Open a session. With ``ahead``, do not wait for the expected capability reply of a known server.
+
+    Returns None if the reply was not the expected one; the server is then no longer a known one.
+    """
     locale = parameters.db_locale or parameters.client_locale
     if not parameters.endpoints:
         session, expected = yield from _log_in(parameters, locale, parameters.db_locale, ahead)
@@ -94,17 +97,17 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
             if not parameters.endpoints:
                 raise
     try:
-        found = yield from _set_up_session(session, parameters, parameters.db_locale, expected)
+        actual_locale = yield from _set_up_session(session, parameters, parameters.db_locale, expected)
         if (
-            found != parameters.db_locale
-            and found
+            actual_locale != parameters.db_locale
+            and actual_locale
             and not parameters.encoding
-            and codec_for(found) != session.framing.encoding
+            and codec_for(actual_locale) != session.framing.encoding
         ):
             yield from disconnect(session)
-            session, expected = yield from _log_in(parameters, found, found, ahead)
-            yield from _set_up_session(session, parameters, found, expected)
-        session.locale = found
+            session, expected = yield from _log_in(parameters, actual_locale, actual_locale, ahead)
+            yield from _set_up_session(session, parameters, actual_locale, expected)
+        session.locale = actual_locale
         session.statements.size = parameters.statement_cache_size
         session.lob_window = parameters.lob_window_bytes
         if parameters.isolation or parameters.lock_wait is not None:
@@ -120,7 +123,7 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
 
 
 class _UnexpectedReply(Exception):
-    """What was sent ahead was not answered as it should be."""
+    """The reply to a request sent ahead was not the expected one."""
 
 
 def _listener_address(parameters: Parameters) -> capability_cache.ListenerAddress:
@@ -128,8 +131,11 @@ def _listener_address(parameters: Parameters) -> capability_cache.ListenerAddres
 
 
 def _set_up_session(session: Session, parameters: Parameters, locale: str, expected: bytes) -> Exchange[str]:
-    """What comes behind a login: variables, and the database, whose locale is returned, "" without one. In front of
-    them goes the offer, where an answer to it is ``expected``."""
+    """Set variables and open the database after a login. Returns the database's locale, or "" without a
+    database.
+
+    If the capability reply is ``expected``, the offer is sent in front.
+    """
     send: Sender = partial(_send_capability_offer, expected) if expected else send_pipeline
     try:
         if parameters.database:
@@ -149,27 +155,27 @@ def _set_up_session(session: Session, parameters: Parameters, locale: str, expec
 
 
 def _send_capability_offer(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
-    """:func:`send_pipeline` with the offer in front, and its answer read."""
+    """Send the capability offer and ``groups`` by :func:`send_pipeline`, and read the reply to the offer."""
     agreed, began = session.framing, session.clock()
-    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER, *groups))
+    replies = yield from send_pipeline(session, (_CAPABILITY_OFFER, *groups))
     session.round_trip = min(session.round_trip, session.clock() - began)
-    if answer.startswith(expected):
+    if replies.startswith(expected):
         session.buffer.start += len(expected)
         session.outstanding_requests -= 1
-        return answer[len(expected) :]
+        return replies[len(expected) :]
     session.framing = _framing(agreed.encoding)
     try:
-        found, _ = yield from _read_negotiation_reply(session)
-    except Error:  # also one that the server says: to the offer alone it said none
+        framing, _ = yield from _read_negotiation_reply(session)
+    except Error:  # also a server error: the offer alone raises none
         raise _UnexpectedReply from None
-    if found != agreed:
+    if framing != agreed:
         raise _UnexpectedReply
     session.framing = agreed
     return b""
 
 
 def _endpoint_parameters(parameters: Parameters) -> Iterator[Parameters]:
-    """The parameters for each endpoint in turn, if there are any; ``endpoints`` holds those that are left."""
+    """Yield the parameters for each endpoint in turn; ``endpoints`` holds the remaining ones."""
     for number, end in enumerate(parameters.endpoints, 1):
         left = parameters.endpoints[number:]
         yield replace(
@@ -178,9 +184,9 @@ def _endpoint_parameters(parameters: Parameters) -> Iterator[Parameters]:
 
 
 def disconnect(session: Session) -> Exchange[None]:
-    """Say goodbye and wait until the server has ended the session; it rolls back an open transaction.
+    """Log off and wait until the server has ended the session. It rolls back an open transaction.
 
-    The transport is of no further use afterwards. A server that does not answer is left after ``GOODBYE``
+    The transport cannot be used afterwards. An unresponsive server is given up after ``LOGOUT_TIMEOUT``
     seconds.
     """
     session.idle_timeout = LOGOUT_TIMEOUT
@@ -194,27 +200,30 @@ def disconnect(session: Session) -> Exchange[None]:
             yield from drain_pending_replies(session)
         else:
             record_received(session, (yield send_receive(session, with_outbox(session, _EXIT))))
-            if buffer.data.startswith(_EXIT, buffer.start, buffer.end):  # nearly always
+            if buffer.data.startswith(_EXIT, buffer.start, buffer.end):  # the usual case
                 return
-        # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
-        # 19).
+        # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI 19).
         while type((yield from next_message(session))) not in _LAST:
             pass
     except OperationalError:
-        pass  # gone without a word: gone all the same
+        pass  # disconnected without a reply, which is fine
 
 
 def _log_in(
     parameters: Parameters, client_locale: str, db_locale: str, ahead: bool
 ) -> Exchange[tuple[Session, bytes]]:
-    """Log in and negotiate; or, ``ahead``, take a known server's word of last time for what is agreed on, and return
-    that: its answer is still to be asked for."""
+    """Log in and negotiate capabilities. Returns the session and the expected capability reply, b"" if it was
+    read.
+
+    With ``ahead``, the known server's last capabilities are used, and the caller has to send the offer.
+    """
     framing = _framing(parameters.encoding or _codec(client_locale))
-    # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
+    # Validated before connecting. Not kept in a variable, because debuggers show variables, and it holds the
+    # password.
     packet = iter((_login_packet(parameters, client_locale, db_locale),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
-    yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
-    # The server is at work: what is needed behind its answer is made now.
+    yield Send(next(packet))  # not SendReceive, which would keep the password while waiting for the reply
+    # Prepare what is needed after the reply while the server is working.
     session = Session(
         ReceiveBuffer(RECEIVE_BUFFER_BYTES, parameters.max_reply_bytes),
         framing,
@@ -225,7 +234,7 @@ def _log_in(
     )
     expected = capability_cache.get(_listener_address(parameters)) if ahead else b""
     agreed = _parse_agreed_framing(expected, framing.encoding) if expected else None
-    # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
+    # The port may not be an SQLI listener: do not wait forever for a peer that waits for us.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
         session.idle_timeout = limit
@@ -243,12 +252,12 @@ def _log_in(
 
 @cache
 def _framing(encoding: str) -> Framing:
-    """How messages are laid out before anything is agreed on."""
+    """Return the message layout before capabilities are agreed on."""
     return Framing(encoding=encoding)
 
 
 def _login_packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes:
-    """The connection request. Nothing that holds the password is kept."""
+    """Return the connection request. Nothing that holds the password is kept."""
     p = parameters
     try:
         frame = _connect_frame(
@@ -275,8 +284,10 @@ def _connect_frame(
     db_locale: str,
     own: tuple[tuple[str, str], ...],
 ) -> ConnectFrame:
-    """What is the same in most logins of a process; ``own`` are the user's variables, behind ours. Raises as
-    :meth:`.ConnectRequest.frame`."""
+    """Return the part that most logins of a process share. Raises as :meth:`.ConnectRequest.frame`.
+
+    ``own`` are the user's variables, which follow the standard ones.
+    """
     environment = {
         "DBPATH": ".",
         "CLIENT_LOCALE": client_locale,
@@ -302,7 +313,7 @@ def _connect_frame(
 def _working_directory() -> str:
     try:
         return os.getcwd()
-    except OSError:  # it was deleted under us; the server only shows it
+    except OSError:  # it was deleted; the server only displays it
         return ""
 
 
@@ -314,7 +325,7 @@ def _codec(locale: str) -> str:
 
 
 def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
-    """Read the one packet that has a length in front (SQLI section 4)."""
+    """Read the login reply, the one packet with a length in front (SQLI section 4)."""
     buffer = session.buffer
     while buffer.end - buffer.start < 2:
         try:
@@ -330,17 +341,17 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
     length = packet_length(buffer.data[buffer.start : buffer.start + 2])
     while buffer.end - buffer.start < length:
         yield from receive(session)
-    answer = bytes(buffer.data[buffer.start : buffer.start + length])
+    packet = bytes(buffer.data[buffer.start : buffer.start + length])
     buffer.start += length
-    return ConnectReply.parse(answer)
+    return ConnectReply.parse(packet)
 
 
 def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
-    """Raise unless the server let us in."""
+    """Raise unless the server accepted the login."""
     if reply.kind == "reject":
         if not reply.service_error:
             raise OperationalError("the server refused the login without saying why")
-        # Errors of a login have no token: what they speak of is what we sent.
+        # Login errors have no token: add the parameter that they refer to.
         near = {-951: parameters.user, -952: parameters.user, -761: parameters.server}
         raise database_error(reply.service_error, near=near.get(reply.service_error, ""))
     if reply.kind == "redirect":
@@ -354,12 +365,15 @@ def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
 
 
 @lru_cache(maxsize=16)
-def _parse_agreed_framing(answer: bytes, encoding: str) -> Framing | None:
-    """What holds after this answer to the offer; None unless it is whole and holds nothing but a mask. Servers say the
-    same at each login."""
+def _parse_agreed_framing(reply: bytes, encoding: str) -> Framing | None:
+    """Return the layout agreed on by this reply to the offer, or None unless it is complete and holds only a
+    mask.
+
+    Cached, because servers reply the same at each login.
+    """
     try:
-        mask, *rest = m.parse_group(answer, _framing(encoding), client=False)
-    except (NeedMoreData, Error, ValueError):  # the last: it is empty
+        mask, *rest = m.parse_group(reply, _framing(encoding), client=False)
+    except (NeedMoreData, Error, ValueError):  # ValueError: it is empty
         return None
     if not isinstance(mask, m.Protocols) or rest != [m.EndOfTurn()]:
         return None
@@ -369,14 +383,14 @@ def _parse_agreed_framing(answer: bytes, encoding: str) -> Framing | None:
 def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     encoding = session.framing.encoding
     began = session.clock()
-    answer = yield from send_pipeline(session, (_CAPABILITY_OFFER,))
-    agreed = _parse_agreed_framing(answer, encoding)
+    reply = yield from send_pipeline(session, (_CAPABILITY_OFFER,))
+    agreed = _parse_agreed_framing(reply, encoding)
     if agreed is not None:
         consume_buffered_replies(session, 1)
-    else:  # it came in pieces, or says more than the usual
-        agreed, answer = yield from _read_negotiation_reply(session)
-    if answer and not agreed.pam:
-        capability_cache.store(_listener_address(parameters), answer)
+    else:  # it came in pieces, or contains more than usual
+        agreed, reply = yield from _read_negotiation_reply(session)
+    if reply and not agreed.pam:
+        capability_cache.store(_listener_address(parameters), reply)
     session.round_trip = min(session.round_trip, session.clock() - began)
     session.framing = agreed
     if agreed.pam:
@@ -384,8 +398,7 @@ def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
 
 
 def _read_negotiation_reply(session: Session) -> Exchange[tuple[Framing, bytes]]:
-    """Read the answer to the offer: what holds after it, and its bytes where it is the usual one, a mask and no
-    more."""
+    """Read the reply to the offer. Returns the layout, and the reply's bytes if it is the usual one, only a mask."""
     reply = yield from read_reply(session)
     reply.check()
     masks = [message.mask for message in reply.other_messages if isinstance(message, m.Protocols)]

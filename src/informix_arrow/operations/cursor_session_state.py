@@ -1,8 +1,8 @@
-"""What a result changes in its session while it is open: isolation and lock mode of its own, and in an ANSI database
-the transaction that reading begins.
+"""Session state that a result changes while it is open: its own isolation and lock mode, and in an ANSI
+database the transaction that reading begins.
 
-Both are put right again with the message that closes the cursor, whoever sends that: the end of the rows, an error, or
-the connection's next exchange after the result was dropped. That costs no round trip.
+Both are restored with the message that closes the cursor, whoever sends it: at the end of the rows, after an
+error, or by the connection's next operation after the result was dropped. That costs no round trip.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RETAIN = " RETAIN UPDATE LOCKS"
 
 
 class SessionOverrides(Protocol):
-    """The part of the read options that matters here."""
+    """The read options that affect the session."""
 
     @property
     def isolation(self) -> str: ...
@@ -44,37 +44,38 @@ class SessionOverrides(Protocol):
 
 @dataclass(slots=True, eq=False)
 class CursorSessionState:
-    """What one open result has to put right when it ends."""
+    """The state that an open result has to restore when it ends."""
 
     override: tuple[str, str] = (
         "",
         "",
     )  # isolation and lock mode; "" = the session's
-    holds_implicit_transaction: bool = False  # it holds a transaction of the kind READING
-    may_write: bool = False  # it is a procedure's: the COMMIT has to be waited for
-    with_hold: bool = False  # the cursor has to outlive COMMITs of other statements
+    holds_implicit_transaction: bool = False  # it holds an implicit transaction for reading
+    may_write: bool = False  # it is a procedure's: the reply to COMMIT must be awaited
+    with_hold: bool = False  # the cursor must outlive COMMITs of other statements
 
 
 # ---- isolation and lock mode ------------------------------------------------------------------------------------
 
 
 def lock_phrase(lock_wait: int | None) -> str:
-    """What SET LOCK MODE TO calls a number of seconds; "" for None."""
+    """Return what SET LOCK MODE TO calls a number of seconds; "" for None."""
     if lock_wait is None:
         return ""
     return {0: "NOT WAIT", -1: "WAIT"}.get(lock_wait, f"WAIT {lock_wait}")
 
 
 def isolation_of(session: Session) -> str | None:
-    """The session's isolation by its name here, None when nobody has set any. Forms without a name, such as those
-    with RETAIN UPDATE LOCKS, are in Informix's words.
+    """Return the name of the session's isolation, None if it was not set.
+
+    Forms without a name, such as those with RETAIN UPDATE LOCKS, are returned in Informix's words.
     """
     phrase = session.settings.isolation
     return _ISOLATION_NAMES.get(phrase, phrase) or None
 
 
 def lock_wait_of(session: Session) -> int | None:
-    """The session's lock wait in seconds, 0 = not to wait, -1 = for ever; None when nobody has set any."""
+    """Return the session's lock wait in seconds, 0 = do not wait, -1 = for ever; None if it was not set."""
     phrase = session.settings.lock_mode
     if not phrase:
         return None
@@ -85,7 +86,7 @@ def lock_wait_of(session: Session) -> int | None:
 
 
 def set_read_settings(session: Session, isolation: str = "", lock_wait: int | None = None) -> Exchange[None]:
-    """Set isolation (a key of ``ISOLATIONS``) and lock wait of the session; "" and None leave it as it is."""
+    """Set isolation (a key of ``ISOLATIONS``) and lock wait of the session. "" and None leave them unchanged."""
     settings = session.settings
     changes: list[tuple[str, str, str]] = []
     if isolation:
@@ -105,7 +106,7 @@ def set_read_settings(session: Session, isolation: str = "", lock_wait: int | No
 
 
 def restore_settings(session: Session, isolation: str, lock_mode: str) -> Exchange[None]:
-    """Bring the session back to what :class:`.session.SessionSettings` once said; nobody waits for the answers."""
+    """Restore settings of an earlier :class:`.session.SessionSettings`, without waiting for the replies."""
     settings = session.settings
     settings.isolation, settings.lock_mode = isolation, lock_mode
     changes = _change_statements(session, isolation, lock_mode)
@@ -115,7 +116,7 @@ def restore_settings(session: Session, isolation: str, lock_mode: str) -> Exchan
 
 
 def track_set_statement(session: Session, kind: int, text: str) -> None:
-    """Take over what a SET ISOLATION or SET LOCK MODE of the user's has set."""
+    """Record the isolation or lock mode that the user's own SET statement has set."""
     settings = session.settings
     words = [word.upper() for word in words_and_strings(text)]
     if kind == StatementType.SET_ISOLATION:
@@ -127,8 +128,9 @@ def track_set_statement(session: Session, kind: int, text: str) -> None:
 
 
 def reapply_settings(session: Session) -> Exchange[None]:
-    """Another database was opened, with its own defaults: what was set for the session holds there, too. What that
-    database refuses, as one without a log may, is not set any more.
+    """Apply the session's settings again after another database was opened, which has its own defaults.
+
+    Settings that the database refuses, as one without a log may, are dropped.
     """
     settings = session.settings
     settings.isolation_now = settings.lock_mode_now = ""
@@ -156,14 +158,14 @@ def _command_messages(sql: str) -> MessageGroup:
 
 
 def _default_isolation(session: Session) -> str:
-    """What a server reads by when nobody says anything (SERVER-BEHAVIOUR section 2)."""
+    """Return the server's default isolation (SERVER-BEHAVIOUR section 2)."""
     if session.ansi:
         return "REPEATABLE READ"
     return "COMMITTED READ" if session.logged else "DIRTY READ"
 
 
 def _change_statements(session: Session, isolation: str, lock_mode: str) -> list[tuple[str, str, str]]:
-    """The statements that bring the session to these, with what is in force after each."""
+    """Return the statements that change the session to these settings, with the settings in force after each."""
     settings, out = session.settings, []
     if isolation != settings.isolation_now:
         out.append(
@@ -178,72 +180,74 @@ def _change_statements(session: Session, isolation: str, lock_mode: str) -> list
 
 
 def apply_overrides(
-    session: Session, wishes: SessionOverrides, kind: int, text: str
+    session: Session, overrides: SessionOverrides, kind: int, text: str
 ) -> Exchange[CursorSessionState]:
     """Prepare the session for a cursor that is about to be opened on a statement of type ``kind``.
 
-    Raises the server's error when it refuses the isolation or lock mode; all is as before then.
+    Raises the server's error if it refuses the isolation or lock mode. The session is unchanged then.
     """
     settings = session.settings
-    if wishes.isolation and wishes.isolation not in ISOLATIONS:
+    if overrides.isolation and overrides.isolation not in ISOLATIONS:
         raise InterfaceError(
-            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {wishes.isolation!r}"
+            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {overrides.isolation!r}"
         )
     updates = session.transaction is TransactionStatus.OPEN and is_for_update(kind, text)
-    plain = not wishes.isolation and wishes.lock_wait is None and not session.ansi and not updates
+    plain = not overrides.isolation and overrides.lock_wait is None and not session.ansi and not updates
     if plain and is_unmodified(settings):
         return CursorSessionState()
-    isolation = ISOLATIONS.get(wishes.isolation, "")
+    isolation = ISOLATIONS.get(overrides.isolation, "")
     if updates:
         isolation = _with_retain_clause(session, isolation or settings.isolation)
-    scope = CursorSessionState((isolation, lock_phrase(wishes.lock_wait)))
-    wanted = (
-        _retain_while_for_update_open(session, scope.override[0] or settings.isolation),
-        scope.override[1] or settings.lock_mode,
+    state = CursorSessionState((isolation, lock_phrase(overrides.lock_wait)))
+    target = (
+        _retain_while_for_update_open(session, state.override[0] or settings.isolation),
+        state.override[1] or settings.lock_mode,
     )
-    if any(scope.override):
-        settings.overrides.append(scope.override)
+    if any(state.override):
+        settings.overrides.append(state.override)
     try:
-        for name, value, sql in _change_statements(session, *wanted):
+        for name, value, sql in _change_statements(session, *target):
             yield from _execute_command(session, sql)
             setattr(settings, name, value)
         if session.ansi:
-            yield from _enter_ansi(session, scope, wishes, kind, text)
+            yield from _enter_ansi(session, state, overrides, kind, text)
     except Error as error:
         if session.usable_after(error):
-            yield from send_ignored_groups(session, restoring_groups(session, scope))
+            yield from send_ignored_groups(session, restoring_groups(session, state))
         raise
-    return scope
+    return state
 
 
 def _enter_ansi(
-    session: Session, scope: CursorSessionState, wishes: SessionOverrides, kind: int, text: str
+    session: Session, state: CursorSessionState, overrides: SessionOverrides, kind: int, text: str
 ) -> Exchange[None]:
-    """In an ANSI database a query opens a transaction, which autocommit must close again; and its cursor is one for
-    update unless the transaction is READ ONLY: rows would come one by one, whatever the fetch buffer.
+    """Prepare an ANSI database for a query, which opens a transaction that autocommit must close again.
+
+    The cursor would be one for update unless the transaction is READ ONLY: rows would come one by one, whatever
+    the size of the fetch buffer.
     """
     if not session.autocommit or session.transaction is TransactionStatus.OPEN:
         session.transaction = TransactionStatus.OPEN
         return
-    plain = kind == StatementType.SELECT and not wishes.name and not is_for_update(kind, text)
+    plain = kind == StatementType.SELECT and not overrides.name and not is_for_update(kind, text)
     if not plain and session.transaction is TransactionStatus.IMPLICIT_READ:
         yield from commit_now(session)
     if plain and session.transaction is TransactionStatus.NONE:
-        # Nobody waits for the answer. Refused, it would make the reading slow, not wrong.
+        # The reply is not waited for. A refusal would make reading slow, not wrong.
         yield from send_ignored_groups(session, [_command_messages("SET TRANSACTION READ ONLY")])
     session.transaction = TransactionStatus.IMPLICIT_READ
     session.settings.implicit_readers += 1
-    scope.holds_implicit_transaction, scope.with_hold = True, plain
-    scope.may_write = kind != StatementType.SELECT
+    state.holds_implicit_transaction, state.with_hold = True, plain
+    state.may_write = kind != StatementType.SELECT
 
 
-def restoring_groups(session: Session, scope: CursorSessionState) -> list[MessageGroup]:
-    """Groups that put the session right again, to be sent behind the cursor's CLOSE; nobody waits for the answers."""
+def restoring_groups(session: Session, state: CursorSessionState) -> list[MessageGroup]:
+    """Return the groups that restore the session, to be sent after the cursor's CLOSE. Their replies do not matter."""
     settings, groups = session.settings, list[MessageGroup]()
-    if scope.override == _NO_OVERRIDE and not scope.holds_implicit_transaction and is_unmodified(settings):
+    if state.override == _NO_OVERRIDE and not state.holds_implicit_transaction and is_unmodified(settings):
         return groups
-    if any(scope.override):
-        settings.overrides.remove(scope.override)
+    if any(state.override):
+        settings.overrides.remove(state.override)
     isolation = _retain_while_for_update_open(
         session, _effective_override(session, 0, settings.isolation_now, settings.isolation)
     )
@@ -251,12 +255,12 @@ def restoring_groups(session: Session, scope: CursorSessionState) -> list[Messag
     for name, value, sql in _change_statements(session, isolation, lock_mode):
         groups.append(_command_messages(sql))
         setattr(settings, name, value)
-    if scope.holds_implicit_transaction:
-        scope.holds_implicit_transaction = False
+    if state.holds_implicit_transaction:
+        state.holds_implicit_transaction = False
         settings.implicit_readers -= 1
         if (
             not settings.implicit_readers
-            and not scope.may_write
+            and not state.may_write
             and session.transaction is not TransactionStatus.OPEN
         ):
             groups.append((m.Commit(),))
@@ -265,33 +269,34 @@ def restoring_groups(session: Session, scope: CursorSessionState) -> list[Messag
 
 
 def _with_retain_clause(session: Session, isolation: str) -> str:
-    """The same isolation, under which rows that a cursor FOR UPDATE has passed stay locked until the transaction ends.
+    """Return the isolation with RETAIN UPDATE LOCKS, which keeps rows of a cursor FOR UPDATE locked to the
+    transaction's end.
 
-    Without that the server lets go of a row when the next one is fetched, and the client fetches ahead: the rows that
-    it hands out would be locked by nobody. Repeatable read keeps all locks by itself.
+    Without it the server unlocks a row when the next one is fetched, and the client fetches ahead: the rows
+    that it returns would not be locked. Repeatable read keeps all locks by itself.
     """
     phrase = isolation or _default_isolation(session)
     return isolation if phrase.endswith(("REPEATABLE READ", _RETAIN)) else phrase + _RETAIN
 
 
 def _retain_while_for_update_open(session: Session, isolation: str) -> str:
-    """``isolation``, which must not let go of the rows of results FOR UPDATE that are still open."""
-    retained = any(isolation_wish.endswith(_RETAIN) for isolation_wish, _ in session.settings.overrides)
+    """Return ``isolation`` in the form that keeps rows of open results FOR UPDATE locked."""
+    retained = any(override.endswith(_RETAIN) for override, _ in session.settings.overrides)
     return _with_retain_clause(session, isolation) if retained else isolation
 
 
 def is_unmodified(settings: SessionSettings) -> bool:
-    """Whether no open result has changed how the session reads."""
+    """Return whether no open result has changed the session's read settings."""
     return settings.isolation_now == settings.isolation and settings.lock_mode_now == settings.lock_mode
 
 
 def _effective_override(session: Session, which: int, now: str, base: str) -> str:
-    """What is to be in force when a result ends: another open one may have asked for what is."""
-    return now if any(wish[which] == now for wish in session.settings.overrides) else base
+    """Return the setting to be in force when a result ends; another open result may have requested the present one."""
+    return now if any(override[which] == now for override in session.settings.overrides) else base
 
 
 def send_ignored_groups(session: Session, groups: Sequence[MessageGroup]) -> Exchange[None]:
-    """Send groups whose answers nobody waits for."""
+    """Send groups whose replies do not matter."""
     if groups:
         data = b"".join([encode_group(session, messages) for messages in groups])
         session.pending_replies += (IGNORED_REPLY,) * len(groups)

@@ -1,4 +1,4 @@
-"""Running a statement, whatever it is."""
+"""Execute any statement."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def execute_statement(
     need_rows: bool = False,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
-    """:func:`run_statement` for the text of a statement with ``parameters`` placeholders, with rows as batches."""
+    """Run a statement, given as text with ``parameters`` placeholders, by :func:`run_statement`."""
     assert parameters == len(values)
     exchange = run_statement(session, parse(sql), values, options, need_rows=need_rows, inexact=inexact)
     return cast("Exchange[Outcome | ServerCursor]", exchange)
@@ -80,14 +80,17 @@ def run_statement(
     as_rows: bool = False,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor | SmallResult]:
-    """Run any statement: a cursor whose first rows are on their way, or what the statement did.
+    """Run any statement. Returns a cursor whose first rows are on their way, or the outcome of the statement.
 
-    ``values`` are those for the placeholders that the server sees (:meth:`.ParameterizedStatement.values`). They are bound, and
-    refused, at the call, before the exchange begins, if they need not know what they are for: bytes, file objects,
-    lists and dicts are bound when the server has told that. Whether there are rows is told by the server's describe,
-    never by the text; with ``need_rows`` a statement without is refused unexecuted. With ``as_rows`` a small result
-    may be returned as Python rows. Values that are assigned to a column or argument are held against its type before
-    they are sent; ``inexact`` says what happens to digits that it has no room for (None: what the session says).
+    ``values`` are those for the placeholders that the server sees (:meth:`.ParameterizedStatement.values`).
+    Most are bound, and refused, at the call, before the operation begins. Bytes, file objects, lists and dicts
+    are bound once the server has reported their targets' types.
+
+    The server's describe decides whether there are rows, never the text. With ``need_rows`` a statement without
+    rows is refused unexecuted. With ``as_rows`` a small result may be returned as Python rows.
+
+    Values that are assigned to a column or argument are checked against its type before they are sent.
+    ``inexact`` says what happens to digits that the type cannot hold (None: the session's setting).
     """
     chosen = session.inexact if inexact is None else inexact
     bound: BoundParameters | None = NO_PARAMETERS
@@ -98,7 +101,7 @@ def run_statement(
 
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
-    """Values without digits that no type holds, where they may be lost."""
+    """Round values to digits that some type can hold, if digits may be lost."""
     return values if inexact == "error" else [round_to_finest(value, inexact) for value in values]
 
 
@@ -116,7 +119,8 @@ def _run(
     exchange: Exchange[Outcome | ServerCursor | SmallResult]
     report(session, "execute", statement.sql, values)
     try:
-        # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
+        # Contents are consumed by an attempt, so statements with contents skip prepared statements that may be
+        # outdated.
         idle = None if bound is None else session.statements.find(text)
         if idle is not None and bound is not None and can_reexecute(session, idle, options, bound, inexact):
             prepared = idle
@@ -133,7 +137,7 @@ def _run(
             old = error.sqlcode in STALE or error is prepared.rejection
             if not (prepared.reused and old and session.usable_after(error)):
                 raise
-        # Nothing was executed: the statement is not any more what it was when it was prepared.
+        # Nothing was executed, because the prepared statement was outdated.
         prepared = yield from acquire(session, text, count, anew=True)
         return (
             yield from _execute_prepared(
@@ -155,7 +159,7 @@ def _execute_prepared(
     need_rows: bool,
     inexact: Inexact,
 ) -> Exchange[Outcome | ServerCursor]:
-    """Execute or open it. It is handed back or released by then, or the cursor sees to that."""
+    """Execute or open a statement. It is then returned to the cache or released, or its cursor does that later."""
     describe, sql = prepared.describe, statement.text
     statement_id, kind = prepared.statement_id, describe.statement_type
     cursor: ServerCursor | None = None
@@ -167,9 +171,9 @@ def _execute_prepared(
                 "the statement returns no rows and was not executed: use execute()", statement=statement.sql
             )
         targets: Targets = (None,) * len(values)
-        given = values
+        unchecked = values
         values = yield from _checked(session, prepared, values, inexact)
-        if values is not given and bound is not None:
+        if values is not unchecked and bound is not None:
             bound = bind_row(session, values, targets)
         known = prepared.targets or ()
         if bound is None or (
@@ -194,10 +198,10 @@ def _execute_prepared(
             try:
                 reply = yield from _execute(session, sql, kind, statement_id, targets, bound)
             except Error as error:
-                again = yield from _with_targets(session, prepared, values, error)
-                if again is None:
+                rebound = yield from _with_targets(session, prepared, values, error)
+                if rebound is None:
                     raise
-                reply = yield from _execute(session, sql, kind, statement_id, *again)
+                reply = yield from _execute(session, sql, kind, statement_id, *rebound)
     except Exception as error:
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
@@ -219,18 +223,18 @@ def _execute_prepared(
 def _checked(
     session: Session, prepared: PreparedStatement, values: Sequence[object], inexact: Inexact
 ) -> Exchange[Sequence[object]]:
-    """The values to be sent: the very same sequence where nothing is changed."""
+    """Return the values to be sent: the same sequence if nothing changes."""
     if not values:
         return values
     check = yield from parameter_check(session, prepared, len(values), values, inexact)
     if check is None:
         return _loosened(values, inexact)
     try:
-        made = check.row(values)
+        checked = check.row(values)
     except Error as error:
         prepared.rejection = error
         raise
-    return _loosened(made, inexact)
+    return _loosened(checked, inexact)
 
 
 def _cursor_for(
@@ -249,15 +253,17 @@ def _cursor_for(
 
 
 def _targets(session: Session, prepared: PreparedStatement, count: int) -> Exchange[Targets]:
-    """The types of a statement's parameters, asked for once."""
+    """Return the types of a statement's parameters, requested once."""
     if prepared.targets is None:
         prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
     return prepared.targets
 
 
 def _before(session: Session, kind: int) -> Exchange[None]:
-    """Another database frees all statements of this one, and their ids: ours must not be used after that, nor be
-    released, when the same numbers mean others.
+    """Prepare for a change of the database.
+
+    Another database frees all statements of this one, and their ids. They must not be used or released
+    afterwards, when the same numbers mean other statements.
     """
     if kind in _CHANGES_DATABASE:
         yield from close_cursors(
@@ -279,10 +285,10 @@ def _after(session: Session, kind: int, sql: str, reply: Reply) -> Exchange[None
 def _with_targets(
     session: Session, prepared: PreparedStatement, values: Sequence[object], error: Error
 ) -> Exchange[tuple[Targets, BoundParameters] | None]:
-    """The values bound anew when the server refused a str because its target is a TEXT or CLOB; else None.
+    """Bind the values again if the server refused a str because its target is a TEXT or CLOB; else return None.
 
-    Nothing tells that beforehand: the description of an UPDATE shows no columns, and asking for every UPDATE with
-    a str would double its round trips.
+    This cannot be known beforehand: the description of an UPDATE shows no columns, and requesting the types for
+    every UPDATE with a str would double its round trips.
     """
     refused = error.sqlcode in _WANTS_CONTENT and session.usable_after(error)
     if not refused or prepared.targets is not None or not may_be_content(values):
@@ -307,19 +313,19 @@ def _execute(
 
 
 def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None]:
-    """A DATABASE or CREATE DATABASE statement put another database under the session: learn what it is."""
+    """Learn the properties of the database that a DATABASE or CREATE DATABASE statement has opened."""
     session.database = database_name(sql)
     if reply.done is not None and reply.done.warnings:
         apply_database_warnings(session, reply.done.warnings)
     else:
-        session.logged, session.ansi = True, False  # the first BEGIN will tell
+        session.logged, session.ansi = True, False  # the first BEGIN will report it
     session.locale = yield from database_locale(session)
     if not session.locale or session.has_encoding_override:
         return
     try:
         encoding = codec_for(session.locale)
     except NotSupportedError:
-        yield from request(session, (m.DbClose(),))  # its text would be read as the last database's
+        yield from request(session, (m.DbClose(),))  # its text would be decoded as that of the last database
         _no_database(session)
         raise
     session.framing = session.framing.with_encoding(encoding)

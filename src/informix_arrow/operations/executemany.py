@@ -1,11 +1,12 @@
-"""One statement with many parameter rows, pipelined.
+"""Execute one statement with many parameter rows, pipelined.
 
-Every row is a group of its own, ``ID BIND EXECUTE EOT``, and gets a reply of its own; a row that fails
-neither stops nor poisons the later ones (SQLI section 11). Groups leave in chunks, one chunk ahead of the
-replies being read, and the transport takes replies in while it sends. So the server always finds a next row
-to work on, unread replies stay bounded by two chunks, and neither side can end up waiting for the other to
-read. How large a chunk is, time decides (:mod:`.pace`): a call that is to end does not wait for rows that were
-sent long ago.
+Every row is a group of its own, ``ID BIND EXECUTE EOT``, and gets its own reply. A row that fails does not
+affect later ones (SQLI section 11). Groups are sent in chunks, one chunk ahead of the replies being read, and
+the transport receives replies while it sends. So the server always has a next row to work on, unread replies
+are bounded by two chunks, and neither side can end up waiting for the other to read.
+
+The size of a chunk is adapted to time (:mod:`.adaptive_window`): a call that is cancelled does not wait for
+rows that were sent long ago.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ from .session import Session
 from .statement_cache import STALE, PreparedStatement
 from .transaction import after_failure, begin_if_needed, track_statement
 
-CHUNK_ROWS = 4096  # most rows in one send of an INSERT
+CHUNK_ROWS = 4096  # maximum rows in one send of an INSERT
 OTHER_CHUNK_ROWS = 512  # of other statements, whose rows may take very different times
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
-_FIRST_INSERTS = 64  # of the first chunk, when nobody knows yet how long a row takes; of other statements 1
+_FIRST_INSERTS = 64  # rows of the first chunk, when the time per row is unknown; 1 for other statements
 
 ParameterRows = list[Sequence[object]]
 
@@ -66,15 +67,16 @@ def execute_many(
     stop_on_error: bool = False,
     inexact: Inexact | None = None,
 ) -> Exchange[ManyOutcome]:
-    """Execute ``sql`` once for each of ``rows``, consuming them as it goes. ``inexact`` as of :func:`.run.run`.
+    """Execute ``sql`` once for each of ``rows``, which are consumed along the way.
 
-    A row that cannot be bound, and an error of the iterable itself, ends the run: the rows before it are
-    sent, their replies read, then the error is raised (with ``row`` set if it is one of ours). The server's
-    errors are collected in the outcome instead; with ``stop_on_error`` the first one ends the run, and no row behind
-    it is in effect: in a transaction by a savepoint, else by sending one row at a time.
+    A row that cannot be bound, and an error of the iterable itself, ends the run: the rows before it are sent,
+    their replies read, then the error is raised (with ``row`` set if it is a database error). The server's
+    errors are collected in the outcome instead. With ``stop_on_error`` the first one ends the run, and no row
+    after it is in effect: in a transaction by a savepoint, else by sending one row at a time. ``inexact`` is as
+    in :func:`.execute.run_statement`.
 
-    A call that is interrupted is undone in a transaction; what is in effect is in the error (``rows``). Raises
-    ``InterfaceError`` at the call, before the exchange begins, when ``rows`` is no iterable of rows.
+    A call that is interrupted is undone in a transaction. The error says what is in effect (``rows``). Raises
+    ``InterfaceError`` at the call, before the operation begins, if ``rows`` is not an iterable of rows.
     """
     if isinstance(rows, Mapping | str | bytes):
         raise InterfaceError(f"executemany() takes rows of parameters, got {type(rows).__name__}")
@@ -116,8 +118,10 @@ def _execute_many(
 
 
 class _StaleStatement(Exception):
-    """The server does not know the statement any more, or its first row is refused by a description that may be old;
-    none of the rows was executed."""
+    """The server no longer knows the statement, or an outdated description may have refused the first row.
+
+    No row was executed.
+    """
 
 
 def _with_prepared(
@@ -130,12 +134,13 @@ def _with_prepared(
     stop: bool,
     inexact: Inexact,
 ) -> Exchange[ManyOutcome]:
-    """Execute for all rows; the statement is handed back or released then. ``first`` are the rows when the statement
-    may be stale: raises ``_Stale`` then, if it is.
+    """Execute for all rows, then return the statement to the cache or release it.
+
+    ``first`` holds the rows if the statement may be outdated. If it is, ``_StaleStatement`` is raised.
     """
     describe, statement_id = prepared.describe, prepared.statement_id
     kind = describe.statement_type
-    outcome, scope = ManyOutcome(), None
+    outcome, savepoint = ManyOutcome(), None
     try:
         if describe.has_rows:
             raise ProgrammingError(
@@ -144,38 +149,38 @@ def _with_prepared(
         row, rows = peek(rows)
         targets = yield from complex_targets(session, describe, check.count, check.sample(row))
         if targets is not None and first is not None:
-            raise _StaleStatement  # contents are used up by the attempt: they go to a statement that is surely good
+            raise _StaleStatement  # contents are consumed by an attempt: use a new statement
         assigned = yield from parameter_check(session, prepared, check.count, None, inexact)
         bind = ParameterBinding(session.framing.encoding, inexact, assigned)
         yield from begin_if_needed(session, kind, statement.text)
-        scope = BatchSavepoint(session)
-        scope.begin()
+        savepoint = BatchSavepoint(session)
+        savepoint.begin()
         inserts = kind == StatementType.INSERT and bool(describe.columns)
         most = CHUNK_ROWS if inserts else OTHER_CHUNK_ROWS
-        if stop and not scope.in_transaction:
+        if stop and not savepoint.in_transaction:
             most = 1
-        pace = AdaptiveWindow(
+        window = AdaptiveWindow(
             session, _FIRST_INSERTS if inserts and most > 1 else 1, most, prepared.row_seconds
         )
         if targets is not None:
             objects = ObjectStatement(statement.text, statement_id, targets)
             yield from execute_rows(
-                session, objects, kind, rows, lambda row: bind.values(check(row)), outcome, pace, stop
+                session, objects, kind, rows, lambda row: bind.values(check(row)), outcome, window, stop
             )
         else:
-            pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, scope, pace, stop)
+            pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, savepoint, window, stop)
             yield from pipeline.run(rows, first)
-        prepared.row_seconds = pace.seconds_per_row
+        prepared.row_seconds = window.seconds_per_row
         interruption = next((error for error in outcome.errors if error.sqlcode == INTERRUPTED), None)
         if interruption is not None:
             raise interruption
-        scope.release()
+        savepoint.release()
     except _StaleStatement:
         yield from release_statement(session, statement_id)
         raise
     except Exception as error:
-        if scope is not None:
-            yield from scope.handle_failure(outcome, error)
+        if savepoint is not None:
+            yield from savepoint.handle_failure(outcome, error)
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
             yield from after_failure(session)
@@ -189,7 +194,7 @@ def _with_prepared(
 
 
 class _Pipeline:
-    """Sends rows in chunks, ahead of the replies to those before."""
+    """Sends rows in chunks, ahead of the replies to earlier ones."""
 
     def __init__(
         self,
@@ -199,15 +204,15 @@ class _Pipeline:
         check: RowCheck,
         bind: ParameterBinding,
         outcome: ManyOutcome,
-        scope: BatchSavepoint,
-        pace: AdaptiveWindow,
+        savepoint: BatchSavepoint,
+        window: AdaptiveWindow,
         stop: bool,
     ) -> None:
-        self._session, self._outcome, self._savepoint, self._window = session, outcome, scope, pace
+        self._session, self._outcome, self._savepoint, self._window = session, outcome, savepoint, window
         self._replies = BatchReplyReader(session, statement.text, prepared.describe.statement_type)
         self._encoder = _RowEncoder(session, prepared.statement_id, check, bind)
         self._stop = stop
-        self._pending_chunks: deque[int] = deque()  # replies owed to each chunk that is on its way
+        self._pending_chunks: deque[int] = deque()  # pending replies of each chunk in flight
 
     def run(self, rows: Iterator[object], first: ReplayableIterator[object] | None) -> Exchange[None]:
         session, outcome, pace = self._session, self._outcome, self._window
@@ -239,7 +244,7 @@ class _Pipeline:
             raise refused[0]
 
     def _send(self, data: bytes | bytearray, count: int) -> Exchange[None]:
-        """Send a chunk, behind what is to leave before it; short owed answers are read at once."""
+        """Send a chunk behind the queued groups. Short pending replies are read at once."""
         session = self._session
         if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
             yield from drain_pending_replies(session)
@@ -251,7 +256,7 @@ class _Pipeline:
             yield from drain_pending_replies(session)
 
     def _check_first_reply(self) -> Exchange[None]:
-        """Read the reply to the very first row: raises ``_Stale`` when the statement is not what it was any more."""
+        """Read the reply to the very first row. Raises ``_StaleStatement`` if the statement is outdated."""
         outcome = self._outcome
         yield from self._replies.read(outcome, 1)
         self._pending_chunks[0] -= 1
@@ -260,15 +265,17 @@ class _Pipeline:
             raise _StaleStatement
 
     def _read_replies(self, most: int) -> Exchange[None]:
-        """Read replies until at most ``most`` chunks are on their way."""
+        """Read replies until at most ``most`` chunks are in flight."""
         while len(self._pending_chunks) > most:
             yield from self._replies.read(self._outcome, self._pending_chunks[0])
             self._pending_chunks.popleft()
             self._window.record_answered()
 
     def _undo_after_error(self, before: ManyOutcome, piece: ParameterRows) -> Exchange[None]:
-        """A row of the chunk that was sent last, ``piece``, was refused: undo those behind it. All of the chunk is
-        undone, and the rows before the refused one are sent again."""
+        """Undo the rows after the refused one in ``piece``, the chunk that was sent last.
+
+        The whole chunk is undone, and the rows before the refused one are sent again.
+        """
         outcome, error = self._outcome, self._outcome.errors[0]
         outcome.stopped = True
         assert error.row is not None
@@ -290,22 +297,24 @@ class _Pipeline:
 
 
 def _chunks(
-    encoder: _RowEncoder, rows: Iterator[object], pace: AdaptiveWindow, refused: list[Exception]
+    encoder: _RowEncoder, rows: Iterator[object], window: AdaptiveWindow, refused: list[Exception]
 ) -> Iterator[tuple[bytes | bytearray, ParameterRows]]:
-    """Groups encoded into chunks, with their rows; a row that cannot be encoded lands in ``refused`` and ends the
-    chunks."""
+    """Yield chunks of encoded groups with their rows.
+
+    The error of a row that cannot be encoded is added to ``refused`` and ends the chunks.
+    """
     number = 0  # of the next row to be encoded
-    fitting = 1 << 30  # rows that CHUNK_BYTES hold
+    fitting = 1 << 30  # rows that fit into CHUNK_BYTES
     while not refused:
-        taken, failure = _next_rows(rows, min(pace.rows, fitting), encoder.check)
-        if not taken and failure is None:
+        chunk_rows, failure = _next_rows(rows, min(window.rows, fitting), encoder.check)
+        if not chunk_rows and failure is None:
             return
         first, done, size = number, 0, 0
         try:
-            for data, count in encoder.encode(taken):
+            for data, count in encoder.encode(chunk_rows):
                 number += count
                 size += len(data)
-                yield data, taken[done : done + count]
+                yield data, chunk_rows[done : done + count]
                 done += count
         except Exception as error:  # noqa: BLE001 - raised again by the pipeline
             failure = error
@@ -316,18 +325,18 @@ def _chunks(
                 failure.row = number
                 prefix_location(failure, f"row {number}")
             refused.append(failure)
-        fitting = max(1, CHUNK_BYTES * len(taken) // max(size, 1))
+        fitting = max(1, CHUNK_BYTES * len(chunk_rows) // max(size, 1))
 
 
 def _next_rows(
-    rows: Iterator[object], most: int, check: RowCheck
+    rows: Iterator[object], limit: int, check: RowCheck
 ) -> tuple[list[Sequence[object]], Exception | None]:
-    """The next rows, at most ``most``, as far as they are good, and what ended them before."""
+    """Return the next valid rows, at most ``most``, and the error that ended them early, if any."""
     rows_read: list[object] = []
     failure: Exception | None = None
     try:
-        rows_read.extend(itertools.islice(rows, most))  # what came before an error stays in the list
-    except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
+        rows_read.extend(itertools.islice(rows, limit))  # rows before an error stay in the list
+    except Exception as error:  # noqa: BLE001  - raised again by the pipeline, after the rows before it
         failure = error
     good, refused = check.check_rows(rows_read)
     return good, refused or failure
@@ -345,14 +354,14 @@ class _RowEncoder:
         self._columns = ColumnBinder(bind, check.count, self._head, self._tail)
 
     def encode(self, rows: ParameterRows) -> Iterator[tuple[bytes | bytearray, int]]:
-        """The groups of good rows and how many they are, a piece at a time; an ``Error`` tells its row."""
+        """Yield the groups of valid rows and their number, a piece at a time. An ``Error`` names its row."""
         done = 0
         if rows and self._columns.load(rows):
             try:
                 while (piece := self._columns.encode(CHUNK_BYTES))[1]:
                     done += piece[1]
                     yield piece
-            except DataError:  # what is odd about the row, if anything, is told by the check of single values
+            except DataError:  # checking single values finds what is wrong with the row
                 pass
         if done < len(rows):
             try:
@@ -362,7 +371,7 @@ class _RowEncoder:
                 raise
 
     def _encode_by_values(self, rows: ParameterRows) -> Iterator[tuple[bytes | bytearray, int]]:
-        """Encode rows value by value; an ``Error`` tells its row."""
+        """Encode rows value by value. An ``Error`` names its row."""
         framing = self._framing
         chunk, count = bytearray(), 0
         failure: Exception | None = None
@@ -371,7 +380,7 @@ class _RowEncoder:
                 bound = self._bind_values(self._bind.values(row))
                 refuse_contents(bound)
                 binding = m.Bind(bound).encode(framing) if bound else b""
-            except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
+            except Exception as error:  # noqa: BLE001  - raised below, after the rows before it were sent
                 failure = error
                 if isinstance(error, Error):
                     error.row = number
@@ -387,7 +396,7 @@ class _RowEncoder:
             raise failure
 
     def _bind_values(self, values: Sequence[object]) -> tuple[BoundValue, ...]:
-        """The values of a row as they are sent; an ``Error`` names the parameter."""
+        """Return the values of a row in the form in which they are sent. An ``Error`` names the parameter."""
         bound, encoding = [], self._framing.encoding
         for number, value in enumerate(values, 1):
             try:

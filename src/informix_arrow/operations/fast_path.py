@@ -1,7 +1,7 @@
 """The fast path: routines of the server called without SQL (SQLI section 16).
 
-A routine is looked up by its signature once per session and database; the handle serves from then on.
-Its arguments travel as in SQ_BIND, each in exactly the type that the signature names: nothing is converted.
+A routine is looked up by its signature once per session and database. Later calls use its handle. Arguments are
+sent as in SQ_BIND, each in exactly the type that the signature names: nothing is converted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIGNATURE = re.compile(
 
 
 def fast_path_call(session: Session, signature: str, arguments: Sequence[object]) -> Exchange[Any]:
-    """Call a routine without SQL; what it returns: None, a value, or a tuple of several.
+    """Call a routine without SQL. Returns None, a value, or a tuple of several.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
     Raises
     ------
     InterfaceError, ProgrammingError
-        No signature, or not as many values as it has types; at the call, before the exchange begins.
+        No valid signature, or a different number of values. Raised at the call, before the operation begins.
     DataError
-        A value is none of its type; at the call, too.
+        A value does not have its type. Raised at the call, too.
     Error
-        The server's: -674 when it does not know the routine.
+        The server's: -674 if it does not know the routine.
     """
-    found = _SIGNATURE.fullmatch(signature) if isinstance(signature, str) else None
-    if found is None:
+    match = _SIGNATURE.fullmatch(signature) if isinstance(signature, str) else None
+    if match is None:
         raise InterfaceError(
             f'a signature is written like "function informix.ifx_lo_close(integer)", got {signature!r}'
         )
     types = (
-        [" ".join(name.lower().split()) for name in found["types"].split(",")]
-        if found["types"].strip()
+        [" ".join(name.lower().split()) for name in match["types"].split(",")]
+        if match["types"].strip()
         else []
     )
     if len(types) != len(arguments):
@@ -71,8 +71,8 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
             for number, (value, name) in enumerate(zip(arguments, types, strict=True), 1)
         ]
     )
-    whole = signature.strip() if found["kind"] else f"function {signature.strip()}"
-    return _call(session, whole, values)
+    normalized = signature.strip() if match["kind"] else f"function {signature.strip()}"
+    return _call(session, normalized, values)
 
 
 def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) -> Exchange[Any]:
@@ -82,7 +82,7 @@ def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) ->
     binding = (m.Bind(values),) if values else ()
     reply = yield from request(session, (m.ExecuteRoutine(database, handle, len(values)), *binding))
     if reply.error is not None:
-        session.routines.pop(signature, None)  # it may have been dropped and made anew
+        session.routines.pop(signature, None)  # it may have been dropped and created again
         yield from after_failure(session)
         reply.check(signature)
     yield from track_statement(session, StatementType.EXECUTE_PROCEDURE)
@@ -94,12 +94,12 @@ def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) ->
 
 
 def routine_handle(session: Session, signature: str) -> Exchange[tuple[str, int]]:
-    """Database and handle of a routine, asked for once per session and database."""
+    """Return database and handle of a routine, looked up once per session and database."""
     return (yield from routine_handles(session, signature))[0]
 
 
 def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[str, int]]]:
-    """Database and handle of each routine; those that are not known yet are asked for in one flight."""
+    """Return database and handle of each routine; unknown ones are looked up together."""
     unknown = [signature for signature in signatures if signature not in session.routines]
     if unknown:
         replies = yield from pipeline(session, [(m.GetRoutine(signature),) for signature in unknown])
@@ -118,7 +118,7 @@ def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[s
 
 def _integer(code: TypeCode, size: int, precision: int) -> Callable[[Any, str], m.BoundValue]:
     def bind(value: Any, encoding: str) -> m.BoundValue:
-        if not -(1 << 8 * size - 1) < int(value) < 1 << 8 * size - 1:  # the lowest pattern is NULL
+        if not -(1 << 8 * size - 1) < int(value) < 1 << 8 * size - 1:  # the lowest bit pattern is NULL
             raise DataError(f"{value} is out of its range")
         return m.BoundValue(code.value, int(value).to_bytes(size, "big", signed=True), precision)
 
@@ -166,7 +166,7 @@ def _length_prefixed(code: TypeCode, data: bytes, name: str) -> m.BoundValue:
 
 _NUMBER, _REAL, _TEXT = (int,), (int, float, Decimal), (str,)
 
-# Declared type -> Python types that it takes, and what binds them (JDBC sections 6 and 11).
+# Declared type -> Python types that it accepts, and the function that binds them (JDBC sections 6 and 11).
 _BINDERS: dict[str, tuple[tuple[type, ...], Callable[[Any, str], m.BoundValue]]] = {
     "smallint": (_NUMBER, _integer(TypeCode.SMALLINT, 2, 0x0500)),
     "integer": (_NUMBER, _integer(TypeCode.INTEGER, 4, 0x0A00)),
@@ -200,7 +200,7 @@ _SYNONYMS = {
 
 
 def _argument(number: int, value: object, name: str, encoding: str) -> m.BoundValue:
-    """One argument in the form of its declared type; any type that is not built in takes bytes, as opaque types do."""
+    """Bind one argument in the form of its declared type. Types that are not built in take bytes."""
     known = _BINDERS.get(_SYNONYMS.get(name, name))
     if value is None:
         return m.BoundValue(0, None, 0, -1)
@@ -218,10 +218,10 @@ def _argument(number: int, value: object, name: str, encoding: str) -> m.BoundVa
 
 
 def _result(value: m.BoundValue, encoding: str) -> object:
-    """A returned value as the rows of a cursor would hold it."""
-    found = bound_to_python(value, encoding)
-    if isinstance(found, DatetimeValue):
-        return found.natural()
-    if isinstance(found, IntervalValue):
-        return to_months(found) if found.qualifier.is_year_month else to_timedelta(found)
-    return found
+    """Return a result value in the form that the rows of a cursor use."""
+    result = bound_to_python(value, encoding)
+    if isinstance(result, DatetimeValue):
+        return result.natural()
+    if isinstance(result, IntervalValue):
+        return to_months(result) if result.qualifier.is_year_month else to_timedelta(result)
+    return result

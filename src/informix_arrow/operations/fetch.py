@@ -1,13 +1,12 @@
-"""Reading rows: a server cursor and the fetches that feed its decoder.
+"""Read rows: a server cursor and the fetches that feed its decoder.
 
-A fetch reply is a run of SQ_TUPLE, then SQ_DONE when the cursor is exhausted, then SQ_EOT. A reply without
-SQ_DONE means that more rows follow; one without any tuple ends the data as well, as do SQ_CLOSE and SQ_ERR
-100 (SQLI section 7.5). The next NFETCH leaves as soon as it is likely that the reply at hand is not the last,
-so that the server works and the network carries while we decode. A fetch that turns out to be one too many is
-answered with DONE or -259, and either is dropped in silence.
+A fetch reply is a run of SQ_TUPLE, then SQ_DONE if the cursor is exhausted, then SQ_EOT. A reply without
+SQ_DONE means that more rows follow. One without any tuple also ends the data, as do SQ_CLOSE and SQ_ERR 100
+(SQLI section 7.5). The next NFETCH is sent as soon as the current reply is likely not the last, so that the
+server and the network work while we decode. A surplus fetch gets DONE or -259 as its reply, which is ignored.
 
-Results with large objects keep their cursor open until the contents were read: their descriptors are good for
-nothing afterwards (SQLI section 14).
+Results with large objects keep their cursor open until the contents were read: their descriptors are invalid
+afterwards (SQLI section 14).
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from .transaction import commit_now
 
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
 
-# Isolation under which rows that were read are not locked any more; "" is the default of a database that is not ANSI.
+# Isolation levels that do not keep read rows locked; "" is the default of a database that is not ANSI.
 LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
@@ -59,17 +58,17 @@ _HEADER, _LARGE_HEADER = Struct(">hhh"), Struct(">hhi")  # of a tuple: tag, warn
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How rows are to be read."""
+    """The options of a read."""
 
     types: TypeOptions = field(default_factory=TypeOptions)
     batch_bytes: int = 16 << 20  # target size of one batch, bytes of Arrow buffers
-    batch_rows: int = 1 << 20  # cap on the rows of one batch
-    fetch_bytes: int = 1 << 20  # bytes of tuples asked for in one fetch
+    batch_rows: int = 1 << 20  # maximum rows of one batch
+    fetch_bytes: int = 1 << 20  # bytes of tuples requested in one fetch
     with_hold: bool = False  # the cursor outlives COMMIT and ROLLBACK
-    scroll: bool = False  # rows are asked for by their number (scroll.py)
-    name: str = ""  # of the cursor, for WHERE CURRENT OF: rows are fetched one by one then
+    scroll: bool = False  # rows are requested by their number (scroll.py)
+    name: str = ""  # of the cursor, for WHERE CURRENT OF: rows are then fetched one by one
     isolation: str = ""  # while the result is open: a key of dsn.ISOLATIONS; "" = the session's
-    lock_wait: int | None = None  # seconds, 0 = not to wait, -1 = for ever; None = the session's
+    lock_wait: int | None = None  # seconds, 0 = do not wait, -1 = for ever; None = the session's
 
 
 DecodedBatch: TypeAlias = tuple[object, int]
@@ -78,59 +77,59 @@ DecodedBatch: TypeAlias = tuple[object, int]
 
 @dataclass(slots=True, eq=False)
 class ServerCursor:
-    """One open cursor of the server, the decoder of its rows, and what was decoded but not handed out yet."""
+    """One open cursor of the server, the decoder of its rows, and decoded batches that were not returned yet."""
 
     statement_id: int
     sql: str
     shape: ResultDescription  # of its rows
     fetch_bytes: int
-    decoder: Decoder | None  # None = nobody wants the rows: they are passed over by their headers
+    decoder: Decoder | None  # None = the rows are not wanted: they are skipped by their headers
     ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
-    reply_rows: int = 0  # tuples met in the reply being read
-    reply_bytes: int = 0  # and what they took
-    answered: bool = False  # the server said something about the OPEN or the first fetch
-    end_seen: bool = False  # the server said that the rows are used up, in the reply being read
+    reply_rows: int = 0  # tuples in the reply being read
+    reply_bytes: int = 0  # and their bytes
+    answered: bool = False  # the reply to the OPEN or the first fetch has begun
+    end_seen: bool = False  # the end of the rows was reported in the reply being read
     ended: bool = False  # and that reply was read to its end
     released: bool = False  # CLOSE and RELEASE were sent
-    error: Error | None = None  # raised when the rows are asked for next
+    error: Error | None = None  # raised at the next read
     objects: ObjectReader | None = None  # of large objects that are read with the rows
     lazy: bool = False  # large objects are read later: the cursor stays open until it is closed
     read_options: ReadOptions = field(default_factory=ReadOptions)
-    prepared: PreparedStatement | None = None  # its statement, when that may be used again
-    session_state: CursorSessionState | None = None  # what it has changed in the session
-    closed_by_server: bool = False  # its transaction: the server has closed it
-    rows_reported: bool = False  # how many rows there are, by the call that brought them
+    prepared: PreparedStatement | None = None  # its statement, if that may be used again
+    session_state: CursorSessionState | None = None  # session state to be restored
+    closed_by_server: bool = False  # the server has closed it with its transaction
+    rows_reported: bool = False  # the number of rows was reported by the call that received them
 
     bulky = True  # a fetch reply fills socket buffers
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Names and Informix types of the columns, as the server described them."""
+        """The columns' names and Informix types, as the server described them."""
         return self.shape.columns
 
     @property
     def plan(self) -> Plan:
-        """What was compiled from the columns."""
+        """The plan compiled from the columns."""
         return self.shape.plan
 
     @property
     def stepwise(self) -> bool:
-        """Whether the server's position matters, so that nothing may be fetched ahead of need."""
+        """Return whether the server's position matters, so that nothing may be fetched ahead of need."""
         return self.read_options.scroll or bool(self.read_options.name)
 
     @property
     def keeps_cursor_open(self) -> bool:
-        """Whether the server's cursor has to stay open when all its rows are here."""
+        """Return whether the server's cursor must stay open after all its rows were received."""
         return self.lazy or self.objects is not None
 
     @property
     def is_complete(self) -> bool:
-        """Whether the server has nothing more to say about its rows."""
+        """Return whether the server has nothing more to send about its rows."""
         return self.ended and self.released and self.objects is None
 
     def pop_all_rows(self) -> DecodedRows | None:
-        """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
+        """Return all rows if they have arrived, no batch was made of them, and C can convert them; else None."""
         decoder, c_schema = self.decoder, self.shape.c_schema
         if c_schema is None or decoder is None or not self.is_complete:
             return None
@@ -140,11 +139,11 @@ class ServerCursor:
         return DecodedRows(self.shape.plan.schema, c_schema, *_export_batch(decoder))
 
     def read_reply(self, session: Session) -> Exchange[None]:
-        """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
+        """Read the rest of the next fetch reply. Its rows are kept for their reader."""
         while not (yield from read_reply_chunk(session, self, ahead=False)):
             if (
                 self.reply_bytes > session.buffer.max_bytes + 2 * self.fetch_bytes
-            ):  # a server that never stops
+            ):  # protects from a server that never stops
                 raise reply_too_large(session.buffer.max_bytes)
 
     def close(self, session: Session) -> Exchange[None]:
@@ -158,23 +157,23 @@ class ServerCursor:
         self.end_seen = self.ended = True
 
     def fail(self, error: Error) -> None:
-        """Stop decoding: the rest of the rows is passed over."""
+        """Stop decoding: the remaining rows are skipped."""
         self.error = self.error or error
         self.decoder = None
 
     def transaction_ended(self) -> None:
-        """The server has closed it, unless it is WITH HOLD; a read that finds rows missing is told by the server."""
+        """Note that the server has closed it, unless it is WITH HOLD. A later fetch then gets the server's error."""
         self.closed_by_server = not self.read_options.with_hold
 
 
 def _export_batch(decoder: Decoder) -> DecodedBatch:
-    """The batch that the decoder has built, and how many rows it has."""
+    """Return the batch that the decoder has built and its number of rows."""
     rows = decoder.rows
     return decoder.take(), rows
 
 
 def report_if_complete(session: Session, cursor: ServerCursor) -> None:
-    """Report how many rows came with the reply to a statement, where all did: no fetch will report them."""
+    """Report the number of rows if all came with the reply to the statement: no fetch will report them."""
     if cursor.is_complete:
         rest = 0 if cursor.decoder is None else cursor.decoder.rows
         report_rows(session, sum(rows for _, rows in cursor.ready_batches) + rest)
@@ -182,12 +181,12 @@ def report_if_complete(session: Session, cursor: ServerCursor) -> None:
 
 
 def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
-    """The next batch; None when the rows are used up."""
+    """Return the next batch; None after the last row."""
     if cursor.stepwise:
         return (yield from _next_row(session, cursor))
     while not cursor.ready_batches and cursor.error is None:
         if cursor.in_flight and not cursor.ended:
-            # Replies to others that stand before ours are taken in first.
+            # Replies to earlier requests are read first.
             while session.pending_replies[0] is not cursor:
                 yield from session.pending_replies[0].read_reply(session)
             yield from read_reply_chunk(session, cursor, ahead=True)
@@ -212,8 +211,10 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch 
 
 
 def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch | None]:
-    """The next row of a named cursor, fetched now: the server's position, which is what ``WHERE CURRENT OF`` means,
-    must be the row that the caller got last. The cursor stays open behind its last row for the same reason.
+    """Return the next row of a named cursor, fetched now; None after the last row.
+
+    ``WHERE CURRENT OF`` means the server's position, which must be the row that the caller got last. For the
+    same reason the cursor stays open after its last row.
     """
     decoder = cursor.decoder
     if decoder is None:
@@ -227,9 +228,9 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch |
                 reply.check(cursor.sql)
             if len(reply.tuples) > 1:
                 raise NotSupportedError(
-                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so WHERE "
-                    f"CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, or use "
-                    f"a cursor without a name"
+                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so "
+                    f"WHERE CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, "
+                    f"or use a cursor without a name"
                 )
             for payload in reply.tuples:
                 data = m.Tuple(0, payload).encode(session.framing)
@@ -245,9 +246,9 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch |
 
 
 def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[bool]:
-    """Read one more chunk or message of the fetch reply that comes next; True when its SQ_EOT was read.
+    """Read one more chunk or message of the next fetch reply. Returns True if its SQ_EOT was read.
 
-    With ``ahead``, the next fetch is requested when more rows seem to come.
+    With ``ahead``, the next fetch is sent if more rows seem to follow.
     """
     decoder = cursor.decoder
     if decoder is not None and not cursor.ended:
@@ -278,7 +279,7 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
         case m.Done() | m.Close():
             cursor.end_seen = True
         case m.Err():
-            # After the end of the rows this answers the surplus fetch: -259, or whatever the server likes.
+            # After the end of the rows this is the reply to the surplus fetch: -259, or any other.
             if not cursor.end_seen and message.sqlcode != NO_MORE_ROWS:
                 cursor.fail(server_error(message, cursor.sql))
             cursor.end_seen = True
@@ -297,8 +298,10 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
 
 
 def decode_available(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
-    """Decode the rows that are here, and what to do next: ``NEED_MORE`` bytes, look at the message that is no row
-    (``OTHER``), or do the same again (``FULL``). A value that cannot be converted waits for the rows' reader.
+    """Decode the available rows and return what to do next.
+
+    That is to receive bytes (``NEED_MORE``), parse the message that is not a row (``OTHER``), or call again
+    (``FULL``). A value that cannot be converted is reported when the rows are read.
     """
     buffer = session.buffer
     before = decoder.total_rows
@@ -306,7 +309,7 @@ def decode_available(session: Session, cursor: ServerCursor, decoder: Decoder) -
         position, status = decoder.feed(buffer.data, buffer.start, buffer.end)
     except DataError as error:
         error.statement = cursor.sql
-        if decoder.rows:  # the rows before it are as good as any
+        if decoder.rows:  # the rows before it are valid
             cursor.ready_batches.append(_export_batch(decoder))
         cursor.fail(error)
         cursor.answered = True
@@ -321,11 +324,11 @@ def decode_available(session: Session, cursor: ServerCursor, decoder: Decoder) -
 
 
 def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
-    """The SQ_EOT of a fetch reply was read."""
+    """Handle the SQ_EOT of a fetch reply."""
     session.pending_replies.popleft()
     require_no_extra_data(session)
     if cursor.ended and cursor.reply_rows and cursor.error is None:
-        # Whoever read the rows was told that these were all.
+        # The reader of the rows already got the end of the result.
         error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
         error.statement = cursor.sql
         raise error
@@ -342,10 +345,10 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
 
 
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
-    """Pass over the rows that are here as a whole and that nobody wants; whether there were any.
+    """Skip rows that have arrived completely and are not wanted. Returns whether there were any.
 
-    A cursor that is closed early has a fetch or two on their way: hundreds of thousands of short rows, of which no
-    message is made.
+    A cursor that is closed early has a fetch or two in flight: hundreds of thousands of short rows, which are
+    not parsed.
     """
     buffer = session.buffer
     header = _LARGE_HEADER if session.framing.large_fetch else _HEADER
@@ -358,10 +361,10 @@ def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
             break
         if size < 0:
             raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
-        behind = at + length + size + (size & 1)
-        if behind > end:
+        next_at = at + length + size + (size & 1)
+        if next_at > end:
             break
-        at = behind
+        at = next_at
         rows += 1
     if not rows:
         return False
@@ -373,8 +376,9 @@ def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
 
 
 def skip_end_of_rows(session: Session) -> bool:
-    """Skip ``DONE [COST] EOT``, the end of nearly every result, if that comes next and has arrived in full. All three
-    have fixed sizes, so nothing needs to be parsed.
+    """Skip ``DONE [COST] EOT``, the end of nearly every result, if it comes next and has arrived completely.
+
+    All three have fixed sizes, so nothing needs to be parsed.
     """
     buffer = session.buffer
     data, at = buffer.data, buffer.start
@@ -390,20 +394,21 @@ def skip_end_of_rows(session: Session) -> bool:
 
 
 def done_size(session: Session) -> int:
-    """Bytes of an SQ_DONE, its tag included."""
+    """Return the size of an SQ_DONE, its tag included, in bytes."""
     return 24 if session.framing.long_rowid else 16
 
 
 def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Send CLOSE, without waiting for the answer, and with it what ends the cursor's use of its statement and of the
-    session: RELEASE, unless the statement is kept for the next time, and what puts isolation and transaction right.
+    """Send CLOSE without waiting for the reply, with RELEASE unless the statement is kept, and restore the
+    session's state.
 
-    Groups of their own, as after an error the server skips what is left of a group, and they must go in any case.
-    Where the cursor's rows are used up and it holds no locks, they ride in front of what the session sends next.
+    These are groups of their own, because after an error the server skips the rest of a group, and they must
+    always be executed. If the cursor's rows are used up and it holds no locks, they are queued in front of the
+    session's next request.
     """
     cursor.released = True
     session.cursors.discard(cursor)
-    statement, scope = m.Id(cursor.statement_id), cursor.session_state
+    statement, state = m.Id(cursor.statement_id), cursor.session_state
     failed = cursor.error is not None and cursor.error.sqlcode is not None
     groups: list[Sequence[Message]] = [(statement, m.Close())]
     if cursor.prepared is None or failed or cursor.stepwise:
@@ -411,10 +416,10 @@ def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
     else:
         ids = session.statements.put(cursor.prepared, logged=session.logged)
         groups += [(m.Id(number), m.Release()) for number in ids]
-    ending = restoring_groups(session, scope) if scope is not None else []
+    ending = restoring_groups(session, state) if state is not None else []
     if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
         prepared = cursor.prepared
-        if prepared is not None and len(groups) == 1:  # kept for the next time, when the same is said again
+        if prepared is not None and len(groups) == 1:  # kept: the next execution sends the same
             prepared.close_request = prepared.close_request or encode_group(session, groups[0])
             queue(session, prepared.close_request)
             return
@@ -422,18 +427,20 @@ def release_cursor(session: Session, cursor: ServerCursor) -> Exchange[None]:
             queue(session, encode_group(session, messages))
         return
     yield from send_ignored_groups(session, groups + ending)
-    if scope is not None and scope.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
+    if state is not None and state.may_write and session.transaction is TransactionStatus.IMPLICIT_READ:
         try:
             yield from commit_now(session)
         except Error as error:
             if not session.usable_after(error):
                 raise
-            cursor.fail(error)  # what the procedure did is not permanent: its reader must know
+            cursor.fail(error)  # the procedure's work is not permanent: its reader must know
 
 
 def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
-    """Whether the server's cursor, its rows used up, can stay open until the session says something else: nobody waits
-    for it then but a session that wants to change the table itself (DDL).
+    """Return whether the server's cursor, whose rows are used up, can stay open until the session's next
+    request.
+
+    It then blocks only a session that wants to change the table itself (DDL).
     """
     unlocking = cursor.prepared is not None and not cursor.prepared.may_hold_locks
     plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read_options.with_hold)
@@ -441,7 +448,7 @@ def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
 
 
 def request_fetch(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Send one more fetch; its reply is owed to the cursor."""
+    """Send one more fetch; its reply is pending for the cursor."""
     data = encode_group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
     session.pending_replies.append(cursor)
     cursor.in_flight += 1
@@ -449,11 +456,11 @@ def request_fetch(session: Session, cursor: ServerCursor) -> Exchange[None]:
 
 
 def likely_has_more(session: Session) -> bool:
-    """Whether the bytes at hand look like rows of a reply that is not the cursor's last.
+    """Return whether the buffered bytes look like rows of a reply that is not the cursor's last.
 
-    Only a guess, by whether they begin with a tuple and do not end with ``DONE [COST] EOT``: when it is
-    wrong, a fetch leaves later than it could, or is one too many. Small results, which come whole in one
-    piece, thereby never cost a surplus fetch, and neither do errors.
+    This is only a guess: they begin with a tuple and do not end with ``DONE [COST] EOT``. If it is wrong, a
+    fetch is sent later than possible, or is one too many. Small results, which arrive in one piece, never cost
+    a surplus fetch, and neither do errors.
     """
     buffer = session.buffer
     if buffer.data[buffer.start : buffer.start + 2] != _TUPLE:

@@ -1,4 +1,4 @@
-"""What an exchange costs, seen from outside: bytes and round trips."""
+"""Count the bytes and round trips of an operation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
-    """The same exchange; its steps are counted into ``operation``."""
-    asked, early = False, bool(waiting_observers)
+    """Run ``exchange`` and count its steps into ``operation``."""
+    sent, early = False, bool(waiting_observers)
     exchange = split_send_receive(exchange)
     try:
         step = next(exchange)
         while True:
-            if early and asked and isinstance(step, Receive) and operation.kind != "other":
+            if early and sent and isinstance(step, Receive) and operation.kind != "other":
                 early = False
                 notify_waiting(operation)
             try:
@@ -26,16 +26,16 @@ def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
             except GeneratorExit:
                 exchange.close()
                 raise
-            except BaseException as error:  # noqa: BLE001 - it is the exchange's
+            except BaseException as error:  # noqa: BLE001  - belongs to the exchange
                 step = exchange.throw(error)
                 continue
             operation.bytes_received += received or 0
             if isinstance(step, Send):
                 operation.bytes_sent += len(step.data)
-                asked = True
-            elif isinstance(step, Receive) and asked:
+                sent = True
+            elif isinstance(step, Receive) and sent:
                 operation.round_trips += 1
-                asked = False
+                sent = False
             step = exchange.send(received)
     except StopIteration as stop:
         result: T = stop.value
@@ -43,13 +43,13 @@ def instrument(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
 
 
 def report(session: Session, kind: str, statement: str | None = None, parameters: object = None) -> None:
-    """Say what the running call is, to whoever looks."""
+    """Describe the running call to observers."""
     if session.call is not None and session.call.operation is not None:
         session.call.operation.describe(kind, statement, parameters)
 
 
 def report_rows(session: Session, rows: int) -> None:
-    """Say how many rows it has changed or received, besides those told before."""
+    """Add to the rows that the running call has changed or received."""
     if session.call is not None and session.call.operation is not None:
         operation = session.call.operation
         operation.rows = (operation.rows or 0) + rows

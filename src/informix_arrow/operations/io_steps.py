@@ -1,26 +1,25 @@
-"""What an exchange may ask of the transport that runs it.
+"""The steps that an operation may request from the transport that runs it.
 
-An exchange is a generator: it yields one of the steps below, is sent back an ``int``, and returns its result.
-It never touches a socket or a thread and waits for no clock, so the blocking and the asyncio transport run the
-very same conversations.
+An operation is a generator: it yields one of the steps below, is sent an ``int``, and returns its result. It
+never uses a socket, thread or clock, so the blocking and the asyncio transport run the same operations.
 
-========================  ==============================================================================
-step                      what the runner answers
-========================  ==============================================================================
-``Connect(host, port)``   0, once a fresh connection to that address stands, its TLS handshake included (an
-                          earlier one is closed)
-``Send(data)``            0, once all of ``data`` was handed to the operating system
-``Send(data, into)``      bytes that arrived *meanwhile* and now lie at the start of ``into``
-``Receive(into)``         bytes that now lie at the start of ``into``, at least 1; 0 = the peer closed
-``Ask(data, into)``       what ``Send(data)`` and then ``Receive(into)`` would: the two of most statements, in one
-``Uncounted(seconds)``    0, at once
-``Pause(wait)``           0, once ``wait()`` was awaited; for exchanges that only asyncio runs
-========================  ==============================================================================
+===============================  =======================================================================
+step                             what the transport sends back
+===============================  =======================================================================
+``Connect(host, port)``          0, once a new connection to that address is established, with its TLS
+                                 handshake (an earlier one is closed)
+``Send(data)``                   0, once all of ``data`` was handed to the operating system
+``Send(data, into)``             bytes that arrived *meanwhile* and are now at the start of ``into``
+``Receive(into)``                bytes that are now at the start of ``into``, at least 1; 0 = the peer closed
+``SendReceive(data, into)``      as ``Send(data)`` and then ``Receive(into)``, in one step
+``ExcludeFromTimeout(seconds)``  0, at once
+``Pause(wait)``                  0, once ``wait()`` was awaited; for operations that only asyncio runs
+===============================  =======================================================================
 
-A step that fails is answered by :class:`ConnectionLost`, thrown into the exchange.
+If a step fails, :class:`ConnectionLost` is thrown into the operation.
 
-``Send`` with ``into`` is how a pipeline stays free of deadlock: a server that cannot get rid of its replies
-stops reading, so whoever sends much must take in replies while sending (SQLI section 11).
+``Send`` with ``into`` keeps a pipeline free of deadlock: a server that cannot send its replies stops reading,
+so a client that sends much must receive replies while it sends (SQLI section 11).
 """
 
 from __future__ import annotations
@@ -37,9 +36,7 @@ T = TypeVar("T")
 
 
 class ConnectionLost(OperationalError):
-    """The connection could not be made, or broke or fell silent under an exchange; it cannot be used any
-    more.
-    """
+    """The connection could not be established, broke or timed out; it cannot be used any more."""
 
     _transient = True
 
@@ -53,10 +50,10 @@ class Connect:
     tls: bool = False
 
 
-# Not frozen, for what that costs each statement; nobody changes them.
+# Not frozen, because that would cost time in each statement; never modified.
 @dataclass(slots=True)
 class Send:
-    """Send all of ``data``; with ``into``, also take in what arrives while the sending waits."""
+    """Send all of ``data``; with ``into``, also receive what arrives while sending waits."""
 
     data: bytes | bytearray | memoryview
     into: memoryview | None = None
@@ -64,10 +61,10 @@ class Send:
 
 @dataclass(slots=True)
 class Receive:
-    """Wait until at least one byte arrives and put as many as there are into ``into``.
+    """Wait until at least one byte arrives and receive as many as are available into ``into``.
 
-    ``patience`` is how many seconds of silence end the connection from here on; None leaves it at the user's
-    setting.
+    ``idle_timeout`` is the number of seconds of silence after which the connection is lost; None keeps the
+    user's setting.
     """
 
     into: memoryview
@@ -85,14 +82,14 @@ class SendReceive:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Let the user's own data arrive; nothing is awaited from the server. ``wait`` must not raise."""
+    """Wait for the user's own data; nothing is expected from the server. ``wait`` must not raise."""
 
     wait: Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class ExcludeFromTimeout:
-    """A person has used so many seconds of a login, by answering a question: no time limit counts them."""
+    """Exclude ``seconds`` from the time limits: a person used them to answer a question during login."""
 
     seconds: float
 
@@ -102,30 +99,30 @@ Exchange: TypeAlias = Generator[Step, int, T]
 
 
 def split_send_receive(exchange: Exchange[T]) -> Exchange[T]:
-    """The exchange, with the two steps that each :class:`SendReceive` stands for: for those who look at steps."""
+    """Run the operation with each :class:`SendReceive` split into two steps, for callers that inspect them."""
     try:
         step = next(exchange)
         while True:
             try:
                 if isinstance(step, SendReceive):
                     yield Send(step.data)
-                    answer = yield Receive(step.into, step.idle_timeout)
+                    received = yield Receive(step.into, step.idle_timeout)
                 else:
-                    answer = yield step
+                    received = yield step
             except GeneratorExit:
                 exchange.close()
                 raise
-            except BaseException as error:  # noqa: BLE001 - it is the exchange's
+            except BaseException as error:  # noqa: BLE001 - belongs to the operation
                 step = exchange.throw(error)
             else:
-                step = exchange.send(answer)
+                step = exchange.send(received)
     except StopIteration as stop:
         result: T = stop.value
         return result
 
 
 def run_without_io(exchange: Exchange[T]) -> T:
-    """The result of an exchange that is known to ask for no step. ``InternalError`` when it does all the same."""
+    """Return the result of an operation that yields no step. Raises ``InternalError`` if it does."""
     try:
         next(exchange)
     except StopIteration as stop:
@@ -136,36 +133,39 @@ def run_without_io(exchange: Exchange[T]) -> T:
 
 
 class CancelReason(Enum):
-    """Who wants the running call to end."""
+    """The reason why the running call is to end."""
 
-    CANCEL = "cancel"  # somebody called cancel()
-    TIMEOUT = "timeout"  # its time is over
-    BREAK = "break"  # an exception struck a wait: KeyboardInterrupt, CancelledError
+    CANCEL = "cancel"  # cancel() was called
+    TIMEOUT = "timeout"  # its time limit has passed
+    BREAK = "break"  # an exception interrupted a wait: KeyboardInterrupt, CancelledError
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One exchange that may be interrupted, as its transport, its session and its canceller know it.
+    """One running operation that may be interrupted, shared by its transport, session and canceller.
 
-    The transport sends the urgent byte (SQLI section 2) for it at most once, only while bytes are awaited or cannot
-    be sent, and notes that in ``sent``. So the byte always follows the request that it is meant for.
+    The transport sends the urgent byte (SQLI section 2) for it at most once, and only while it waits to receive
+    or send bytes. It records that in ``interrupt_sent``. So the byte always follows the request that it is
+    meant for.
     """
 
     timeout: float | None = None  # seconds that the call may take; None = no limit
-    started_at: float = 0.0  # the moment from which they count, of time.monotonic()
-    cancel_reason: CancelReason | None = None  # the first one that asked
-    interrupt_sent: bool = False  # the urgent byte has left, or must not leave now
+    started_at: float = 0.0  # start of that time, by time.monotonic()
+    cancel_reason: CancelReason | None = None  # the first reason
+    interrupt_sent: bool = False  # the urgent byte was sent, or must not be sent now
     interrupted: bool = False  # a statement was ended by it
-    acknowledged: bool = False  # the exchange was told to begin nothing new
-    grace_expired: bool = False  # the grace is over: the server did not react
-    operation: Operation | None = None  # for those who look at it
-    pending_exception: BaseException | None = None  # what struck a wait; raised when the exchange has ended
+    acknowledged: bool = False  # the operation knows that it must begin nothing new
+    grace_expired: bool = False  # the server did not react in time
+    operation: Operation | None = None  # for observers
+    pending_exception: BaseException | None = None  # interrupted a wait; raised after the operation
 
     def pop_pending_exception(self) -> BaseException:
-        """``broken``, to be raised. The error comes to know the frames that know this call: were it still named here,
-        all that they hold, a cursor for one, would wait for the collector of garbage.
+        """Return ``pending_exception``, to be raised, and clear it.
+
+        Its traceback refers to frames that refer to this call. If the call still referred to the exception, the
+        reference cycle would keep everything in those frames alive until garbage collection.
         """
         assert self.pending_exception is not None
-        taken = [self.pending_exception]
+        popped = [self.pending_exception]
         self.pending_exception = None
-        return taken.pop()
+        return popped.pop()

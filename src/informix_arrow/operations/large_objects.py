@@ -1,14 +1,14 @@
-"""Reading large objects: the contents that belong to the rows of a decoded batch.
+"""Read large objects: the contents that belong to the rows of a decoded batch.
 
-A tuple holds a descriptor (BYTE, TEXT) or a locator (BLOB, CLOB); the content is asked for value by value.
-That is done in runs of rows: all requests of a run leave together, so a run costs one round trip and not one or
-three per value, and what is on its way stays bounded (``Session.lob_window``; 0 asks for one value at a time).
-Contents land in the buffers of the Arrow arrays directly. A batch is cut where its contents reach the batch's
-budget: a result of large values comes in many small batches.
+A tuple holds a descriptor (BYTE, TEXT) or a locator (BLOB, CLOB), and the content is requested value by value.
+That is done in runs of rows: all requests of a run are sent together, so a run costs one round trip and not one
+or three per value, and the contents in flight stay bounded (``Session.lob_window``; 0 requests one value at a
+time). Contents are stored in the buffers of the Arrow arrays directly. A batch is cut where its contents reach
+the batch's budget: a result of large values comes in many small batches.
 
-Descriptors are good only while their cursor is open (SQLI section 14), so the cursor of such a result is
-closed after its last content was read. Smart large objects are opened and closed within one exchange: no
-descriptor of theirs is left open, whatever happens to the result.
+Descriptors are valid only while their cursor is open (SQLI section 14), so the cursor of such a result is
+closed after its last content was read. Smart large objects are opened and closed within one operation: none of
+their descriptors stays open, whatever happens to the result.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _SIZE = slice(16, 20)  # of a descriptor: bytes of the content (TYPES section 12
 class ObjectContents:
     """The contents of some rows of a batch."""
 
-    rows: int  # how many rows from the one that was asked for; 0 = the first of them failed
+    rows: int  # number of rows from the requested one on; 0 = the first of them failed
     contents: dict[int, Content]  # by the column's index in the decoded batch
-    error: Error | None  # what happened to the row after them
+    error: Error | None  # the error of the row after them
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +80,7 @@ class ObjectReader:
                 done, failed = yield from self._read_simple(session, handles, count, contents, row)
                 rows, error = rows + done, failed or error
                 if error is not None and error.sqlcode == INTERRUPTED:
-                    raise error  # it is no fault of that row
+                    raise error  # not caused by that row
                 used = sum(len(content.data) for content in contents.values())
         except Error as failure:
             if session.usable_after(failure):
@@ -92,7 +92,7 @@ class ObjectReader:
     def _run_length(
         self, session: Session, handles: list[list[bytes | None]], budget: int, *, at_least_one: bool
     ) -> int:
-        """How many rows of ``handles`` to ask for at once: as far as their expected bytes fit."""
+        """Return how many rows of ``handles`` to request at once: as many as fit by their expected bytes."""
         room, most = min(budget, session.lob_window), MAX_RUN_OBJECTS if session.lob_window else 1
         smart = simple = expected = 0
         for count, row in enumerate(zip(*handles, strict=True)):
@@ -121,17 +121,17 @@ class ObjectReader:
         first_row: int,
         used: int,
     ) -> Exchange[tuple[int, Error | None]]:
-        """The BLOB and CLOB values of ``count`` rows, fewer when they reach the budget or one fails."""
+        """Read the BLOB and CLOB values of ``count`` rows, fewer if they reach the budget or one fails."""
         smart = [place for place, column in enumerate(self.columns) if column.smart]
         if not smart:
             return count, None
-        wanted = self._object_requests(handles, smart, range(count), first_row)
-        left = (self.budget - used) // self._smart.expected - len(wanted)
-        behind = range(count, len(handles[0])) if left > 0 else range(0)
-        upcoming = self._object_requests(handles, smart, behind, first_row)[
+        requests = self._object_requests(handles, smart, range(count), first_row)
+        left = (self.budget - used) // self._smart.expected - len(requests)
+        later_rows = range(count, len(handles[0])) if left > 0 else range(0)
+        upcoming = self._object_requests(handles, smart, later_rows, first_row)[
             : min(left, self._smart.ahead_size)
         ]
-        yield from self._smart.begin(session, wanted, upcoming)
+        yield from self._smart.begin(session, requests, upcoming)
         for row in range(count):
             for place in smart:
                 column = self.columns[place]
@@ -153,7 +153,7 @@ class ObjectReader:
     def _object_requests(
         self, handles: list[list[bytes | None]], smart: list[int], rows: range, first_row: int
     ) -> list[ObjectRequest]:
-        """The BLOB and CLOB values of some rows, NULLs left out."""
+        """Return the BLOB and CLOB values of some rows, without NULLs."""
         return [
             ((first_row + row, place), handle, self.columns[place].text)
             for row in rows
@@ -169,13 +169,15 @@ class ObjectReader:
         contents: dict[int, Content],
         first_row: int,
     ) -> Exchange[tuple[int, Error | None]]:
-        """The BYTE and TEXT values of ``count`` rows, fewer when one fails."""
+        """Read the BYTE and TEXT values of ``count`` rows, fewer if one fails."""
         simple = [(place, column) for place, column in enumerate(self.columns) if not column.smart]
         statement = m.Id(self.statement_id)
         if session.lob_window:
-            asked = [handles[place][row] for row in range(count) for place, _ in simple]
+            descriptors = [handles[place][row] for row in range(count) for place, _ in simple]
             requests = [
-                encode_group(session, (statement, m.FetchBlob(each))) for each in asked if each is not None
+                encode_group(session, (statement, m.FetchBlob(each)))
+                for each in descriptors
+                if each is not None
             ]
             yield from send_all(session, requests)
         error: Error | None = None
@@ -194,7 +196,7 @@ class ObjectReader:
                 sink = content.data.extend if error is None else discard_content
                 came, refused = yield from read_blob_reply(session, sink, most)
                 if error is not None:
-                    continue  # only to stay in step
+                    continue  # read only to stay in step
                 if refused is not None:
                     error = _locate_error(refused, self.sql, column.name, first_row + row)
                 elif most is not None and came != most:
@@ -216,7 +218,7 @@ def _size(descriptor: bytes) -> int:
 
 
 def _locate_error(error: Error, sql: str, column: str, row: int) -> Error:
-    """The error with its place in the result."""
+    """Return the error with its place in the result."""
     text = f"column {column!r}, row {row}: {error.args[0] if error.args else 'a large object cannot be read'}"
     error.args = (text, *error.args[1:])
     error.row, error.column, error.statement = row, column, sql

@@ -1,5 +1,6 @@
-"""What a load does to transactions: one of its own, a savepoint in the user's, or none where there are none
-(SQLI section 12, JDBC section 9)."""
+"""The transaction of a load: its own, a savepoint in the user's, or none in a database without transactions
+(SQLI section 12, JDBC section 9).
+"""
 
 from __future__ import annotations
 
@@ -17,33 +18,31 @@ SAVEPOINT = "ifx_write_arrow"
 
 
 class LoadTransactionKind(Enum):
-    """In what a load runs."""
+    """The kind of transaction in which a load runs."""
 
     OWN_TRANSACTION = "own"  # a transaction that the load begins and ends
-    SAVEPOINT = "savepoint"  # the user's open transaction, behind a savepoint; ended by the user
+    SAVEPOINT = "savepoint"  # a savepoint in the user's open transaction, which the user ends
     NONE = "none"  # an unlogged database: every row is final at once
 
 
 class LoadTransaction:
-    """The transaction around one load. Made by :meth:`begin`; ended by :meth:`complete` or :meth:`rollback`."""
+    """The transaction around one load. Created by :meth:`begin`, ended by :meth:`complete` or :meth:`rollback`."""
 
     def __init__(self, session: Session, kind: LoadTransactionKind) -> None:
         self._session = session
         self.kind = kind
         self.commits = 0
-        self._transaction_open = True  # for a transaction of the load's own: whether one is open
-        self._savepoint_set = True  # for the user's: whether the savepoint is set
-        self.ended_by_server = (
-            False  # the server had ended the transaction by itself when it was to be undone
-        )
-        self.in_doubt = False  # a COMMIT was sent whose answer has not come
-        self._deferred_reply: DeferredReply | None = None  # to what begins it, as long as nobody has looked
+        self._transaction_open = True  # for OWN_TRANSACTION: True if one is open
+        self._savepoint_set = True  # for SAVEPOINT: True if the savepoint is set
+        self.ended_by_server = False  # the server had already ended the transaction when it was to be undone
+        self.in_doubt = False  # a COMMIT was sent whose reply has not arrived
+        self._deferred_reply: DeferredReply | None = None  # to BEGIN or SAVEPOINT, until it is read
 
     @classmethod
     def begin(cls, session: Session, commit_every: int | None) -> Exchange[LoadTransaction]:
-        """Begin. ``ProgrammingError`` when ``commit_every`` would commit the user's own open transaction."""
+        """Begin. Raises ``ProgrammingError`` if ``commit_every`` would commit the user's own open transaction."""
         if session.transaction is TransactionStatus.IMPLICIT_READ:
-            yield from commit_now(session)  # it is read only; open results outlive that
+            yield from commit_now(session)  # it is read-only; open results stay open
         begins = session.logged and session.transaction is not TransactionStatus.OPEN
         if begins and (yield from begin(session)):
             return cls(session, LoadTransactionKind.OWN_TRANSACTION)
@@ -52,29 +51,31 @@ class LoadTransaction:
         _refuse_commit_every(commit_every)
         reply = yield from request(session, (m.SetSavepoint(SAVEPOINT),))
         if reply.error is not None and reply.error.sqlcode == NOT_OPEN and (yield from begin(session)):
-            return cls(session, LoadTransactionKind.OWN_TRANSACTION)  # nothing was open after all
+            return cls(session, LoadTransactionKind.OWN_TRANSACTION)  # no transaction was open after all
         reply.check()
         return cls(session, LoadTransactionKind.SAVEPOINT)
 
     @classmethod
     def begin_deferred(cls, session: Session, commit_every: int | None) -> LoadTransaction:
-        """As :meth:`begin`, where the database is known to be logged and whether a transaction is open: what begins
-        the scope leaves in front of the first rows, and :meth:`read_deferred_reply` tells what became of it.
+        """Begin as :meth:`begin` does, without waiting for the reply.
+
+        The session must know that the database is logged and whether a transaction is open. BEGIN or SAVEPOINT
+        is sent in front of the first rows, and :meth:`read_deferred_reply` reads its reply.
         """
         if session.transaction is not TransactionStatus.OPEN:
-            scope = cls(session, LoadTransactionKind.OWN_TRANSACTION)
-            scope._deferred_reply = send_deferred(session, (m.Begin(),))
-            return scope
+            transaction = cls(session, LoadTransactionKind.OWN_TRANSACTION)
+            transaction._deferred_reply = send_deferred(session, (m.Begin(),))
+            return transaction
         _refuse_commit_every(commit_every)
-        scope = cls(session, LoadTransactionKind.SAVEPOINT)
-        scope._deferred_reply = send_deferred(session, (m.SetSavepoint(SAVEPOINT),))
-        return scope
+        transaction = cls(session, LoadTransactionKind.SAVEPOINT)
+        transaction._deferred_reply = send_deferred(session, (m.SetSavepoint(SAVEPOINT),))
+        return transaction
 
     def read_deferred_reply(self) -> Exchange[None]:
-        """Take in what the server says of a scope that was entered ahead; nothing to do otherwise.
+        """Read the reply to :meth:`begin_deferred`, if it was not read yet. Raises the server's error.
 
-        Raises the server's error. Against all that was known, a transaction may have been open already, which is the
-        user's then, or the database be unlogged: rows that were sent are in the one or in the other.
+        Contrary to what the session knew, a transaction may already have been open, which then is the user's,
+        or the database may have no log. Rows sent meanwhile are then in that transaction, or final.
         """
         if self._deferred_reply is None:
             return
@@ -91,11 +92,11 @@ class LoadTransaction:
 
     @property
     def can_undo(self) -> bool:
-        """Whether a failure leaves no trace."""
+        """Return whether a failed load can be undone."""
         return self.kind is not LoadTransactionKind.NONE
 
     def commit(self) -> Exchange[None]:
-        """Commit what was loaded so far, in a transaction of the load's own."""
+        """Commit the rows loaded so far, in the load's own transaction."""
         self.in_doubt = True
         reply = yield from request_commit(self._session)
         self.in_doubt = False
@@ -105,9 +106,10 @@ class LoadTransaction:
         self.commits += 1
 
     def begin_next(self) -> Exchange[None]:
-        """Begin the next transaction of the load's own, after a commit; nothing to do when one is open.
+        """Begin the next transaction of the load after a commit. Does nothing if one is open.
 
-        ``OperationalError`` when the server does not begin it: rows sent now would be in nobody's transaction.
+        Raises ``OperationalError`` if the server does not begin it: rows sent now would not belong to any
+        transaction.
         """
         if self.kind is not LoadTransactionKind.OWN_TRANSACTION or self._transaction_open:
             return
@@ -116,7 +118,7 @@ class LoadTransaction:
         self._transaction_open = True
 
     def complete(self) -> Exchange[None]:
-        """The load went well."""
+        """Complete a successful load: commit its transaction or release its savepoint."""
         yield from self.read_deferred_reply()
         if self.kind is LoadTransactionKind.OWN_TRANSACTION:
             if self._transaction_open:
@@ -126,11 +128,11 @@ class LoadTransaction:
             reply.check()
 
     def rollback(self) -> Exchange[bool]:
-        """The load failed: back to where it began, or to its last commit. False when the server refused that,
-        and, for a savepoint, the transaction holds what the load did.
+        """Undo a failed load, back to its beginning or to its last commit.
 
-        True with :attr:`ended_by_server` set means that there was no transaction any more: its work is undone, but rows that
-        the server took after its end are in the table.
+        Returns False if the server refused that; with a savepoint, the transaction then still contains the
+        load's rows. True with :attr:`ended_by_server` set means that the transaction had already ended: its
+        work is undone, but rows that the server received after its end are in the table.
         """
         yield from self._drain_deferred_reply()
         if self.kind is LoadTransactionKind.OWN_TRANSACTION:
@@ -151,7 +153,7 @@ class LoadTransaction:
         return True
 
     def _drain_deferred_reply(self) -> Exchange[None]:
-        """:meth:`read_deferred_reply`, when the load has failed already: nobody asks for another error."""
+        """Read the deferred reply of a load that has already failed, and ignore its error."""
         try:
             yield from self.read_deferred_reply()
         except Error as error:

@@ -1,15 +1,15 @@
 """Parameters that are more than a value in SQ_BIND: large objects, collections, ROWs.
 
-They need the type of their target, which the server is asked for (SQ_CIDESCRIBE, JDBC section 5) when a value
-or the statement's own description makes that necessary. Then
+They need the type of their target, which is requested from the server (SQ_CIDESCRIBE, JDBC section 5) if a value
+or the statement's own description makes that necessary. Then:
 
-* BYTE and TEXT are bound as a descriptor that tells their size, and their bytes follow behind the parameters
+* BYTE and TEXT are bound as a descriptor with their size, and their bytes follow after the parameters
   as SQ_BLOB pieces (SQLI section 14);
 * BLOB and CLOB cannot be bound: the ``?`` becomes ``filetoblob('name', 'client')``, and the server's request
-  for that file is answered with the bytes (SQLI section 15). The name is ours and nothing else is served;
+  for that file gets the bytes as its reply (SQLI section 15). The name is ours and nothing else is served;
 * lists, dicts and tuples become the SQL literal of the collection or ROW.
 
-Contents leave in pieces, as views of what the user handed over: a value is never copied as a whole.
+Contents are sent in pieces, as views of the user's objects: a value is never copied as a whole.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .object_sources import ContentSource, content_source, is_object_value, is_r
 from .request_reply import request
 from .session import Session
 
-PIECE_BYTES = 1024  # bytes of one SQ_BLOB: what JDBC sends (JDBC section 6)
+PIECE_BYTES = 1024  # bytes of one SQ_BLOB, as sent by JDBC (JDBC section 6)
 BLOCK_BYTES = 256 << 10  # bytes of one send
 _PIECE_HEAD = struct.pack(">hh", m.BlobChunk.TAG, PIECE_BYTES)
 _PIECE_END = m.BlobChunk(b"")
@@ -47,7 +47,7 @@ Targets = tuple[ColumnType | None, ...]
 class BoundParameters:
     """One row of parameters, ready to be sent."""
 
-    values: tuple[m.BoundValue, ...]  # for the ``?`` that are left
+    values: tuple[m.BoundValue, ...]  # for the remaining ``?``
     sources: tuple[ContentSource, ...] = ()  # contents of the BYTE and TEXT values among them, in order
     files: tuple[
         tuple[int, bool, ContentSource], ...
@@ -61,24 +61,24 @@ class BoundParameters:
 
 NO_PARAMETERS = BoundParameters(())
 
-#: Classes of most values, of which none is content or a container by itself.
+#: Types of most values, which are never contents or containers.
 _SCALARS = frozenset({int, str, float, bool, type(None), Decimal, date, datetime})
 
 
 def needs_targets(values: Sequence[object]) -> bool:
-    """Whether values can only be sent when the types of their targets are known."""
+    """Return whether values can only be sent if the types of their targets are known."""
     if _SCALARS.issuperset(map(type, values)):
         return False
     return any(is_object_value(value) or is_container(value) for value in values)
 
 
 def may_be_content(values: Sequence[object]) -> bool:
-    """Whether a value may be the content of a TEXT or CLOB, though it looks like any other: a str."""
+    """Return whether a value, a str, may be the content of a TEXT or CLOB."""
     return any(isinstance(value, str) for value in values)
 
 
 def is_container(value: object) -> bool:
-    """Whether a parameter can only be the value of a collection or a ROW. A MonthDayNano is a tuple by birth."""
+    """Return whether a parameter can only be a collection or a ROW. MonthDayNano is a subclass of tuple."""
     return isinstance(value, list | dict | tuple | Set) and not isinstance(value, pa.MonthDayNano)
 
 
@@ -88,12 +88,12 @@ def has_complex_columns(describe: Describe) -> bool:
 
 
 def is_complex_target(target: ColumnType | None) -> bool:
-    """Whether values for a target are more than a value in SQ_BIND, or may be."""
+    """Return whether values for a target are, or may be, more than a value in SQ_BIND."""
     return target is not None and (target.is_large_object or target.is_complex)
 
 
 def ask_targets(session: Session, statement_id: int, count: int) -> Exchange[Targets]:
-    """The types of a prepared statement's parameters; None for each when the server does not tell."""
+    """Return the types of a prepared statement's parameters; None for each that the server does not report."""
     unknown: Targets = (None,) * count
     if not session.framing.describe_input or not count:
         return unknown
@@ -108,7 +108,7 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Bo
     """Bind one row of values for parameters of the given types.
 
     Raises ``DataError``, ``NotSupportedError`` or ``ProgrammingError`` naming the parameter (1-based) that
-    cannot be sent; errors of file objects pass through. Nothing was sent then.
+    cannot be sent. Errors of file objects pass through. Nothing was sent in any case.
     """
     if not values:
         return NO_PARAMETERS
@@ -134,7 +134,7 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Bo
 
 
 def bind_in_exchange(session: Session, values: Sequence[object], targets: Targets) -> BoundParameters:
-    """:func:`bind_row` between two replies: an error of a file object leaves the session usable."""
+    """Bind a row by :func:`bind_row` between two replies: an error of a file object leaves the session usable."""
     try:
         return bind_row(session, values, targets)
     except Exception as error:
@@ -144,7 +144,7 @@ def bind_in_exchange(session: Session, values: Sequence[object], targets: Target
 
 
 def refuse_contents(values: Sequence[m.BoundValue]) -> None:
-    """Refuse bytes among values that travel without their contents: a server would wait for those."""
+    """Refuse bytes among values that are sent without their contents: a server would wait for those."""
     for number, value in enumerate(values, 1):
         if value.type == TypeCode.BYTE and value.data is not None:
             raise DataError(
@@ -154,7 +154,7 @@ def refuse_contents(values: Sequence[m.BoundValue]) -> None:
 
 
 def _as_content(value: object, target: ColumnType | None) -> int | None:
-    """The type code to bind content as (for BLOB and CLOB just not None); None: an ordinary value."""
+    """Return the type code to bind content as (any number for BLOB and CLOB), or None for an ordinary value."""
     special = is_object_value(value)
     if target is None:
         return TypeCode.BYTE.value if special else None
@@ -180,7 +180,7 @@ def _bind_scalar(value: object, encoding: str, target: ColumnType | None) -> m.B
 
 
 def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
-    """A value whose content follows: all zero but the size (TYPES section 12)."""
+    """Return a value whose content follows: all zero except the size (TYPES section 12)."""
     if size > _LARGEST:
         raise DataError(f"{size} bytes: a BYTE or TEXT holds at most {_LARGEST}")
     data = bytearray(session.framing.descriptor_size)
@@ -191,9 +191,10 @@ def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
 def rewrite_with_file_functions(
     sql: str, parameters: BoundParameters, prefix: str
 ) -> tuple[str, dict[str, ContentSource]]:
-    """``sql`` with BLOB and CLOB parameters as calls of filetoblob and filetoclob, and the files they name.
+    """Rewrite BLOB and CLOB parameters as calls of filetoblob and filetoclob. Returns the SQL and the files
+    that it names.
 
-    The names depend on the parameters' numbers only, so one prepared statement serves many rows.
+    The names depend only on the parameters' numbers, so one prepared statement serves many rows.
     """
     files: dict[str, ContentSource] = {}
     places = placeholder_positions(sql)
@@ -211,9 +212,8 @@ def send_bound(
 ) -> Exchange[Exception | None]:
     """Send one group: ``before``, SQ_BIND, the contents, ``after``, SQ_EOT. The caller counts its reply.
 
-    When a source fails in the middle, its value is ended where it is and ``after`` is left out: the server
-    takes a bind that nothing is done with (JDBC section 6). The failure is returned, to be raised when the
-    reply was read.
+    If a source fails in the middle, its value is ended there and ``after`` is left out: the server accepts a
+    bind that is not used (JDBC section 6). The failure is returned, to be raised after the reply was read.
     """
     framing = session.framing
     out = bytearray(b"".join([message.encode(framing) for message in before]))
@@ -249,13 +249,13 @@ def _blocks(source: ContentSource) -> Iterator[bytes | memoryview]:
 
 
 def _add_pieces(out: bytearray, block: bytes | memoryview) -> None:
-    whole = len(block) - len(block) % PIECE_BYTES
-    for at in range(0, whole, PIECE_BYTES):
+    full_pieces = len(block) - len(block) % PIECE_BYTES
+    for at in range(0, full_pieces, PIECE_BYTES):
         out += _PIECE_HEAD
         out += block[at : at + PIECE_BYTES]
-    if whole < len(block):
-        left = len(block) - whole
+    if full_pieces < len(block):
+        left = len(block) - full_pieces
         out += _PIECE_HEAD[:2] + left.to_bytes(2, "big")
-        out += block[whole:]
+        out += block[full_pieces:]
         if left & 1:
             out.append(0)

@@ -1,4 +1,6 @@
-"""The stream of one session: groups of messages out, messages in, one at a time (SQLI section 1)."""
+"""The message stream of one session: sends groups of messages, receives messages one at a time (SQLI section
+1).
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ from .receive_buffer import reply_too_large
 from .session import Session
 
 _END = m.EndOfTurn().encode(Framing())  # the same in every framing
-_EXIT = m.Exit().encode(Framing())  # and this
+_EXIT = m.Exit().encode(Framing())  # as is this
 
 
 def encode_group(session: Session, messages: Sequence[Message]) -> bytes:
     """Encode one client group, SQ_EOT included.
 
-    Raises ``InterfaceError`` when a value does not fit its message, ``DataError`` when the connection's code
-    set lacks a character. Nothing was sent then.
+    Raises ``InterfaceError`` if a value does not fit its message, and ``DataError`` if the connection's code
+    set lacks a character. Nothing was sent in either case.
     """
     framing = session.framing
     try:
@@ -31,7 +33,7 @@ def encode_group(session: Session, messages: Sequence[Message]) -> bytes:
 
 
 def encode_message(session: Session, message: Message) -> bytes:
-    """One message of a group. Raises as :func:`encode_group`."""
+    """Encode one message of a group. Raises as :func:`encode_group`."""
     try:
         return message.encode(session.framing)
     except ValueError as error:
@@ -39,7 +41,7 @@ def encode_message(session: Session, message: Message) -> bytes:
 
 
 def with_outbox(session: Session, data: bytes | bytearray) -> bytes | bytearray:
-    """``data``, a group about to be sent, behind what is to leave before it."""
+    """Return ``data``, a group about to be sent, with the queued groups in front of it."""
     if session.outbox:
         data = bytes(session.outbox) + data
         session.outbox.clear()
@@ -47,43 +49,44 @@ def with_outbox(session: Session, data: bytes | bytearray) -> bytes | bytearray:
 
 
 def receive(session: Session, missing: int = 1) -> Exchange[None]:
-    """Wait until at least ``missing`` more bytes are here. The server closing instead is an error."""
+    """Wait until at least ``missing`` more bytes have arrived. Raises if the server closes instead."""
     buffer = session.buffer
-    wanted = buffer.end - buffer.start + missing
-    if wanted > buffer.max_bytes:
+    needed = buffer.end - buffer.start + missing
+    if needed > buffer.max_bytes:
         raise reply_too_large(buffer.max_bytes)
-    while buffer.end - buffer.start < wanted:
+    while buffer.end - buffer.start < needed:
         with buffer.reserve() as room:
             count = yield Receive(room, session.idle_timeout)
         record_received(session, count)
 
 
 def send_receive(session: Session, data: bytes | bytearray) -> SendReceive:
-    """The step that sends ``data`` and waits for the first bytes of the answer; what it gives is for :func:`record_received`.
+    """Return the step that sends ``data`` and waits for the first bytes of the reply.
 
-    For when no bytes lie in the buffer, such as a goodbye, which would have to be looked at first.
+    Pass its result to :func:`record_received`. Use it only when the buffer is empty: buffered bytes, such as a
+    goodbye of the server, would have to be read first.
     """
     return SendReceive(data, session.buffer.reserve(), session.idle_timeout)
 
 
 def record_received(session: Session, count: int) -> None:
-    """So many bytes have come into the buffer's room; ``ConnectionLost`` for none, which is the end of all."""
+    """Add ``count`` received bytes to the buffer. Raises ``ConnectionLost`` for 0, the end of the stream."""
     if not count:
         raise ConnectionLost("the server closed the connection while its answer was awaited")
     session.buffer.end += count
 
 
 def next_message(session: Session) -> Exchange[object]:
-    """Read one whole message, waiting for its bytes."""
-    buffer, kept = session.buffer, None
+    """Read one complete message, waiting for its bytes."""
+    buffer, partial = session.buffer, None
     if buffer.start == buffer.end:
         yield from receive(session)
     while True:
-        reader = Reader(buffer.data, buffer.start, buffer.end, kept)
+        reader = Reader(buffer.data, buffer.start, buffer.end, partial)
         try:
             message = m.parse_server_message(reader, session.framing)
         except NeedMoreData as need:
-            kept = reader.partial
+            partial = reader.partial
             yield from receive(session, need.missing)
             continue
         buffer.start = reader.pos
@@ -91,20 +94,20 @@ def next_message(session: Session) -> Exchange[object]:
 
 
 def server_error(message: m.Err, statement: str | None = None) -> Error:
-    """The exception for an SQ_ERR."""
+    """Return the exception for an SQ_ERR."""
     return database_error(message.sqlcode, message.isamcode, message.offset, message.near, statement)
 
 
 def server_exit_error() -> Error:
-    """The error for an SQ_EXIT that nobody asked for."""
+    """Return the error for an SQ_EXIT that the client did not request."""
     return ConnectionLost("the server ended the session (SQ_EXIT)")
 
 
 def require_no_extra_data(session: Session, reading: int = 0) -> None:
-    """``ProtocolError`` when there is more behind a reply than ``reading`` replies are owed for.
+    """Raise ``ProtocolError`` if more bytes follow a reply than ``reading`` pending replies explain.
 
-    It would pass for the answer to what is asked next: rows of one query for those of another. A server that says
-    goodbye is heard when it is asked next.
+    Such bytes would be mistaken for the reply to the next request: rows of one query for those of another. An
+    SQ_EXIT is left for the next request.
     """
     buffer = session.buffer
     if buffer.start == buffer.end or len(session.pending_replies) > reading or session.outstanding_requests:

@@ -1,8 +1,8 @@
-"""Executing statements whose parameters are large objects, collections or ROWs, for one row or many.
+"""Execute statements whose parameters are large objects, collections or ROWs, for one row or many.
 
-Many rows go a window at a time: their groups leave together and the replies are read then, so that small
-values do not cost a round trip each. Rows with BLOB or CLOB values go one by one, for the server asks for the
-contents in the middle of its reply.
+Many rows are sent one window at a time: their groups are sent together, then their replies are read, so that
+small values do not need a round trip each. Rows with BLOB or CLOB values are sent one by one, because the
+server requests their contents in the middle of its reply.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ from .request_reply import Reply, drain_pending_replies, read_reply
 from .session import Session
 
 WINDOW_ROWS = 64  # rows sent before their replies are read
-WINDOW_BYTES = 256 << 10  # or as many as have contents of this size together
+WINDOW_BYTES = 256 << 10  # or as many as have contents of this size in total
 
 _prefix_numbers = itertools.count(1)
 
 
 @dataclass(slots=True, eq=False)
 class ObjectStatement:
-    """A prepared statement, and its rewritten forms for BLOB and CLOB values: one for each set of parameters
-    that are not NULL, prepared when it is first needed.
+    """A prepared statement with its rewritten forms for BLOB and CLOB values.
+
+    There is one form for each set of parameters that are not NULL, prepared when first needed.
     """
 
     sql: str
@@ -56,10 +57,10 @@ class ObjectStatement:
     _rewritten: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def execute(self, session: Session, parameters: BoundParameters) -> Exchange[Reply]:
-        """Execute it for one row, whose contents are dropped then; an SQ_ERR is in the reply.
+        """Execute it for one row and drop the row's contents. An SQ_ERR is returned in the reply.
 
-        Raises what a source of contents raised; the row has no effect then, and the session is in step unless
-        ``ConnectionLost`` says otherwise.
+        Raises the error of a source of contents. The row then has no effect, and the session stays in step
+        unless the error is ``ConnectionLost``.
         """
         statement_id, files = self.statement_id, dict[str, ContentSource]()
         try:
@@ -77,7 +78,7 @@ class ObjectStatement:
             failed = session.files.failed
             if failed is None or session.outstanding_requests:
                 raise
-            session.caller_error = failed  # it is the caller's own file object that failed
+            session.caller_error = failed  # the caller's own file object failed
             raise failed from None
         finally:
             session.files.failed = None
@@ -91,9 +92,10 @@ class ObjectStatement:
     def send(
         self, session: Session, parameters: BoundParameters, statement_id: int | None = None
     ) -> Exchange[Exception | None]:
-        """Send one row and drop its BYTE and TEXT contents; its reply is the caller's to read.
+        """Send one row and drop its BYTE and TEXT contents; the caller reads its reply.
 
-        Returns what a source of contents raised: the row was not executed then, but has a reply.
+        Returns the error of a source of contents, or None. After an error the row was not executed, but has a
+        reply.
         """
         try:
             yield from drain_pending_replies(session)
@@ -105,7 +107,7 @@ class ObjectStatement:
                 source.close()
 
     def release(self, session: Session) -> Exchange[None]:
-        """Release the rewritten forms; the statement itself is its owner's."""
+        """Release the rewritten forms. The statement itself belongs to its owner."""
         for statement_id in self._rewritten.values():
             yield from release_statement(session, statement_id)
         self._rewritten.clear()
@@ -130,11 +132,11 @@ def execute_once(
 def complex_targets(
     session: Session, describe: Describe, count: int, first: object
 ) -> Exchange[Targets | None]:
-    """The parameters' types when rows have to go one by one through :func:`execute_rows`, else None.
+    """Return the parameters' types if rows must be sent one by one with :func:`execute_rows`, else None.
 
-    They have to when the first row holds bytes, file objects or containers, or a parameter's target is a
-    large object, a collection or a ROW. The server is only asked when its description makes that possible, or
-    tells nothing: that of an UPDATE shows no columns, and a str or NULL may go into a TEXT or CLOB.
+    They must if the first row holds bytes, file objects or containers, or if a parameter's target is a large
+    object, a collection or a ROW. The server is queried only if its description makes that possible or says
+    nothing: that of an UPDATE shows no columns, and a str or NULL may go into a TEXT or CLOB.
     """
     values = first if isinstance(first, list | tuple) else ()
     silent = not describe.columns and (may_be_content(values) or None in values)
@@ -147,9 +149,10 @@ def complex_targets(
 
 
 def peek(rows: Iterator[object]) -> tuple[object, Iterator[object]]:
-    """The first of ``rows`` (None when there is none, or when getting it fails) and all of them again.
+    """Return the first of ``rows`` and an iterator over all of them. The first is None if there is none or
+    reading it fails.
 
-    An error of the iterator is raised where the row would have come.
+    An error of the iterator is raised where the row would have been.
     """
     try:
         first = next(rows)
@@ -167,17 +170,17 @@ def execute_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: AdaptiveWindow,
+    window: AdaptiveWindow,
     stop: bool = False,
 ) -> Exchange[None]:
-    """Execute a statement of type ``kind`` for each of ``rows``, adding up what happened in ``outcome``.
+    """Execute a statement of type ``kind`` for each of ``rows`` and add the results to ``outcome``.
 
-    ``check`` turns an item of ``rows`` into its values or raises. The server's errors are collected. A row
-    that cannot be sent ends the run with its exception: the rows before it are in effect then. With ``stop`` rows go
-    one by one and the first that is refused is the last.
+    ``check`` turns an item of ``rows`` into its values or raises. The server's errors are collected. A row that
+    cannot be sent ends the run with its exception, with the rows before it in effect. With ``stop`` rows are
+    sent one by one, and the run ends at the first row that is refused.
     """
     try:
-        yield from _all_rows(session, statement, kind, rows, check, outcome, pace, stop)
+        yield from _all_rows(session, statement, kind, rows, check, outcome, window, stop)
     except Exception as error:
         if isinstance(error, Error) and error.sqlcode != INTERRUPTED:
             error.row = outcome.executed
@@ -194,36 +197,36 @@ def _all_rows(
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
     outcome: ManyOutcome,
-    pace: AdaptiveWindow,
+    window: AdaptiveWindow,
     stop: bool,
 ) -> Exchange[None]:
-    waiting = size = 0  # rows sent whose replies are still to be read, and their contents
+    waiting = size = 0  # rows sent whose replies are not read yet, and the size of their contents
     failure: Exception | None = None
-    aborted = 0  # replies behind those, to a row that was not executed
+    aborted = 0  # replies after those, to a row that was not executed
     while failure is None:
         try:
             parameters = bind_row(session, check(next(rows)), statement.targets)
         except StopIteration:
             break
-        except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are in
+        except Exception as error:  # noqa: BLE001 - raised below, after the rows before it
             failure = error
             break
         if cancel_requested(session):
             parameters.close()
-            yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+            yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
             if not outcome.interrupted:
                 yield from raise_if_cancelled(session)
             return
         if not parameters.files:
             size += sum(source.size for source in parameters.sources)
             if not waiting:
-                pace.record_sent(1)
+                window.record_sent(1)
             failure = yield from statement.send(session, parameters)
             aborted = int(failure is not None)
             waiting += 1 - aborted
-            if not stop and waiting < min(WINDOW_ROWS, pace.rows) and size < WINDOW_BYTES and not aborted:
+            if not stop and waiting < min(WINDOW_ROWS, window.rows) and size < WINDOW_BYTES and not aborted:
                 continue
-        yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+        yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
         waiting = size = 0
         if outcome.interrupted or (stop and outcome.errors):
             parameters.close()
@@ -233,7 +236,7 @@ def _all_rows(
             if outcome.interrupted or (stop and outcome.errors):
                 break
     outcome.stopped = stop and bool(outcome.errors)
-    yield from _read_replies(session, statement.sql, kind, outcome, waiting, pace)
+    yield from _read_replies(session, statement.sql, kind, outcome, waiting, window)
     if aborted:
         yield from read_reply(session)
     if failure is not None:
@@ -242,16 +245,16 @@ def _all_rows(
 
 
 def _read_replies(
-    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, pace: AdaptiveWindow
+    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, window: AdaptiveWindow
 ) -> Exchange[None]:
     for _ in range(replies):
         _add_reply(outcome, (yield from read_reply(session)), sql, kind)
     if replies:
-        pace.record_answered(replies)
+        window.record_answered(replies)
 
 
 def _add_reply(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:
-    """Add one row's reply to what happened so far."""
+    """Add the result of one row to ``outcome``."""
     if reply.error is not None:
         refused = server_error(reply.error, sql)
         refused.row = outcome.executed

@@ -1,7 +1,7 @@
-"""Loading rows with BLOB and CLOB values: one execution at a time.
+"""Load rows with BLOB and CLOB values, one execution at a time.
 
-These cannot be put or bound: the ``?`` becomes ``filetoblob('name', 'client')``, and the server asks for the file
-of that name in the middle of its reply (SQLI section 15), so that a row costs a few round trips.
+These cannot be put or bound: the ``?`` becomes ``filetoblob('name', 'client')``, and the server requests the
+file of that name in the middle of its reply (SQLI section 15), so that a row costs a few round trips.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _name_numbers = itertools.count(1)
 
 
 class ObjectRowSource(RowSource, Protocol):
-    """A feed whose groups in BIND form are the SQ_BIND of a row without its BLOB and CLOB values."""
+    """A source whose groups in BIND form are the SQ_BIND of a row without its BLOB and CLOB values."""
 
     def contents(self, group: RowGroup) -> list[memoryview | None]:
-        """Those values of a group of one row, None for NULL."""
+        """Return the BLOB and CLOB values of a group of one row, None for NULL."""
         ...
 
 
 class ObjectLoader(Loader):
-    """Runs one job row by row.
+    """Runs one load row by row.
 
     ``objects`` are the numbers of the columns, from 0, that are BLOB (False) or CLOB (True).
     """
@@ -43,13 +43,13 @@ class ObjectLoader(Loader):
         self,
         session: Session,
         job: LoadSpec,
-        feed: ObjectRowSource,
-        scope: LoadTransaction,
+        rows: ObjectRowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
         objects: Sequence[tuple[int, bool]],
     ) -> None:
-        super().__init__(session, job, feed, scope, progress)
-        self._rows, self._objects = feed, objects
+        super().__init__(session, job, rows, transaction, progress)
+        self._rows, self._objects = rows, objects
         self._names = [f"ifx_load_{next(_name_numbers)}" for _ in objects]
         self._statements: dict[tuple[bool, ...], int] = {}  # by which of the values are not NULL
 
@@ -97,7 +97,7 @@ class ObjectLoader(Loader):
         self._record_inserted(row, reply)
 
     def _record_inserted(self, row: RowGroup, reply: Reply) -> None:
-        """Note what became of a row."""
+        """Record the result of a row."""
         job = self._job
         self.outcome.answered += 1
         if reply.error is not None:
@@ -111,20 +111,20 @@ class ObjectLoader(Loader):
         elif done.rows != 1:
             self._handle_count_mismatch(1, done.rows, None)
 
-    def _statement(self, there: tuple[bool, ...]) -> Exchange[int]:
-        """The INSERT for rows in which just these values are not NULL."""
-        if there not in self._statements:
+    def _statement(self, present: tuple[bool, ...]) -> Exchange[int]:
+        """Return the INSERT for rows in which exactly the ``present`` values are not NULL."""
+        if present not in self._statements:
             sql = self._job.sql
             places = placeholder_positions(sql)
             for (number, clob), name, filled in reversed(
-                list(zip(self._objects, self._names, there, strict=True))
+                list(zip(self._objects, self._names, present, strict=True))
             ):
                 function = "filetoclob" if clob else "filetoblob"
                 value = f"{function}('{name}','client')" if filled else "NULL"
                 sql = f"{sql[: places[number]]}{value}{sql[places[number] + 1 :]}"
-            describe = yield from prepare(self._session, sql, len(places) - len(there))
-            self._statements[there] = describe.statement_id
-        return self._statements[there]
+            describe = yield from prepare(self._session, sql, len(places) - len(present))
+            self._statements[present] = describe.statement_id
+        return self._statements[present]
 
     def _close(self) -> Exchange[None]:
         for statement_id in self._statements.values():

@@ -1,13 +1,13 @@
-"""Loading rows with BLOB and CLOB values ahead of the answers: the fast path makes the objects, the rows name them.
+"""Load rows with BLOB and CLOB values in a pipeline: the fast path creates the objects, the rows refer to them.
 
-What a step needs is in the answer to the one before: an object is created (``ifx_lo_create`` gives its locator and an
-open descriptor), written and closed, and then its row is inserted with the locator as a parameter; so does IBM's JDBC
-driver, one step at a time. Here the steps of three windows of rows fly together: the inserts of one, the writes of the
-next, the creates of the one behind. So a window costs one round trip.
+Each step needs the reply to the one before: an object is created (``ifx_lo_create`` returns its locator and an
+open descriptor), written and closed, and then its row is inserted with the locator as a parameter. IBM's JDBC
+driver does the same, one step at a time. Here the steps of three windows of rows are sent together: the inserts
+of one, the writes of the next, the creates of the one after. So a window costs one round trip.
 
-A row is inserted only when the server has said that its objects are whole. Where it says anything else, and for objects
-larger than a window, the row goes the way of :mod:`.object_load`, alone and in its place: its error, if it has one, is
-that of a single step, and rows go in in their order.
+A row is inserted only after the server has confirmed that its objects are complete. If a step fails, and for
+objects larger than a window, the row is sent as in :mod:`.object_load`, alone and in its place. Its error, if
+any, is that of a single step, and rows are inserted in order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .request_reply import Reply, drain_pending_replies, pipeline, queue, read_r
 from .session import Session
 from .smart_objects import locator_bytes
 
-MAX_OBJECTS = 128  # created at a time
+MAX_OBJECTS = 128  # objects created at a time
 WRITE_BYTES = 256 << 10  # bytes of one SQ_LODATA
 
 _CREATE = "function informix.ifx_lo_create( ifx_lo_spec,integer,blob)"
@@ -42,7 +42,7 @@ _LOCATOR = 72
 
 
 def _default_specification() -> bytes:
-    """The specification of an object as JDBC sends it: everything as the column, or the server, has it."""
+    """Encode the specification of an object as JDBC sends it: all from the column or the server."""
     words = bytearray(596)
     words[0:4] = b"\xda\xda\xfe\xed"
     words[15] = words[27] = 1
@@ -55,7 +55,7 @@ def _default_specification() -> bytes:
 def object_specifications(
     session: Session, table: str, columns: Sequence[str]
 ) -> Exchange[list[bytes] | None]:
-    """How objects of some columns are to be made, as the server says; None where it does not say."""
+    """Return the specifications for new objects of some columns, or None if the server does not report them."""
     try:
         (describe, *_) = yield from routine_handles(session, _DESCRIBE, _CREATE, _CLOSE)
         requests: list[list[m.Message]] = []
@@ -70,14 +70,14 @@ def object_specifications(
                 ),
             )
             requests.append([m.ExecuteRoutine(*describe, len(values)), m.Bind(values)])
-        found = []
+        specifications = []
         for reply in (yield from pipeline(session, requests)):
             reply.check()
             (value, *_) = _results(reply)
             if value.data is None or len(value.data) <= 4:
                 return None
-            found.append(value.data[4:])
-        return found
+            specifications.append(value.data[4:])
+        return specifications
     except Error as error:
         if not session.usable_after(error) or error.sqlcode is None or error.sqlcode == INTERRUPTED:
             raise
@@ -86,7 +86,7 @@ def object_specifications(
 
 @dataclass(slots=True)
 class _LargeObjectWrite:
-    """An object that was asked for."""
+    """An object to be created and written."""
 
     content: memoryview
     clob: bool
@@ -96,51 +96,51 @@ class _LargeObjectWrite:
 
 @dataclass(slots=True)
 class _PendingRow:
-    """A row on its way; ``objects`` are those of its BLOB and CLOB columns, None for NULL."""
+    """A row being loaded. ``objects`` are those of its BLOB and CLOB columns, None for NULL."""
 
     group: RowGroup
     objects: list[_LargeObjectWrite | None]
     size: int  # bytes of contents
-    single_step: bool = False  # it goes by single steps
-    interrupted: Error | None = None  # an interrupt has hit one of its steps
+    single_step: bool = False  # it is sent by single steps
+    interrupted: Error | None = None  # an interrupt ended one of its steps
 
     @property
     def non_null_objects(self) -> list[_LargeObjectWrite]:
-        """Those that are not NULL."""
+        """The objects that are not NULL."""
         return [each for each in self.objects if each is not None]
 
     @property
     def open_objects(self) -> list[_LargeObjectWrite]:
-        """Those that are open."""
+        """The objects that are open."""
         return [each for each in self.non_null_objects if each.fd is not None]
 
 
 class ObjectPipeline(ObjectLoader):
-    """Runs one job in flights.
+    """Runs one load job as a pipeline.
 
-    ``objects`` are the numbers of the BLOB (False) and CLOB (True) columns, which must be the first ones of the INSERT;
-    ``made_as`` says how an object of each is made (:func:`object_specifications`); ``window`` bounds the bytes of contents
-    that are sent ahead of their answers.
+    ``objects`` are the numbers of the BLOB (False) and CLOB (True) columns, which must be the first ones of the
+    INSERT. ``specifications`` are those of new objects of each column (:func:`object_specifications`).
+    ``window`` limits the bytes of contents that are sent ahead of their replies.
     """
 
     def __init__(
         self,
         session: Session,
         job: LoadSpec,
-        feed: ObjectRowSource,
-        scope: LoadTransaction,
+        rows: ObjectRowSource,
+        transaction: LoadTransaction,
         progress: Callable[[LoadOutcome], None],
         objects: Sequence[tuple[int, bool]],
-        made_as: Sequence[bytes],
+        specifications: Sequence[bytes],
         window: int,
     ) -> None:
-        super().__init__(session, job, feed, scope, progress, objects)
-        self._specifications, self._window = made_as, window
-        self._source_error: Exception | None = None  # what the data raised; the rows before it first
+        super().__init__(session, job, rows, transaction, progress, objects)
+        self._specifications, self._window = specifications, window
+        self._source_error: Exception | None = None  # error of the data; the rows before it are loaded first
         self._source_exhausted = False  # there are no more rows
-        self._deferred_row: _PendingRow | None = None  # the next one, which the last window had no room for
-        self._stepwise = False  # the server makes no objects this way: the rows to come go alone
-        self._created_rows: list[_PendingRow] = []  # rows whose objects are open, to be written next
+        self._deferred_row: _PendingRow | None = None  # the next row, which did not fit into the last window
+        self._stepwise = False  # the server creates no objects this way: the remaining rows are sent alone
+        self._created_rows: list[_PendingRow] = []  # rows whose objects are open and are written next
 
     def _run(self) -> Exchange[None]:
         self.outcome.method = "pipeline"
@@ -171,8 +171,10 @@ class ObjectPipeline(ObjectLoader):
             raise failure
 
     def _next_window(self) -> Exchange[list[_PendingRow]]:
-        """The rows of the next window: none at the end of the data, and none at a commit that is due, which lets the
-        rows before it come to their end."""
+        """Return the rows of the next window.
+
+        Empty at the end of the data, and when a commit is due, so that the rows before it are completed first.
+        """
         rows: list[_PendingRow] = []
         size = count = 0
         while count < MAX_OBJECTS and len(rows) < MAX_OBJECTS and self._uncommitted != self._job.commit_every:
@@ -190,27 +192,27 @@ class ObjectPipeline(ObjectLoader):
         return rows
 
     def _next_row(self) -> Exchange[_PendingRow | None]:
-        """The next row; None when there are no more, because the data has failed perhaps."""
+        """Return the next row, or None at the end of the data or if reading it failed."""
         if self._source_exhausted:
             return None
         try:
-            taken = yield from self._next_group(RowFraming.BIND)
+            group = yield from self._next_group(RowFraming.BIND)
         except Exception as error:
             if isinstance(error, Error) and (is_connection_lost(error) or error.sqlcode == INTERRUPTED):
                 raise
-            taken, self._source_error = None, error
-        if taken is None:
+            group, self._source_error = None, error
+        if group is None:
             self._source_exhausted = True
             return None
         objects = [
             None if content is None else _LargeObjectWrite(content.cast("B"), clob)
-            for content, (_, clob) in zip(self._rows.contents(taken), self._objects, strict=True)
+            for content, (_, clob) in zip(self._rows.contents(group), self._objects, strict=True)
         ]
         size = sum(len(each.content) for each in objects if each is not None)
-        return _PendingRow(taken, objects, size, single_step=self._stepwise or size > self._window)
+        return _PendingRow(group, objects, size, single_step=self._stepwise or size > self._window)
 
     def _insert_single_rows(self, rows: Sequence[_PendingRow]) -> Exchange[list[_PendingRow]]:
-        """Insert rows up to the last of those that go alone, each in its place; those behind are returned."""
+        """Insert rows up to the last one that is sent alone, in order. Returns the rows after it."""
         ready: list[_PendingRow] = []
         for row in rows:
             if not row.single_step:
@@ -232,7 +234,7 @@ class ObjectPipeline(ObjectLoader):
     def _pipeline_window(
         self, inserts: Sequence[_PendingRow], writes: Sequence[_PendingRow], creates: Sequence[_PendingRow]
     ) -> Exchange[None]:
-        """One flight: rows are inserted, objects of others written and closed, those of others made."""
+        """Send one window: insert rows, write and close the objects of others, create those of others."""
         session = self._session
         create, close = yield from routine_handles(session, _CREATE, _CLOSE)
         creates = [row for row in creates if not row.single_step]
@@ -262,11 +264,11 @@ class ObjectPipeline(ObjectLoader):
 
     def _create_requests(self, row: _PendingRow, handle: tuple[str, int]) -> list[bytes]:
         groups = []
-        for each, made_as in zip(row.objects, self._specifications, strict=True):
+        for each, specification in zip(row.objects, self._specifications, strict=True):
             if each is not None:
                 values = (
                     m.BoundValue(
-                        TypeCode.SENDRECV.value, _length_prefixed(made_as), extended_name="ifx_lo_spec"
+                        TypeCode.SENDRECV.value, _length_prefixed(specification), extended_name="ifx_lo_spec"
                     ),
                     _integer(_READ_WRITE),
                     m.BoundValue(
@@ -277,7 +279,7 @@ class ObjectPipeline(ObjectLoader):
         return groups
 
     def _write_requests(self, row: _PendingRow, close: tuple[str, int]) -> list[bytes]:
-        """The pieces of each object and its close; the close alone where another one of the row has failed."""
+        """Return the requests that write and close each object; only the close if the row has failed."""
         groups = []
         for each in row.open_objects:
             assert each.fd is not None
@@ -288,7 +290,7 @@ class ObjectPipeline(ObjectLoader):
         return groups
 
     def _insert(self, row: _PendingRow) -> bytes:
-        """The execution for a row: its SQ_BIND, with the locators in front of the other values."""
+        """Encode the execution of a row: its SQ_BIND, with the locators before the other values."""
         framing = self._session.framing
         values = tuple([NULL_VALUE if each is None else _locator(each) for each in row.objects])
         bind, plain = m.Bind(values).encode(framing), row.group.data
@@ -321,25 +323,25 @@ class ObjectPipeline(ObjectLoader):
                 each.locator, each.fd = _parse_created(reply)
 
     def _record_failure(self, row: _PendingRow, reply: Reply) -> bool:
-        """Whether a step was refused; the row goes alone then."""
+        """Return whether a step was refused; the row is then sent alone."""
         if reply.error is not None and reply.error.sqlcode == INTERRUPTED:
             row.interrupted = server_error(reply.error, self._job.sql)
         return reply.error is not None
 
     def _close(self) -> Exchange[None]:
-        """Give back what is still open after a failure, and release the statements."""
-        left = [each for row in self._created_rows for each in row.open_objects]
+        """Close objects that are still open after a failure, and release the statements."""
+        unclosed = [each for row in self._created_rows for each in row.open_objects]
         self._created_rows = []
-        for each in left:
+        for each in unclosed:
             assert each.fd is not None
             ((database, number),) = yield from routine_handles(self._session, _CLOSE)
             queue(self._session, _call(self._session, (database, number), (_integer(each.fd),)))
         yield from super()._close()
 
 
-def _write_ranges(row: _PendingRow, made: _LargeObjectWrite) -> list[tuple[int, int]]:
-    """Where the pieces of an object's content begin, and their sizes; none for a row that goes alone."""
-    size = 0 if row.single_step else len(made.content)
+def _write_ranges(row: _PendingRow, each: _LargeObjectWrite) -> list[tuple[int, int]]:
+    """Return offset and size of the pieces of an object's content; none for a row that is sent alone."""
+    size = 0 if row.single_step else len(each.content)
     return [(at, min(WRITE_BYTES, size - at)) for at in range(0, size, WRITE_BYTES)]
 
 
@@ -355,7 +357,7 @@ def _results(reply: Reply) -> tuple[m.BoundValue, ...]:
 
 
 def _parse_created(reply: Reply) -> tuple[bytes, int]:
-    """Locator and descriptor of a new object, in whatever order (CORRECTIONS 14)."""
+    """Return locator and descriptor of a new object, which arrive in any order (CORRECTIONS 14)."""
     locator, descriptor = b"", None
     for value in _results(reply):
         data = value.data or b""
@@ -386,9 +388,9 @@ def _integer(value: int) -> m.BoundValue:
     return m.BoundValue(TypeCode.INTEGER.value, value.to_bytes(4, "big", signed=True), _INTEGER)
 
 
-def _locator(made: _LargeObjectWrite) -> m.BoundValue:
-    """A locator as JDBC binds it to a column of its kind."""
-    data = _length_prefixed(made.locator)
-    if made.clob:
+def _locator(each: _LargeObjectWrite) -> m.BoundValue:
+    """Bind a locator as JDBC binds it to a column of its kind."""
+    data = _length_prefixed(each.locator)
+    if each.clob:
         return m.BoundValue(TypeCode.SENDRECV.value, data, extended_name="clob")
     return m.BoundValue(TypeCode.SENDRECV.value, data, _LOCATOR, owner="informix", extended_name="blob")

@@ -1,8 +1,8 @@
-"""Where contents of large objects come from when they are written, and where they go when they are unloaded.
+"""Sources of large-object contents to be written, and targets of contents to be unloaded.
 
-A *source* has a size and gives any part of itself, as often as it is asked: bytes in memory, as they are, or
-a file. What cannot be read twice or whose size cannot be known, and text of a file, which has to be encoded
-first, is copied to a temporary file; none of it is ever held in memory as a whole.
+A *source* has a size and can return any part of its contents any number of times: bytes in memory, as they are,
+or a file. Files that cannot be read twice or whose size is unknown, and text files, which have to be encoded
+first, are copied to a temporary file. Contents are never held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _BLOCK = 256 << 10
 
 
 class ContentSource(Protocol):
-    """Bytes of a known number that can be read from anywhere, any number of times."""
+    """Bytes of a known number that can be read at any offset, any number of times."""
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         ...
 
     def read(self, offset: int, count: int) -> bytes | memoryview:
-        """``count`` bytes from ``offset`` on, which must all be there. ``DataError`` when they are not."""
+        """Return exactly ``count`` bytes from ``offset`` on. Raises ``DataError`` if there are fewer."""
         ...
 
     def close(self) -> None:
-        """Drop what was made for the source; what the user handed over stays as it is."""
+        """Release temporary data; the user's own objects stay as they are."""
         ...
 
 
@@ -56,12 +56,12 @@ class MemorySource:
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file object that can seek, from where it stood when it was handed over."""
+    """A seekable file object, read from its position at the time it was passed in."""
 
     file: Any
     start: int
     size: int
-    temporary: bool = False  # made here
+    temporary: bool = False  # created here
 
     def close(self) -> None:
         if self.temporary:
@@ -84,20 +84,20 @@ class FileSource:
 
 
 def is_readable(value: object) -> bool:
-    """Whether a value is a file object to read from."""
+    """Return whether a value is a file object to read from."""
     return callable(getattr(value, "read", None)) and not isinstance(value, type)
 
 
 def is_object_value(value: object) -> bool:
-    """Whether a parameter can only be the content of a large object: bytes of any kind, or a file object."""
+    """Return whether a parameter can only be the content of a large object: any bytes, or a file object."""
     return isinstance(value, bytes | bytearray | memoryview) or is_readable(value)
 
 
 def content_source(value: object, encoding: str) -> ContentSource:
-    """The source for a parameter: bytes-like, str, or a binary or text file object.
+    """Return the source for a parameter: bytes-like, str, or a binary or text file object.
 
-    str, and what a text file gives, is encoded in ``encoding``, the database's code set; ``DataError`` names
-    a character that it lacks. Errors of the file object itself pass through.
+    str, and the contents of a text file, are encoded in ``encoding``, the database's code set. ``DataError``
+    names a character that it lacks. Errors of the file object itself pass through.
     """
     if isinstance(value, str):
         return MemorySource(memoryview(encode_strictly(value, encoding, "the text")))
@@ -121,8 +121,10 @@ def content_source(value: object, encoding: str) -> ContentSource:
 
 
 def _check_bytes(part: object) -> bytes:
-    """What one ``read`` of a binary file gave. ``DataError`` for None, which a file gives that does not wait for
-    its bytes: it is not at its end; and for what is not bytes."""
+    """Return ``part``, the result of a ``read`` of a binary file.
+
+    Raises ``DataError`` for anything but bytes, and for None, which a non-blocking file returns before its end.
+    """
     if isinstance(part, bytes):
         return part
     if isinstance(part, bytearray | memoryview):
@@ -140,7 +142,7 @@ def _can_seek(file: Any) -> bool:
 
 
 def _spool(file: Any, encoding: str | None = None) -> ContentSource:
-    """A temporary file with all that a file gives, text encoded."""
+    """Return a temporary file with all contents of a file, text encoded."""
     spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed with the source
     try:
         while part := _encode_part(file.read(_BLOCK), encoding):
@@ -154,7 +156,7 @@ def _spool(file: Any, encoding: str | None = None) -> ContentSource:
 
 
 def _encode_part(part: object, encoding: str | None) -> bytes:
-    """What one ``read`` gave, encoded where ``encoding`` says that it is text; ``b""`` at the end."""
+    """Return ``part``, the result of a ``read``, encoded if ``encoding`` is given; ``b""`` at the end."""
     if encoding is None:
         return _check_bytes(part)
     if not isinstance(part, str):
@@ -164,27 +166,27 @@ def _encode_part(part: object, encoding: str | None) -> bytes:
 
 @dataclass(slots=True)
 class ClientFiles:
-    """The files that a server may open by name while a statement runs: nothing else exists for it.
+    """The files that a server may open by name while a statement runs. It can reach no others.
 
-    ``sources`` can be read. ``sinks`` can be written: a mapping takes each file as bytes under the name that
-    the server gave it, an object with ``write()`` takes the bytes of one file. A server adds a suffix to the
-    names of the files that it makes, so a sink's name is a prefix.
+    ``sources`` can be read. ``sinks`` can be written: a mapping receives each file as bytes under the name that
+    the server gave it, an object with ``write()`` receives the bytes of one file. A server adds a suffix to the
+    names of the files that it creates, so a sink's name is a prefix.
     """
 
     sources: dict[str, ContentSource] = field(default_factory=dict)
     sinks: dict[str, Any] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)  # names of sinks that took the one file they can take
+    used: set[str] = field(default_factory=set)  # sinks that have received their only file
     opened: OpenFile | None = None  # by the server
-    refused: Exception | None = None  # why a request was refused, raised when the reply is at its end
-    failed: Exception | None = None  # what a source raised, if that is the reason
+    refused: Exception | None = None  # why a request was refused, raised after the reply was read
+    failed: Exception | None = None  # error of a source, if that is the reason
 
     def __bool__(self) -> bool:
         return bool(self.sources or self.sinks)
 
     def register(self, files: Mapping[str, object], encoding: str) -> None:
-        """Add files: what can be read becomes a source, what can be written or is a mapping a sink.
+        """Add files: readable objects become sources, writable objects and mappings become sinks.
 
-        ``InterfaceError`` for a name that is in use, and for what is neither.
+        Raises ``InterfaceError`` for a name that is in use, and for an object that is neither.
         """
         for name, value in files.items():
             if not name.removesuffix("!") or name in self.sources or name in self.sinks:
@@ -197,7 +199,7 @@ class ClientFiles:
                 self.sources[name] = content_source(value, encoding)
 
     def forget(self, names: Mapping[str, object] | list[str]) -> None:
-        """Take files away."""
+        """Remove files."""
         for name in names:
             source = self.sources.pop(name, None)
             sink = self.sinks.pop(name, None)
@@ -215,7 +217,7 @@ class ClientFiles:
 class OpenFile:
     """The file that the server has open."""
 
-    name: str  # as the server says it
+    name: str  # as the server names it
     source: ContentSource | None = None
     sink: Any = None
     position: int = 0
@@ -223,14 +225,16 @@ class OpenFile:
 
 
 def _readable(value: Any) -> bool:
-    """Of an object that can be written: whether it is meant to be read. A file open for both is a sink only
-    when it is empty."""
+    """Return whether an object that can be written is meant to be read.
+
+    A file open for both is a sink only if it is empty.
+    """
     readable = getattr(value, "readable", None)
     if not is_readable(value) or (callable(readable) and not readable()):
         return False
     if not _can_seek(value):
         return True
-    here = value.tell()
+    position = value.tell()
     end = value.seek(0, io.SEEK_END)
-    value.seek(here)
+    value.seek(position)
     return bool(end)

@@ -1,9 +1,9 @@
-"""Contents of large objects as they arrive: straight from the receive buffer into whatever takes them.
+"""Stream contents of large objects as they arrive, straight from the receive buffer to their destination.
 
-Two messages carry contents. ``SQ_BLOB`` pieces, an empty one behind the last, answer an SQ_FETCHBLOB (SQLI
-section 14); an ``SQ_LODATA`` reply holds one read of an open smart large object (SQLI section 15). Both may
-be larger than the receive buffer should ever become, so neither is parsed as a whole: each piece goes to its
-*sink* (``bytearray.extend``, or ``write`` of a file) as soon as it is there.
+Two messages carry contents. ``SQ_BLOB`` pieces, with an empty one after the last, are the reply to an
+SQ_FETCHBLOB (SQLI section 14). An ``SQ_LODATA`` reply holds one read of an open smart large object (SQLI
+section 15). Both may be larger than the receive buffer should become, so neither is parsed as a whole: each
+piece is passed to its *sink* (``bytearray.extend``, or ``write`` of a file) as soon as it arrives.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ _INFORMATION = (m.Done, m.Cost, m.XactStat)
 
 
 def discard_content(piece: memoryview) -> None:
-    """The sink for contents that nobody wants."""
+    """Drop a piece: the sink for contents that are not wanted."""
 
 
 def read_blob_reply(
     session: Session, sink: Sink, most: int | None = None
 ) -> Exchange[tuple[int, Error | None]]:
-    """Read the reply to one SQ_FETCHBLOB to its SQ_EOT: how many bytes came, and the server's error.
+    """Read the reply to one SQ_FETCHBLOB up to its SQ_EOT. Returns the number of bytes and the server's error.
 
-    Where more than ``most`` come, what else is received is counted and not kept. Wire:
-    ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``. Raises ``ProtocolError`` when the end mark is missing: a value
-    that was cut short must not pass for a whole one.
+    Bytes beyond ``most`` are counted and dropped. Wire: ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``.
+    Raises ``ProtocolError`` if the end mark is missing: a truncated value must not pass for a complete one.
     """
     error: Error | None = None
     ended, count = False, 0
@@ -58,8 +57,10 @@ def read_blob_reply(
 
 
 def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> Exchange[tuple[bool, int]]:
-    """Hand on consecutive SQ_BLOB pieces: True when the empty one came, False before another message; and ``count``
-    with their bytes."""
+    """Pass on consecutive SQ_BLOB pieces.
+
+    Returns True after the empty piece, False before another message; and ``count`` plus their bytes.
+    """
     buffer = session.buffer
     while True:
         if most is not None and count > most:
@@ -67,7 +68,7 @@ def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> 
         data, at, end = buffer.data, buffer.start, buffer.end
         missing = 0
         with memoryview(data) as view:
-            while True:  # flat: a value has a thousand pieces per megabyte
+            while True:  # inlined: a value has a thousand pieces per megabyte
                 if end - at < 4:
                     missing = 4 - (end - at)
                     break
@@ -95,10 +96,11 @@ def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> 
 
 
 def read_lodata_reply(session: Session, sink: Sink, most: int) -> Exchange[tuple[int, Error | None]]:
-    """Read the reply to one SQ_LODATA read of ``most`` bytes to its SQ_EOT: how many came, and the server's error.
+    """Read the reply to one SQ_LODATA read of ``most`` bytes up to its SQ_EOT. Returns their number and the
+    server's error.
 
     Wire: ``0061 short op, int size, {PSTR piece}* of size bytes together, [short: size < 1] EOT``. No bytes
-    mean that the object's end is reached.
+    mean the end of the object.
     """
     error: Error | None = None
     size: int | None = None

@@ -1,5 +1,6 @@
-"""Opening a server cursor: what is bound, opened and fetched in one group, and the first sign of an answer
-(SQLI section 7)."""
+"""Open a server cursor: bind, open and fetch in one group, then read the first part of the reply (SQLI section
+7).
+"""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ def make_cursor(
     options: ReadOptions,
     shape: ResultDescription | None = None,
 ) -> ServerCursor:
-    """Compile the plan, unless there is a ``shape`` of the same columns and options already, and set up the decoder.
+    """Make a cursor with its decoder. Compiles the plan unless ``shape`` for the same columns and options is
+    given.
 
-    Raises ``NotSupportedError`` naming a column whose type cannot be read, ``InterfaceError`` when the options
-    leave no column.
+    Raises ``NotSupportedError`` naming a column whose type cannot be read, and ``InterfaceError`` if the
+    options leave no column.
     """
     encoding = session.framing.encoding
     if shape is None:
@@ -48,33 +50,34 @@ def make_cursor(
             'lobs="skip" leaves no column of this result: select another one, or lobs="inline"'
         )
     objects, batch_rows = None, options.batch_rows
-    found, lobs = shape.objects, options.types.lobs
-    if found and lobs == "inline":
-        objects = ObjectReader(statement_id, sql, found, options.batch_bytes)
+    object_columns, lobs = shape.objects, options.types.lobs
+    if object_columns and lobs == "inline":
+        objects = ObjectReader(statement_id, sql, object_columns, options.batch_bytes)
         batch_rows = min(batch_rows, OBJECT_ROWS)
     decoder = shape.decoder(batch_rows, options.batch_bytes)
-    # Less than a tuple would fetch row by row, which only named cursors want; without bit 63 the size is a signed
-    # short (SQLI section 5.1).
-    wanted = max(1 if options.name else options.fetch_bytes, plan.max_tuple)
+    # A size below one tuple would fetch row by row, which only named cursors need; without bit 63 the size is a
+    # signed short (SQLI section 5.1).
+    fetch_bytes = max(1 if options.name else options.fetch_bytes, plan.max_tuple)
     limit = 0x7FFF_FFFF if session.framing.large_fetch else 0x7FFF
     return ServerCursor(
         statement_id,
         sql,
         shape,
-        min(wanted, limit),
+        min(fetch_bytes, limit),
         decoder,
         objects=objects,
-        lazy=bool(found) and lobs == "lazy",
+        lazy=bool(object_columns) and lobs == "lazy",
         read_options=options,
     )
 
 
 def open_cursor(session: Session, cursor: ServerCursor, parameters: BoundParameters) -> Exchange[None]:
-    """Bind, open and fetch in one group, then read until the server has said how the OPEN went.
+    """Bind, open and fetch in one group, then read until the outcome of the OPEN is known.
 
-    Cursors that go row by row are opened only: the server's position is the row that was fetched last.
+    Named cursors are opened without fetching, because the server's position must be the row that was fetched
+    last.
 
-    An SQ_ERR in place of the first rows is raised here, the statement released.
+    An SQ_ERR in place of the first rows is raised here, with the statement released.
     """
     try:
         yield from raise_if_cancelled(session)
@@ -91,13 +94,13 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: BoundParamet
 
 
 def close_after(session: Session, cursor: ServerCursor, error: BaseException) -> Exchange[None]:
-    """Close a cursor whose opening failed with ``error``, if the conversation is still in step."""
+    """Close a cursor whose opening failed with ``error``, if the session is still in step."""
     if session.usable_after(error):
         yield from cursor.close(session)  # does nothing if it was closed already
 
 
 def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: BoundParameters) -> Exchange[None]:
-    """The usual way: one group, whose bytes are the same each time but for the values."""
+    """Open in the usual way: one group whose bytes are the same each time except for the values."""
     template = _template_for(session, cursor)
     binding = encode_message(session, m.Bind(parameters.values)) if parameters.values else b""
     if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
@@ -109,7 +112,7 @@ def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: BoundPar
 
 
 def _template_for(session: Session, cursor: ServerCursor) -> OpenRequestTemplate:
-    """The request for a cursor: that of the statement's last execution, where its rows are read alike."""
+    """Return the open request for a cursor; that of the last execution if the rows are read in the same way."""
     read, prepared = cursor.read_options, cursor.prepared
     last = None if prepared is None else prepared.template
     if last is not None and last.options == read:
@@ -128,7 +131,7 @@ def _template_for(session: Session, cursor: ServerCursor) -> OpenRequestTemplate
 
 
 def _is_usual(cursor: ServerCursor) -> bool:
-    """Whether to open the cursor of this query, to read and to close it is all that an execution takes."""
+    """Return whether an execution only opens this query's cursor, reads and closes it."""
     read, prepared = cursor.read_options, cursor.prepared
     if (
         prepared is None
@@ -164,7 +167,7 @@ def _open_with_contents(
 
 
 def _naming(session: Session, cursor: ServerCursor) -> tuple[list[Message], list[Message]]:
-    """What names the cursor, before the values, and what opens it, after them."""
+    """Return the messages to send before the values, which name the cursor, and after them, which open it."""
     read = cursor.read_options
     after: list[Message] = [m.Open()]
     if read.scroll:
@@ -175,10 +178,10 @@ def _naming(session: Session, cursor: ServerCursor) -> tuple[list[Message], list
 
 
 def read_first_rows(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Read until the server has said something about the cursor; raise its error, if it is one."""
+    """Read until the first reply about the cursor has arrived; raise its error, if it is one."""
     while (
         session.pending_replies[0] is not cursor
-    ):  # short replies, to the CLOSE before: no wait of their own
+    ):  # short replies, such as the one to the CLOSE before: no wait of their own
         yield from session.pending_replies[0].read_reply(session)
     if session.buffer.end - session.buffer.start > SMALL_REPLY and likely_has_more(session):
         yield from request_fetch(session, cursor)
@@ -188,15 +191,17 @@ def read_first_rows(session: Session, cursor: ServerCursor) -> Exchange[None]:
 
 
 def check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Raise the error of the server that came in place of the first rows."""
-    # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
+    """Raise the server's error if it came in place of the first rows."""
+    # A value that cannot be converted is reported when the rows are read: when it shows up here depends on the
+    # network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)
         problem, cursor.error = cursor.error, None
         try:
             raise problem
         finally:
-            # The error refers to this frame. With a name for it here both would stay until the garbage collector runs.
+            # The error refers to this frame. A local name for it would be a reference cycle, kept until garbage
+            # collection.
             del problem
 
 

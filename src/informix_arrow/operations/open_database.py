@@ -1,4 +1,4 @@
-"""Opening a database and learning what it is: logged, ANSI, and its code set."""
+"""Open a database and learn its properties: logged, ANSI, and its code set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .session import Session, TransactionStatus
 LOGGED, ANSI = 0x01, 0x02
 OTHER_LOCALE = 0x40  # the login's DB_LOCALE is not the database's (SQLI section 5.3)
 
-# The row that every database keeps about the code set of its character data; the blank belongs to the name.
+# The row of each database that holds the code set of its character data. The name begins with a blank.
 _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' GL_CTYPE'"
 
 
@@ -41,17 +41,19 @@ def open_database(
     known: str = "",
     send: Sender = send_pipeline,
 ) -> Exchange[str]:
-    """Make ``name`` the session's database, behind the encoded groups ``before``, whose answers do not matter, and
-    return what :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
+    """Open ``name`` as the session's database and return its locale, as :func:`database_locale` does.
 
-    ``known`` is the DB_LOCALE that the login named: then the database is asked only if the server warns that it has
-    another. All in one flight, by ``send``. The question for the locale is prepared in it, too: in no database that
-    fails, and does no harm.
+    ``before`` are encoded groups to send first, whose replies do not matter. ``known`` is the DB_LOCALE that
+    the login named: then the locale is queried only if the server warns that the database has another.
+    Everything is sent together, by ``send``. That includes the PREPARE of the locale query, which fails
+    harmlessly if no database is open.
+
+    Raises the server's error (-329: no such database, -387: not allowed).
     """
-    asking = [] if known else [encode_group(session, _prepare(_LOCALE_QUERY))]
-    groups = [*before, _encode_open_group(session, name), *asking]
-    answer = yield from send(session, groups)
-    warnings = _parse_open_reply(answer, len(groups), session.framing)
+    locale_query = [] if known else [encode_group(session, _prepare(_LOCALE_QUERY))]
+    groups = [*before, _encode_open_group(session, name), *locale_query]
+    received = yield from send(session, groups)
+    warnings = _parse_open_reply(received, len(groups), session.framing)
     if warnings is not None:
         consume_buffered_replies(session, len(groups))
     else:
@@ -63,7 +65,7 @@ def open_database(
         warnings = opened.done.warnings if opened.done else LOGGED
     session.database = name
     apply_database_warnings(session, warnings)
-    if asking:
+    if locale_query:
         return (yield from _read_locale(session, _fetch_rows(session, _LOCALE_QUERY, replies[-1])))
     if warnings & OTHER_LOCALE:
         return (yield from database_locale(session))
@@ -71,7 +73,7 @@ def open_database(
 
 
 def _encode_open_group(session: Session, name: str) -> bytes:
-    """The group that opens a database. Raises as :func:`.stream.encode_group`."""
+    """Encode the group that opens a database. Raises as :func:`.message_stream.encode_group`."""
     try:
         return _encode_open_group_cached(name, session.framing)
     except ValueError as error:
@@ -80,17 +82,20 @@ def _encode_open_group(session: Session, name: str) -> bytes:
 
 @lru_cache(maxsize=16)
 def _encode_open_group_cached(name: str, framing: Framing) -> bytes:
-    """The same in most logins of a process."""
+    """Encode the group; cached, because most logins of a process open the same database."""
     return m.DbOpen(name, 0).encode(framing) + m.EndOfTurn().encode(framing)
 
 
 @lru_cache(maxsize=16)
-def _parse_open_reply(answer: bytes, groups: int, framing: Framing) -> int | None:
-    """The warnings in the answer to so many groups, of which the last one opens a database; None unless it is whole and
-    says nothing but that it is open. Servers say the same each time."""
+def _parse_open_reply(replies: bytes, groups: int, framing: Framing) -> int | None:
+    """Return the warnings in the replies to ``groups`` groups, of which the last opens a database.
+
+    Returns None unless the replies are complete and only report success. Cached, because servers reply the same
+    each time.
+    """
     try:
-        *before, done, end = m.parse_group(answer, framing, client=False)
-    except (NeedMoreData, Error, ValueError):  # the last: it is too short
+        *before, done, end = m.parse_group(replies, framing, client=False)
+    except (NeedMoreData, Error, ValueError):  # ValueError: too short
         return None
     if before != [m.EndOfTurn()] * (groups - 1) or not isinstance(done, m.Done) or end != m.EndOfTurn():
         return None
@@ -98,16 +103,16 @@ def _parse_open_reply(answer: bytes, groups: int, framing: Framing) -> int | Non
 
 
 def apply_database_warnings(session: Session, warnings: int) -> None:
-    """Take over what the server says about a database that it has just opened."""
+    """Apply the server's warnings about a database that was just opened to the session."""
     session.ansi = bool(warnings & ANSI)
     session.logged = session.ansi or bool(warnings & LOGGED)
     session.transaction = TransactionStatus.NONE
-    session.statements.clear()  # the server has forgotten them with the other database
-    session.routines.clear()  # handles are the database's
+    session.statements.clear()  # the server has freed them with the other database
+    session.routines.clear()  # handles belong to a database
 
 
 def database_locale(session: Session) -> Exchange[str]:
-    """The open database's locale, such as ``en_US.819``; "" when the database does not say."""
+    """Return the locale of the open database, such as ``en_US.819``; "" if the database does not report it."""
     return _read_locale(session, query_rows(session, _LOCALE_QUERY))
 
 
@@ -122,9 +127,7 @@ def _read_locale(session: Session, asking: Exchange[list[tuple[object, ...]]]) -
 
 
 def codec_for(locale: str) -> str:
-    """The Python codec of a database's locale. Raises ``NotSupportedError`` for a code set that we do not
-    know.
-    """
+    """Return the Python codec of a database's locale. Raises ``NotSupportedError`` for an unknown code set."""
     try:
         return codec_of_locale(locale)
     except ValueError as error:
@@ -134,7 +137,7 @@ def codec_for(locale: str) -> str:
 
 
 def query_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
-    """All rows of a small query through the plain decoder, one fetch."""
+    """Return all rows of a small query, read by the plain decoder in one fetch."""
     encode_strictly(sql, session.framing.encoding, "the statement")
     yield from raise_if_cancelled(session)
     reply = yield from request(session, _prepare(sql))
@@ -146,7 +149,7 @@ def _prepare(sql: str) -> Sequence[Message]:
 
 
 def _fetch_rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tuple[object, ...]]]:
-    """The rows of a query from the answer to its PREPARE on: fetched and tidied up behind in one flight."""
+    """Return the rows of a query whose PREPARE was answered. Fetches and releases in one request."""
     prepared.check(sql)
     describe = prepared.describe
     if describe is None:
@@ -158,7 +161,7 @@ def _fetch_rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tu
         (statement, m.Release()),
     ]
     if session.ansi and session.transaction is TransactionStatus.NONE:
-        groups.append((m.Commit(),))  # the query opens one, which is nobody's
+        groups.append((m.Commit(),))  # the query opens a transaction that the user did not begin
     reply = (yield from pipeline(session, groups))[0]
     reply.check(sql)
     return [decode_tuple(row, describe.columns, session.framing.encoding) for row in reply.tuples]

@@ -1,4 +1,4 @@
-"""The questions that a PAM listener asks before it lets a client in (SQLI section 18)."""
+"""The questions of a PAM listener before it accepts a login (SQLI section 18)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from .message_stream import encode_group, next_message, server_error, server_exi
 from .receive_buffer import OBJECT_BYTES, reply_too_large
 from .session import Session
 
-_HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to be shown
+_HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to show
 
 
 def authenticate(session: Session, answer: Callable[[str, bool], str] | None) -> Exchange[None]:
-    """Have ``answer(prompt, echo)`` answer the server's questions; ``echo`` is False where what is typed should not be
-    seen.
+    """Answer the server's questions with ``answer(prompt, echo)``; ``echo`` is False for input that must not be
+    visible.
 
     Texts that want no answer come before the prompt of the next question, on lines of their own.
 
     Raises
     ------
     OperationalError
-        The server asks and nobody is there to answer (``answer`` is None), or it did not accept the answers: the text
-        holds what it said.
+        The server asks and ``answer`` is None, or it did not accept the answers: the message contains the server's
+        texts.
     InterfaceError
-        ``answer`` returned something that is no text. What it raises passes through.
+        ``answer`` returned something other than a str. Exceptions that it raises pass through.
     """
     session.outstanding_requests += 1
     yield Send(encode_group(session, (m.Ack(),)))
     texts: list[str] = []
-    held = 0  # bytes of all that was said
+    total = 0  # bytes of all texts
     question: m.Challenge | None = None
     while True:
         message = yield from next_message(session)
@@ -40,17 +40,17 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
                 question = message
             else:
                 texts.append(message.text)
-                held += len(message.text) + OBJECT_BYTES
-                if held > session.buffer.max_bytes:
+                total += len(message.text) + OBJECT_BYTES
+                if total > session.buffer.max_bytes:
                     raise reply_too_large(session.buffer.max_bytes)
         elif isinstance(message, m.EndOfTurn):
             if question is not None:
                 prompt = "\n".join([*texts, question.text])
                 texts, echo, question = [], question.style == _VISIBLE, None
                 began = session.clock()
-                given = _answer(answer, prompt, echo)
+                text = _answer(answer, prompt, echo)
                 yield ExcludeFromTimeout(session.clock() - began)
-                yield Send(encode_group(session, (m.Response(given),)))
+                yield Send(encode_group(session, (m.Response(text),)))
         elif isinstance(message, m.Accept):
             break
         elif isinstance(message, m.Exit):
@@ -73,7 +73,7 @@ def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) 
             f"the server asks {prompt.strip()!r} before it lets users in (PAM): pass pam=function, which is called "
             "with the question and returns the answer"
         )
-    given = answer(prompt, echo)
-    if not isinstance(given, str):
-        raise InterfaceError(f"the pam function must return the answer as text, got {type(given).__name__}")
-    return given
+    text = answer(prompt, echo)
+    if not isinstance(text, str):
+        raise InterfaceError(f"the pam function must return the answer as text, got {type(text).__name__}")
+    return text

@@ -1,4 +1,4 @@
-"""The check of a prepared statement's parameters, made of what the server tells about them."""
+"""Build the check of a prepared statement's parameters from their types on the server."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from .placeholder_targets import Check, assigned_placeholders
 from .session import Session
 from .statement_cache import PreparedStatement
 
-_EXACT_FLOAT_INT = (
-    1 << 24
-)  # an int below it goes into every number type as it is, or is refused by the server
+_EXACT_FLOAT_INT = 1 << 24  # an int below it fits every number type exactly, or the server rejects it
 
 
 def parameter_check(
@@ -26,29 +24,29 @@ def parameter_check(
     values: Sequence[object] | None,
     inexact: Inexact,
 ) -> Exchange[Check | None]:
-    """The check of a statement's parameters; None when there is nothing to check.
+    """Return the check of a statement's parameters, or None if there is nothing to check.
 
-    The server is asked for types only where its description does not tell them, and not for ``values`` that go
-    anywhere as they are. ``ProtocolError`` for a type that cannot be.
+    The types are requested from the server only if its description lacks them, and not if ``values`` fit every
+    type. Raises ``ProtocolError`` for an impossible type.
     """
-    found = assigned_placeholders(prepared.text)
-    if not found.numbers or found.numbers[-1] >= count:
+    assigned = assigned_placeholders(prepared.text)
+    if not assigned.numbers or assigned.numbers[-1] >= count:
         return None
-    kept = prepared.checks.get(inexact)
-    if kept is not None:
-        return kept
+    cached = prepared.checks.get(inexact)
+    if cached is not None:
+        return cached
     described: tuple[Column, ...] = prepared.describe.columns
     targets: list[ColumnType | None] = [None] * count
     names = [""] * count
-    if found.columns and len(described) == found.described:
-        for number, column in zip(found.numbers, found.columns, strict=True):
+    if assigned.columns and len(described) == assigned.described:
+        for number, column in zip(assigned.numbers, assigned.columns, strict=True):
             targets[number], names[number] = described[column].type, described[column].name
     else:
-        if values is not None and all(_fits_any_type(values[number]) for number in found.numbers):
+        if values is not None and all(_fits_any_type(values[number]) for number in assigned.numbers):
             return None
         if prepared.targets is None:
             prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
-        for number in found.numbers:
+        for number in assigned.numbers:
             targets[number] = prepared.targets[number]
     encoding = session.framing.encoding
     assigners = []
@@ -68,5 +66,5 @@ def parameter_check(
 
 
 def _fits_any_type(value: object) -> bool:
-    """Whether no type changes the value silently: NULL, and ints that even SMALLFLOAT holds."""
+    """Return whether every type keeps the value unchanged: NULL, and ints that even SMALLFLOAT holds."""
     return value is None or (type(value) is int and -_EXACT_FLOAT_INT < value < _EXACT_FLOAT_INT)

@@ -1,4 +1,4 @@
-"""Asking the server for a sign of life."""
+"""Check that the server responds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .session import Session
 
 
 def ping(session: Session, patience: float | None = None) -> Exchange[None]:
-    """One round trip that changes nothing: SQ_INFO as after the login, whose answer is a bare SQ_EOT on every server
-    (SQLI section 5.2). It needs no database, reads no table, and opens no transaction in an ANSI database.
+    """Send one request that changes nothing and read its reply.
 
-    ``patience`` is how many seconds of silence mean that the server is gone; None leaves it at the user's setting.
+    This is SQ_INFO as after the login, whose reply is a bare SQ_EOT on every server (SQLI section 5.2). It
+    needs no database, reads no table, and opens no transaction in an ANSI database. ``patience`` is the number
+    of seconds of silence after which the server counts as gone; None uses the user's setting.
     """
     report(session, "ping")
     session.idle_timeout = patience

@@ -1,8 +1,8 @@
-"""Which parameters are assigned to a column or argument as they are, and what type that has.
+"""Find the parameters that a statement assigns unchanged to a column or argument, and their types.
 
-Only those are checked before they are sent (:mod:`..wire.assignment`): a parameter that is compared or computed with
-(``WHERE price > ?``, ``SET n = n + ?``) may have any digits. The statement's text tells which is which; the types come
-from the description of the INSERT or UPDATE itself, or are asked for once per prepared statement.
+Only those are checked before they are sent (:mod:`..wire.assignment`): a parameter that is compared or computed
+with (``WHERE price > ?``, ``SET n = n + ?``) may have any digits. The statement's text shows which parameters
+are assigned; the types come from the server's description or are requested from it.
 """
 
 from __future__ import annotations
@@ -16,25 +16,29 @@ from ..wire.errors import Error, prefix_location
 from ..wire.sql_text import code_tokens
 from ..wire.types import ColumnType
 
-_LONGEST = 1 << 16  # characters of a text that is worth remembering
-_BRANCHES = ("MATCHED", "NOT")  # behind a MERGE's WHEN
+_LONGEST = 1 << 16  # characters of a text that is cached
+_BRANCHES = ("MATCHED", "NOT")  # after the WHEN of a MERGE
 _CALLS = ("PROCEDURE", "FUNCTION", "ROUTINE", "CALL")
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """Placeholders that are assigned as they are."""
+    """Placeholders that are assigned unchanged."""
 
-    numbers: tuple[int, ...]  # of the placeholders, from 0
-    columns: tuple[int, ...]  # for each the described column that it goes into; () where no description tells
-    described: int  # how many columns the description must have for ``columns`` to hold
+    numbers: tuple[int, ...]  # numbers of the placeholders, from 0
+    columns: tuple[
+        int, ...
+    ]  # for each the described column that it is assigned to; () if the description has none
+    described: int  # number of columns that the description must have for ``columns`` to be valid
 
 
 _NONE = Assigned((), (), 0)
 
 
 def assigned_placeholders(text: str) -> Assigned:
-    """What a statement assigns: an INSERT's VALUES, what stands behind SET, a routine's arguments."""
+    """Find the assigned placeholders of a statement: in an INSERT's VALUES, after SET, and in a routine's
+    arguments.
+    """
     if "?" not in text:
         return _NONE
     return _remembered(text) if len(text) <= _LONGEST else _find(text)
@@ -45,13 +49,13 @@ def _find(text: str) -> Assigned:
     words = [token.upper() for token in tokens]
     first = words[0] if words else ""
     if first == "INSERT" and "VALUES" in words:
-        found = list(enumerate(_list_behind(tokens, words.index("VALUES"))))
-        return _of_items(tokens, found, len(found))
+        numbered = list(enumerate(_list_behind(tokens, words.index("VALUES"))))
+        return _of_items(tokens, numbered, len(numbered))
     if first == "UPDATE" and "SET" in words:
-        found, known = _set_items(tokens, words, words.index("SET"))
-        return _of_items(tokens, found, len(found) if known else 0)
+        numbered, known = _set_items(tokens, words, words.index("SET"))
+        return _of_items(tokens, numbered, len(numbered) if known else 0)
     if first == "MERGE":
-        found = [
+        numbered = [
             item
             for at, word in enumerate(words)
             if word == "SET"
@@ -59,8 +63,8 @@ def _find(text: str) -> Assigned:
         ]
         for at, word in enumerate(words):
             if word == "VALUES":
-                found += enumerate(_list_behind(tokens, at))
-        return _of_items(tokens, found, 0)
+                numbered += enumerate(_list_behind(tokens, at))
+        return _of_items(tokens, numbered, 0)
     if first in ("EXECUTE", "CALL", "?"):
         call = next((at for at, word in enumerate(words) if word in _CALLS), None)
         if call is not None and "(" in tokens[call:]:
@@ -70,7 +74,7 @@ def _find(text: str) -> Assigned:
 
 
 _remembered = lru_cache(maxsize=512)(_find)
-_Span = tuple[int, int]  # of an item: from its first token to behind its last one
+_Span = tuple[int, int]  # of an item: its first token and the one after its last
 
 
 def _of_items(tokens: Sequence[str], items: Sequence[tuple[int, _Span]], described: int) -> Assigned:
@@ -85,7 +89,7 @@ def _of_items(tokens: Sequence[str], items: Sequence[tuple[int, _Span]], describ
 
 
 def _list_behind(tokens: Sequence[str], at: int) -> list[_Span]:
-    """The items of the first list in parentheses behind token ``at``."""
+    """Return the items of the first parenthesized list after token ``at``."""
     try:
         start = tokens.index("(", at) + 1
     except ValueError:
@@ -94,7 +98,7 @@ def _list_behind(tokens: Sequence[str], at: int) -> list[_Span]:
 
 
 def _items(tokens: Sequence[str], start: int, ends: Sequence[str] = (")",)) -> tuple[list[_Span], int]:
-    """Items with commas between them, up to the token of ``ends`` that closes them, and where that is."""
+    """Return comma-separated items up to the token of ``ends`` that closes them, and the position of that."""
     items: list[_Span] = []
     depth, begin = 0, start
     for at in range(start, len(tokens)):
@@ -118,8 +122,8 @@ def _items(tokens: Sequence[str], start: int, ends: Sequence[str] = (")",)) -> t
 
 
 def _set_items(tokens: Sequence[str], words: Sequence[str], at: int) -> tuple[list[tuple[int, _Span]], bool]:
-    """What stands behind each ``=`` of a SET clause, numbered in its order, and whether each is one column's."""
-    found: list[tuple[int, _Span]] = []
+    """Return the numbered right-hand sides of a SET clause, and whether each one belongs to exactly one column."""
+    items: list[tuple[int, _Span]] = []
     known = True
     for start, end in _items(tokens, at + 1, ("WHERE", "FROM", ";"))[0]:
         try:
@@ -131,22 +135,22 @@ def _set_items(tokens: Sequence[str], words: Sequence[str], at: int) -> tuple[li
                 known = False
                 continue
             for item in _items(tokens, equals + 2)[0]:
-                found.append((len(found), item))
+                items.append((len(items), item))
         else:
-            found.append((len(found), (equals + 1, end)))
-    return found, known
+            items.append((len(items), (equals + 1, end)))
+    return items, known
 
 
 @dataclass(slots=True)
 class Check:
-    """The values of one statement's rows, held against what they are assigned to."""
+    """The check of one statement's values against the types that they are assigned to."""
 
-    targets: tuple[ColumnType | None, ...]  # of all parameters; None: not assigned, or nobody tells
+    targets: tuple[ColumnType | None, ...]  # of all parameters; None: not assigned, or unknown
     assigners: tuple[tuple[int, Assigner], ...]  # those that have something to check
-    names: tuple[str, ...]  # of the column of each parameter; "" where it is not known
+    names: tuple[str, ...]  # column of each parameter; "" if unknown
 
     def row(self, values: Sequence[object]) -> Sequence[object]:
-        """The values to be sent: the very same sequence where nothing is changed.
+        """Return the values to be sent: the same sequence if nothing changes.
 
         Raises ``DataError`` naming parameter (1-based) and column.
         """
@@ -156,17 +160,17 @@ class Check:
             if value is None:
                 continue
             try:
-                made = assign(value)
+                assigned = assign(value)
             except Error as error:
                 raise self.named(error, number) from None
-            if made is not value:
+            if assigned is not value:
                 if changed is None:
                     changed = list(values)
-                changed[number] = made
+                changed[number] = assigned
         return values if changed is None else changed
 
     def named(self, error: Error, number: int) -> Error:
-        """The error, with the parameter that it is about."""
+        """Return the error with its parameter named."""
         name = self.names[number]
         where = f"parameter {number + 1}{f' (column {name!r})' if name else ''}"
         prefix_location(error, where)

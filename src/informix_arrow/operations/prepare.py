@@ -1,4 +1,4 @@
-"""Statements: prepare them, tell what they are, release them (SQLI section 7)."""
+"""Prepare and release statements, and read the outcome of executions (SQLI section 7)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL,
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a statement without rows did."""
+    """The outcome of a statement without rows."""
 
     rows: int = 0  # inserted, updated or deleted; 0 for other statements
-    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
-    truncated: bool = False  # text was too long for its column, and the server stored its beginning
+    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT generated; 0 = none
+    truncated: bool = False  # text was too long for its column, and the server stored a part
 
 
 def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
-    """Let the server parse and describe a statement that holds ``parameters`` placeholders.
+    """Prepare and describe a statement that contains ``parameters`` placeholders.
 
-    Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
+    Raises the server's error, and ``DataError`` if the connection's code set lacks a character of ``sql``.
     """
     encode_strictly(sql, session.framing.encoding, "the statement")
     yield from raise_if_cancelled(session)
@@ -47,26 +47,28 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
 def acquire(
     session: Session, text: str, parameters: int, *, anew: bool = False
 ) -> Exchange[PreparedStatement]:
-    """A prepared statement, out of the session's cache if it is there; ``anew`` prepares it in any case. Errors as of
-    :func:`prepare`. It must go on to :func:`return_statement` or :func:`release_after`.
+    """Return a prepared statement, from the session's cache if possible; ``anew`` always prepares it.
+
+    Raises as :func:`prepare`. The statement must be passed to :func:`return_statement` or
+    :func:`release_after`.
     """
-    kept = session.statements.pop(text)
-    if kept is not None:
+    cached = session.statements.pop(text)
+    if cached is not None:
         if not anew:
-            return kept
-        yield from release_statement(session, kept.statement_id)
+            return cached
+        yield from release_statement(session, cached.statement_id)
     generation = session.statements.generation
     describe = yield from prepare(session, text, parameters)
     return PreparedStatement(text, describe, generation)
 
 
 def return_statement(session: Session, prepared: PreparedStatement) -> Exchange[None]:
-    """A statement has done its work well: keep it for the next time, or release it."""
+    """Keep a statement whose execution succeeded for the next time, or release it."""
     yield from release_all(session, session.statements.put(prepared, logged=session.logged))
 
 
 def outcome_of(reply: Reply, kind: int) -> Outcome:
-    """What an execution of a statement of type ``kind`` did, from its reply."""
+    """Return the outcome of an execution of a statement of type ``kind`` from its reply."""
     done, inserted = reply.done, reply.insert_done
     serial = done.serial if done else 0
     if not serial and inserted:
@@ -76,18 +78,18 @@ def outcome_of(reply: Reply, kind: int) -> Outcome:
 
 
 def release_statement(session: Session, statement_id: int) -> Exchange[None]:
-    """Send a RELEASE without waiting for its answer."""
+    """Send a RELEASE without waiting for its reply."""
     queue(session, encode_group(session, (m.Id(statement_id), m.Release())))
     yield from flush(session)
 
 
 def release_all(session: Session, statement_ids: Iterable[int]) -> Exchange[None]:
-    """Send a RELEASE for each, without waiting for the answers."""
+    """Send a RELEASE for each statement, without waiting for the replies."""
     for statement_id in statement_ids:
         yield from release_statement(session, statement_id)
 
 
 def release_after(session: Session, statement_id: int, error: BaseException) -> Exchange[None]:
-    """Release a statement that failed with ``error``, if the conversation is still in step."""
+    """Release a statement that failed with ``error``, if the session is still in step."""
     if session.usable_after(error):
         yield from release_statement(session, statement_id)

@@ -1,4 +1,4 @@
-"""Procedures and functions called by name, through SQL (SQLI section 7.6)."""
+"""Call procedures and functions by name, through SQL (SQLI section 7.6)."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ def call_procedure(
     *,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
-    """``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` where the server says that it is no procedure.
+    """Execute ``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` if the server reports that it is no
+    procedure.
 
-    ``InterfaceError`` at the call when ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
-    :func:`.execute_statement.execute_statement`.
+    Raises ``InterfaceError`` at the call if ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
+    :func:`.execute.execute_statement`.
     """
-    found = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
-    if found is None:
+    match = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
+    if match is None:
         raise InterfaceError(f"a procedure is named like [database:][owner.]name, got {name!r}")
     count = len(arguments) if isinstance(arguments, Sequence) else 0
-    call = f"{found[0]}({', '.join('?' * count)})"
+    call = f"{match[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
-    # Bound, and refused, at the call.
+    # Bound and refused at the call.
     first = execute_statement(
         session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact
     )
-    return _procedure_or_function(session, first, call, found["name"], arguments, options, inexact)
+    return _procedure_or_function(session, first, call, match["name"], arguments, options, inexact)
 
 
 def _procedure_or_function(
@@ -58,7 +59,7 @@ def _procedure_or_function(
     try:
         return (yield from first)
     except Error as error:
-        # The routine itself, not one that it calls in turn: then it would have run already.
+        # The routine itself is missing, not one that it calls: that one would have been executed already.
         missing = (error.near or name).rpartition(".")[2].strip('"').lower() == name.strip('"').lower()
         if error.sqlcode != NO_ROUTINE or not missing or not session.usable_after(error):
             raise

@@ -1,4 +1,4 @@
-"""A whole query as one exchange: run it, read its rows, give the table."""
+"""Run a query and return its rows as a table, in one operation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .session import Session
 def query_table(
     session: Session, sql: str, values: Sequence[object] = (), options: ReadOptions | None = None
 ) -> Exchange[pa.Table]:
-    """All rows of a query, one value for each ``?``. For results that are known to be small."""
+    """Return all rows of a query, with one value for each ``?``. For results that are known to be small."""
     cursor = yield from execute_statement(
         session, sql, len(values), values, options or ReadOptions(), need_rows=True
     )
     assert isinstance(cursor, ServerCursor)
     batches = Batches(cursor)
-    found = []
+    table_batches = []
     try:
         while (batch := (yield from batches.next(session))) is not None:
-            found.append(batch)
+            table_batches.append(batch)
     except BaseException:
         batches.abandon(session)
         raise
-    return pa.Table.from_batches(found, batches.schema)
+    return pa.Table.from_batches(table_batches, batches.schema)

@@ -1,27 +1,27 @@
 """The receive buffer: bytes that arrived and were not parsed yet.
 
-Wanted: room at the end for a receive, a contiguous view of all unparsed bytes for the C decoder, dropping of
-parsed bytes from the front. All of them O(1), except when room runs out: then the unparsed tail (less than
-one message, on the tuple path) moves to the front, or into a buffer of twice the size. No message is ever
-copied out on the tuple path.
+It provides free space at the end for a receive, a contiguous view of all unparsed bytes for the C decoder, and
+removal of parsed bytes from the front. All of them are O(1), except when space runs out: then the unparsed tail
+(less than one message, on the tuple path) moves to the front, or into a buffer of twice the size. No message is
+ever copied out on the tuple path.
 """
 
 from __future__ import annotations
 
 from ..wire.errors import ProtocolError
 
-#: Free bytes wanted at the end before a receive; below it the unparsed bytes move to the front.
+#: Minimum of free bytes at the end before a receive; with fewer the unparsed bytes move to the front.
 LOW_WATER = 32 << 10
 #: Bytes of a new buffer.
 INITIAL_BYTES = 8 << 10
-#: What a Python object of a reply costs besides its bytes, about.
+#: Approximate cost of a Python object of a reply besides its bytes.
 OBJECT_BYTES = 64
-#: No single message is longer where nobody says otherwise (``max_reply_bytes``). Bytes.
+#: Maximum size of a message unless ``max_reply_bytes`` is set, in bytes.
 MAX_REPLY = 256 << 20
 
 
 def reply_too_large(most: int) -> ProtocolError:
-    """The error of a reply that takes more than ``most`` bytes."""
+    """Return the error for a reply that takes more than ``most`` bytes."""
     return ProtocolError(
         f"the server's reply takes more than {most:,} bytes (max_reply_bytes): it is out of step, or no server to be "
         "trusted; for rows that are as long as that, raise it"
@@ -31,14 +31,14 @@ def reply_too_large(most: int) -> ProtocolError:
 class ReceiveBuffer:
     """``data[start:end]`` holds the unparsed bytes; ``data[end:]`` is free.
 
-    It grows with the replies that fill it, by two steps to ``size`` bytes: a login and small queries get along with
-    ``FIRST``, and to clear more than the processor's first cache holds costs a login more than it seems to.
+    It grows with the replies that fill it, in two steps to ``size`` bytes. A login and small queries need only
+    ``INITIAL_BYTES``, and clearing more than the processor's first cache holds would slow down a login.
     """
 
     __slots__ = ("_size", "data", "end", "max_bytes", "start")
 
     def __init__(self, size: int, most: int = MAX_REPLY) -> None:
-        self.max_bytes = most  # unparsed bytes that are borne
+        self.max_bytes = most  # maximum of unparsed bytes
         self._size = max(size, 2 * LOW_WATER)
         self.data = bytearray(INITIAL_BYTES)
         self.start = 0
@@ -48,8 +48,10 @@ class ReceiveBuffer:
         return self.end - self.start
 
     def reserve(self, least: int | None = None) -> memoryview:
-        """The free bytes at the end, at least ``least``, by default as many as are worth a receive; valid until the
-        next call of ``room``."""
+        """Return the free bytes at the end: at least ``least``, by default enough for a receive.
+
+        Valid until the next call.
+        """
         size = len(self.data)
         full = self.end == size
         if self.start == self.end:
@@ -66,10 +68,10 @@ class ReceiveBuffer:
 
     def _free_view(self) -> memoryview:
         view = memoryview(self.data)
-        return view[self.end :] if self.end else view  # as a rule nothing is kept, and one view is enough
+        return view[self.end :] if self.end else view  # usually nothing is buffered, and one view is enough
 
     def tail(self, n: int) -> bytes:
-        """The last ``n`` unparsed bytes, fewer when there are fewer."""
+        """Return the last ``n`` unparsed bytes, or all if there are fewer."""
         return bytes(memoryview(self.data)[max(self.start, self.end - n) : self.end])
 
     def _grow(self, least: int) -> None:
@@ -85,8 +87,10 @@ class ReceiveBuffer:
             self._move(bytearray(max(self._size, 2 * len(self.data), left + 2 * least)))
 
     def _move(self, data: bytearray) -> None:
-        """Let the unparsed bytes begin ``data``: a new array, never a resized one, as a view handed out earlier may
-        still be alive somewhere."""
+        """Move the unparsed bytes to the start of ``data``.
+
+        That is a new array, never a resized one, because an earlier view may still be in use.
+        """
         left = self.end - self.start
         data[:left] = bytes(memoryview(self.data)[self.start : self.end])
         self.data, self.start, self.end = data, 0, left

@@ -1,10 +1,10 @@
-"""Running a small query once more with the least work.
+"""Execute a small query again with the least work.
 
-Most statements of most programs are small queries that were prepared before and whose reply arrives in one piece.
-What was decided about such a query the first time holds again, so the request is put together from an
-:class:`~.statement_cache.OpenRequestTemplate`, and a reply that is complete is decoded in one call, without a cursor
-on the server to look after. :func:`can_reexecute` says when that is possible. Everything else takes the general path
-(:mod:`.opening`), also where a reply turns out to be larger, incomplete, or an error.
+Most statements of most programs are small queries that were prepared before and whose reply arrives in one
+piece. The decisions made for the first execution still hold, so the request is built from an
+:class:`~.statement_cache.OpenRequestTemplate`. A complete reply is decoded in one call, without a cursor on the
+server to manage. :func:`can_reexecute` decides when that is possible. Everything else takes the general path
+(:mod:`.open_cursor`), as do replies that turn out to be larger, incomplete or an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .statement_cache import OpenRequestTemplate, PreparedStatement
 _EOT = b"\x00\x0c"
 _MOST_ROWS = SMALL_REPLY // 8  # rows that such a reply can hold, each with its header
 _ONE_BATCH = 1 << 30  # bytes: more than these rows take as Arrow
-_MOST_COLUMNS = 64  # of a query whose decoder is kept: what a decoder reserves grows with its columns
+_MOST_COLUMNS = 64  # of a query whose decoder is kept: a decoder's memory grows with its columns
 
 
 class SmallResult(DecodedRows):
@@ -52,19 +52,19 @@ class SmallResult(DecodedRows):
     ----------
     sql, shape
         The query and the description of its rows.
-    made
+    rows
         The rows.
     reply
-        The reply that they were decoded from, for those who want a batch of them after all.
+        The reply that they were decoded from, from which a batch can still be built.
     """
 
     __slots__ = ("_reply", "shape", "sql")
 
     lazy = False
 
-    def __init__(self, sql: str, shape: ResultDescription, made: list[tuple[Any, ...]], reply: bytes) -> None:
-        self.sql, self.shape, self.python_rows, self._reply = sql, shape, made, reply
-        self.num_rows, self._schema = len(made), shape.plan.schema
+    def __init__(self, sql: str, shape: ResultDescription, rows: list[tuple[Any, ...]], reply: bytes) -> None:
+        self.sql, self.shape, self.python_rows, self._reply = sql, shape, rows, reply
+        self.num_rows, self._schema = len(rows), shape.plan.schema
         self._capsules = None
 
     @property
@@ -74,7 +74,7 @@ class SmallResult(DecodedRows):
 
     @property
     def plan(self) -> Plan:
-        """What was compiled from the columns."""
+        """The plan compiled from the columns."""
         return self.shape.plan
 
     def _build_capsules(self) -> tuple[Any, Any]:
@@ -94,21 +94,19 @@ def can_reexecute(
     bound: BoundParameters,
     inexact: Inexact,
 ) -> bool:
-    """Whether the query can be sent as the last time, with other values, and nothing else has to be sent or decided
-    before or after it.
-    """
-    template, settings, owed = prepared.template, session.settings, session.pending_replies
+    """Return whether the last request can be sent with other values, with nothing else before or after it."""
+    template, settings, pending = prepared.template, session.settings, session.pending_replies
     return (
         template is not None
         and template.reusable
         and (template.options is options or template.options == options)
-        and bool(prepared.close_request)  # its last execution ended well, and its cursor holds no locks
+        and bool(prepared.close_request)  # its last execution succeeded, and its cursor holds no locks
         and not (bound.sources or bound.files or session.ansi)
         and (not bound.values or (inexact == "error" and prepared.targets is None))
         and settings.isolation_now in LOCKLESS
-        and settings.isolation_now == settings.isolation  # no open result has changed how the session reads
+        and settings.isolation_now == settings.isolation  # no open result has changed the session's isolation
         and settings.lock_mode_now == settings.lock_mode
-        and (not owed or (len(owed) == 1 and owed[0] is IGNORED_REPLY))
+        and (not pending or (len(pending) == 1 and pending[0] is IGNORED_REPLY))
         and not cancel_requested(session)
     )
 
@@ -121,35 +119,36 @@ def reexecute(
     bound: BoundParameters,
     as_rows: bool = False,
 ) -> Exchange[ServerCursor | SmallResult]:
-    """Open the cursor of a query for which :func:`can_reexecute` is true. Errors as :func:`.run.run`.
+    """Open the cursor of a query for which :func:`can_reexecute` is true. Raises as
+    :func:`.execute.run_statement`.
 
-    With ``as_rows`` a small result is returned as Python rows where C can make all of their values.
+    With ``as_rows`` a small result is returned as Python rows if the C code supports all of its types.
     """
-    template, buffer, owed = prepared.template, session.buffer, session.pending_replies
+    template, buffer, pending = prepared.template, session.buffer, session.pending_replies
     assert template is not None
     binding = encode_message(session, m.Bind(bound.values)) if bound.values else b""
     data = b"".join((session.outbox, template.before, binding, template.after))
     session.outbox.clear()
     count = yield SendReceive(data, buffer.reserve(), session.idle_timeout)
     buffer.end += count
-    if owed and buffer.end - buffer.start > 1 and buffer.data.startswith(_EOT, buffer.start):
+    if pending and buffer.end - buffer.start > 1 and buffer.data.startswith(_EOT, buffer.start):
         buffer.start += 2
-        owed.clear()
-    here = buffer.end - buffer.start
-    if not owed and 0 < here <= SMALL_REPLY:
+        pending.clear()
+    size = buffer.end - buffer.start
+    if not pending and 0 < size <= SMALL_REPLY:
         result = _small_result(session, sql, prepared, template, options, as_rows)
         if result is not None:
             session.outbox += prepared.close_request
-            owed.append(IGNORED_REPLY)
+            pending.append(IGNORED_REPLY)
             return result
-    session.statements.pop(prepared.text)  # it is in use from here on
+    session.statements.pop(prepared.text)  # it is in use from now on
     decoder = template.shape.decoder(options.batch_rows, options.batch_bytes)
     cursor = ServerCursor(
         prepared.statement_id, sql, template.shape, template.fetch_bytes, decoder, read_options=options
     )
     cursor.prepared, cursor.session_state = prepared, CursorSessionState()
     session.cursors.add(cursor)
-    owed.append(cursor)
+    pending.append(cursor)
     cursor.in_flight = 1
     try:
         yield from read_first_rows(session, cursor)
@@ -168,7 +167,7 @@ def _small_result(
     options: ReadOptions,
     as_rows: bool,
 ) -> ServerCursor | SmallResult | None:
-    """The result whose reply has arrived as a whole; None where what has arrived is anything else, which stays."""
+    """Return the result of a reply that has arrived completely. None for anything else, which stays buffered."""
     shape = template.shape
     if len(shape.columns) > _MOST_COLUMNS:
         return None
@@ -189,13 +188,13 @@ def _decode_rows(
     session: Session, sql: str, shape: ResultDescription, decoder: Decoder
 ) -> SmallResult | None:
     buffer = session.buffer
-    found = decoder.reply(shape.c_schema, buffer.data, buffer.start, buffer.end, done_size(session))
-    if found is None:
+    decoded = decoder.reply(shape.c_schema, buffer.data, buffer.start, buffer.end, done_size(session))
+    if decoded is None:
         return None
-    made, reply, buffer.start = found
+    rows, reply, buffer.start = decoded
     require_no_extra_data(session)
-    report_rows(session, len(made))  # no fetch follows that could report them
-    return SmallResult(sql, shape, made, reply)
+    report_rows(session, len(rows))  # no fetch follows that could report them
+    return SmallResult(sql, shape, rows, reply)
 
 
 def _decode_batch(
@@ -209,7 +208,7 @@ def _decode_batch(
     buffer, start = session.buffer, session.buffer.start
     try:
         buffer.start, status = decoder.feed(buffer.data, start, buffer.end)
-    except Error:  # decoded once more in the general path, which hands out the rows before it
+    except Error:  # decoded again in the general path, which returns the rows before it
         return None
     if status != OTHER or not skip_end_of_rows(session):
         buffer.start = start
@@ -218,11 +217,17 @@ def _decode_batch(
     rows = decoder.rows
     report_rows(session, rows)
     ready = deque[DecodedBatch]([(decoder.take(), rows)] if rows else ())
-    kept = (
+    float_decoder = (
         decoder if template.shape.floating_columns else None
     )  # it counts the digits that this result has lost
     cursor = ServerCursor(
-        prepared.statement_id, sql, template.shape, template.fetch_bytes, kept, ready, read_options=options
+        prepared.statement_id,
+        sql,
+        template.shape,
+        template.fetch_bytes,
+        float_decoder,
+        ready,
+        read_options=options,
     )
     cursor.answered = cursor.end_seen = cursor.ended = cursor.released = cursor.rows_reported = True
     return cursor

@@ -1,4 +1,4 @@
-"""Data that can be had once more, as long as the server has not accepted the statement that it is for."""
+"""Iterator whose items can be read again until the server has accepted the statement that they are for."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ T = TypeVar("T")
 
 
 def raising_iterator(error: Exception) -> Iterator[Any]:
-    """Items of which the first raises ``error``."""
+    """Yield nothing: raise ``error`` at the first item."""
     raise error
-    yield  # a generator: it raises when it is asked for its first item
+    yield  # a generator: raises at its first item
 
 
 class ReplayableIterator(Generic[T]):
-    """Items of an iterator, from the first on, until they are :meth:`commit`."""
+    """An iterator that keeps its items, from the first on, until :meth:`commit`."""
 
     def __init__(self, items: Iterator[T]) -> None:
         self._items = items
         self._buffer: list[T] | None = []
-        self._error: Exception | None = None  # that ended them
+        self._error: Exception | None = None  # raised by the source
 
     def __iter__(self) -> Iterator[T]:
         return self
@@ -39,10 +39,10 @@ class ReplayableIterator(Generic[T]):
         return item
 
     def commit(self) -> None:
-        """Forget the items."""
+        """Drop the kept items."""
         self._buffer = None
 
     def replay(self) -> Iterator[T]:
-        """All items from the first on."""
+        """Return all items from the first on."""
         items = itertools.chain(self._buffer or (), self._items)
         return items if self._error is None else itertools.chain(items, raising_iterator(self._error))

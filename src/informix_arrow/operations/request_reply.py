@@ -1,6 +1,6 @@
-"""Turns of one session: a group is sent, its reply is read to the end; replies that were owed are taken in before.
+"""Requests and replies of one session: send a group of messages and read its reply to the end.
 
-What :class:`.session.Session` says of owed replies and of the outbox is kept here.
+Pending replies and the outbox are described in :mod:`.session`; the functions here maintain them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .session import Session
 
 @dataclass(slots=True)
 class Reply:
-    """What one reply group held, its closing SQ_EOT read. Costs and transaction events are left out."""
+    """The contents of one reply group, read up to its SQ_EOT. Costs and transaction events are left out."""
 
     describe: Describe | None = None
     done: m.Done | None = None
@@ -48,10 +48,10 @@ class Reply:
 
 
 def request(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
-    """Send one group and read its reply to the end. An SQ_ERR is in the reply, not raised.
+    """Send one group and read its reply to the end. An SQ_ERR is returned in the reply, not raised.
 
-    Owed rows are taken in before sending, so that the server is never stuck with a full fetch reply while we
-    send; short owed answers are read after sending and cost no wait of their own.
+    Pending rows are read before sending, so that the server is never blocked by a full fetch reply while we
+    send. Short pending replies are read after sending and need no wait of their own.
     """
     data = encode_group(session, messages)
     if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
@@ -69,12 +69,12 @@ def request(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
 
 
 def pipeline(session: Session, groups: Sequence[Sequence[Message]]) -> Exchange[list[Reply]]:
-    """Send several groups in one flight and read their replies. None of them may depend on how another fared."""
+    """Send several groups together and read their replies. No group may depend on the outcome of another."""
     return (yield from pipeline_encoded(session, [encode_group(session, messages) for messages in groups]))
 
 
 def pipeline_encoded(session: Session, groups: Sequence[bytes]) -> Exchange[list[Reply]]:
-    """:func:`pipeline` with groups that were encoded before."""
+    """Send groups that are already encoded as :func:`pipeline` does, and read their replies."""
     yield from send_pipeline(session, groups)
     replies = []
     for _ in groups:
@@ -82,15 +82,15 @@ def pipeline_encoded(session: Session, groups: Sequence[bytes]) -> Exchange[list
     return replies
 
 
-#: Sends encoded groups in one flight; as :func:`send_pipeline`.
+#: A function like :func:`send_pipeline`: sends encoded groups together.
 Sender: TypeAlias = Callable[[Session, Sequence[bytes]], Exchange[bytes]]
 
 
 def send_pipeline(session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
-    """Send encoded groups in one flight; their replies are for :func:`read_reply`, one by one.
+    """Send encoded groups together; the caller reads each reply with :func:`read_reply`.
 
-    Returned is a copy of what has come of them, while that is little, else nothing: whoever knows what the server says
-    as a rule, and finds it there in full, may pass over it by :func:`consume_buffered_replies` instead.
+    Returns a copy of the bytes received so far if there are few, else nothing. A caller that knows the usual
+    replies and finds them there in full may skip them with :func:`consume_buffered_replies`.
     """
     if session.pending_replies:
         yield from drain_pending_replies(session)
@@ -108,15 +108,16 @@ def send_pipeline(session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
 
 
 def consume_buffered_replies(session: Session, groups: int) -> None:
-    """Pass over all that has come: the replies to so many groups, as the caller has seen, and nothing behind them."""
+    """Skip all received bytes, which the caller knows to be exactly the replies to ``groups`` groups."""
     session.buffer.start = session.buffer.end
     session.outstanding_requests -= groups
 
 
 def send_all(session: Session, groups: Sequence[bytes]) -> Exchange[None]:
-    """Send encoded groups in one flight, keeping what arrives meanwhile; their replies are the caller's to read.
+    """Send encoded groups together and keep what arrives meanwhile; the caller reads their replies.
 
-    Owed replies are taken in as by :func:`request`: short ones behind the sending, so that they cost no wait.
+    Pending replies are read as in :func:`request`: short ones after sending, so that they need no wait of their
+    own.
     """
     if not groups:
         return
@@ -130,13 +131,13 @@ def send_all(session: Session, groups: Sequence[bytes]) -> Exchange[None]:
 
 
 def read_reply(session: Session) -> Exchange[Reply]:
-    """Read the exchange's own reply to its SQ_EOT.
+    """Read the operation's own reply up to its SQ_EOT.
 
-    Written flat, without a generator per message: a load reads a reply for each of its rows.
+    Inlined, without a generator per message, because a load reads one reply per row.
     """
     reply, buffer, framing = Reply(), session.buffer, session.framing
-    held = 0  # bytes of what the reply keeps, the objects counted
-    if buffer.start == buffer.end:  # as a rule: no need to find that out by an exception
+    reply_bytes = 0  # bytes that the reply keeps, its objects included
+    if buffer.start == buffer.end:  # the usual case, checked here because an exception would cost more
         yield from receive(session)
     reader = Reader(buffer.data, buffer.start, buffer.end)
     while True:
@@ -158,7 +159,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
         kind = type(message)
         if kind is m.Exit:
             raise server_exit_error()
-        # Their very classes, which have none beneath them: to ask an abstract class what is an instance takes longer.
+        # Compare exact classes, which have no subclasses: isinstance() on an abstract class is slower.
         if type(message) is m.FileRequest:
             yield from client_files.handle_file_request(session, message)
             reader = Reader(buffer.data, buffer.start, buffer.end)
@@ -173,11 +174,11 @@ def read_reply(session: Session) -> Exchange[Reply]:
             reply.describe = message
         elif type(message) is m.Tuple:
             reply.tuples.append(message.payload)
-            held += len(message.payload) + OBJECT_BYTES
+            reply_bytes += len(message.payload) + OBJECT_BYTES
         elif kind not in _UNINFORMATIVE:
             reply.other_messages.append(message)
-            held += 4 * OBJECT_BYTES
-        if held > buffer.max_bytes:
+            reply_bytes += 4 * OBJECT_BYTES
+        if reply_bytes > buffer.max_bytes:
             raise reply_too_large(buffer.max_bytes)
 
 
@@ -187,7 +188,7 @@ _UNINFORMATIVE = frozenset({m.Cost, m.XactStat, m.Close})
 
 
 def drain_pending_replies(session: Session) -> Exchange[None]:
-    """Take in every owed reply, in wire order. Errors in them concern their cursor, or nobody."""
+    """Read all pending replies in wire order. Errors in them go to their cursor, or are dropped."""
     while session.pending_replies:
         if session.outbox:
             yield Send(with_outbox(session, b""))
@@ -195,9 +196,7 @@ def drain_pending_replies(session: Session) -> Exchange[None]:
 
 
 class IgnoredReply:
-    """An owed reply that nobody waits for, such as the answer to a RELEASE: read and dropped, errors
-    included.
-    """
+    """A pending reply that is read and dropped with its errors, such as the one to a RELEASE."""
 
     bulky = False
 
@@ -206,7 +205,7 @@ class IgnoredReply:
         if buffer.start == buffer.end:
             yield from receive(session)
         begin = buffer.start
-        if buffer.end - begin > 1 and buffer.data[begin : begin + 2] == _EOT:  # nearly always
+        if buffer.end - begin > 1 and buffer.data[begin : begin + 2] == _EOT:  # the usual case
             buffer.start = begin + 2
             session.pending_replies.popleft()
             require_no_extra_data(session)
@@ -214,7 +213,7 @@ class IgnoredReply:
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
             if isinstance(message, m.Exit):
                 raise server_exit_error()
-            if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+            if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
                 raise ProtocolError("the server asked for a client file where it had nothing to do with any")
         session.pending_replies.popleft()
         require_no_extra_data(session)
@@ -224,7 +223,7 @@ IGNORED_REPLY = IgnoredReply()
 
 
 class DeferredReply:
-    """The reply to a group that went ahead of others, to be judged when it has come. ``error`` is its SQ_ERR."""
+    """The reply to a group that was sent ahead of others, checked once it has arrived. ``error`` is its SQ_ERR."""
 
     bulky = False
 
@@ -235,7 +234,7 @@ class DeferredReply:
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
             if isinstance(message, m.Exit):
                 raise server_exit_error()
-            if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+            if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
                 raise ProtocolError("the server asked for a client file where it had nothing to do with any")
             if isinstance(message, m.Err):
                 self.error = self.error or message
@@ -244,33 +243,33 @@ class DeferredReply:
 
 
 def send_deferred(session: Session, messages: Sequence[Message]) -> DeferredReply:
-    """Let a group leave in front of the next one; what the server says of it is known when owed replies are settled."""
-    answer = DeferredReply()
+    """Queue a group to be sent in front of the next one. Its reply is known once pending replies are drained."""
+    reply = DeferredReply()
     session.outbox += encode_group(session, messages)
-    session.pending_replies.append(answer)
-    return answer
+    session.pending_replies.append(reply)
+    return reply
 
 
 def queue(session: Session, data: bytes, groups: int = 1) -> None:
-    """Let ``data``, so many groups, leave in front of the next one; nobody waits for their answers."""
+    """Queue ``groups`` encoded groups to be sent in front of the next one. Their replies are ignored."""
     session.outbox += data
     session.pending_replies.extend((IGNORED_REPLY,) * groups)
 
 
 def flush(session: Session) -> Exchange[None]:
-    """Send what is queued, now; for when nothing may come after it for long."""
+    """Send the queue now, for when no other request may follow for a long time."""
     if session.outbox:
         yield Send(with_outbox(session, b""))
 
 
 def clear_orphans(session: Session) -> Exchange[None]:
-    """Close the cursors that were dropped half read."""
+    """Close the cursors whose results were dropped before they were read to the end."""
     while session.orphans:
         yield from session.orphans.popleft().close(session)
 
 
 def close_cursors(session: Session, why: Error) -> Exchange[None]:
-    """Close every cursor that is open; who reads on gets ``why``, not the end of the rows."""
+    """Close every open cursor. Later reads raise ``why`` instead of reporting the end of the rows."""
     for cursor in list(session.cursors):
         cursor.fail(why)
         yield from cursor.close(session)

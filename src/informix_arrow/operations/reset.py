@@ -1,4 +1,4 @@
-"""Bringing a session back to how it was when it was opened, for whoever gets it next."""
+"""Restore a session to its state after login, for the next user of its connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .transaction import rollback
 
 @dataclass(frozen=True, slots=True)
 class InitialState:
-    """What a session was like when it had been opened and set up."""
+    """The state of a session after it was opened and set up."""
 
     database: str
     autocommit: bool
@@ -28,12 +28,12 @@ class InitialState:
         return cls(session.database, session.autocommit, settings.isolation, settings.lock_mode)
 
 
-def reset(session: Session, ground: InitialState) -> Exchange[None]:
-    """Roll back, close every open result and cursor, and set autocommit, isolation and lock mode as they were. Nothing
-    is sent when there is nothing to do.
+def reset(session: Session, initial: InitialState) -> Exchange[None]:
+    """Roll back, close every open result and cursor, and restore autocommit, isolation and lock mode.
 
-    Results that somebody still holds end with an error, not as if their rows were used up. What the server keeps
-    for the session beside these stays: temporary tables, other SET statements, another database.
+    Sends nothing if there is nothing to do. Results that are still in use end with an error, not as if their
+    rows were used up. Other state of the session on the server stays: temporary tables, other SET statements,
+    another database.
     """
     report(session, "reset")
     why = InterfaceError("the connection was given back to its pool before this result was read")
@@ -41,7 +41,7 @@ def reset(session: Session, ground: InitialState) -> Exchange[None]:
     session.blocks.clear()
     yield from clear_orphans(session)
     yield from rollback(session)
-    session.autocommit = ground.autocommit
-    yield from restore_settings(session, ground.isolation, ground.lock_mode)
-    # The next user may be long in coming, and an open cursor keeps its tables in use.
+    session.autocommit = initial.autocommit
+    yield from restore_settings(session, initial.isolation, initial.lock_mode)
+    # The connection may stay idle for long, and an open cursor keeps its tables in use.
     yield from flush(session)

@@ -1,6 +1,4 @@
-"""What the rows of a described statement look like and how they are read: made once per statement, used by each of
-its executions.
-"""
+"""The description of a statement's rows and how they are read. Made once per statement, used by each execution."""
 
 from __future__ import annotations
 
@@ -28,15 +26,15 @@ _MANY_COLUMNS = 2048
 class ObjectColumn:
     """A large-object column of a result."""
 
-    index: int  # in the decoded batch
+    index: int  # of the decoded batch
     name: str
     smart: bool  # BLOB, CLOB; else BYTE, TEXT
     text: bool  # TEXT, CLOB
-    exact: bool  # the size in the descriptor counts the bytes that come: not where a server may transcode
+    exact: bool  # the size in the descriptor is exact: False if a server may transcode
 
 
 def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
-    """The large-object columns among ``columns``."""
+    """Return the large-object columns among ``columns``."""
     return tuple(
         ObjectColumn(
             index,
@@ -51,14 +49,14 @@ def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
 
 
 class ResultDescription:
-    """Columns, the plan compiled from them, and what follows from both. Never changes; made as it is asked for.
+    """The columns of a result, the plan compiled from them, and what is derived from both. Immutable.
 
     Parameters
     ----------
     columns, plan
         The result's columns and the plan compiled from them with ``types``.
     types
-        How Informix's types become Arrow's.
+        The mapping of Informix's types to Arrow's.
     encoding
         Python codec of text on the wire.
     """
@@ -68,17 +66,17 @@ class ResultDescription:
 
     @cached_property
     def postprocessor(self) -> BatchPostprocessor:
-        """Makes final batches of decoded ones."""
+        """The postprocessor that turns decoded batches into final ones."""
         return BatchPostprocessor(self.columns, self.plan, self.types, self.encoding)
 
     @cached_property
     def description(self) -> tuple[DescriptionItem, ...]:
-        """``Cursor.description`` of the columns that are handed out."""
+        """``Cursor.description`` of the columns that are returned."""
         return describe_columns(tuple([self.columns[index] for index in self.plan.column_indexes]))
 
     @cached_property
     def objects(self) -> tuple[ObjectColumn, ...]:
-        """The columns whose contents the server keeps apart from the row."""
+        """The columns whose contents the server stores apart from the row."""
         return object_columns(self.columns)
 
     @cached_property
@@ -90,8 +88,9 @@ class ResultDescription:
 
     @cached_property
     def c_schema(self) -> Any:
-        """The schema as a PyCapsule that :func:`.._decode.rows` reads, where it makes all values of the decoded batches
-        and nobody has to look at these before; None where somebody has to.
+        """The schema as a PyCapsule for :func:`.._decode.rows`.
+
+        None if that function does not support all types, or if decoded batches need postprocessing.
         """
         schema = self.plan.schema
         if (
@@ -111,9 +110,12 @@ class ResultDescription:
         return [column.name for column in self.columns]
 
     def decoder(self, batch_rows: int, batch_bytes: int) -> Decoder:
-        """A decoder for the tuples of one execution. ``NotSupportedError`` for rows of a size that nobody can take."""
+        """Return a decoder for the tuples of one execution.
+
+        Raises ``NotSupportedError`` for rows that are too large.
+        """
         count = len(self._ops)
-        if count > _MANY_COLUMNS:  # the room for the first rows alone would be gigabytes
+        if count > _MANY_COLUMNS:  # the buffer for the first rows alone would take gigabytes
             batch_rows = min(batch_rows, max(16, batch_bytes // (64 * count)))
         try:
             return Decoder(

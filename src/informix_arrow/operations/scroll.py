@@ -1,7 +1,8 @@
-"""Scroll cursors: the server keeps the result, rows are asked for by their number (SQLI section 13, JDBC section 10).
+"""Scroll cursors: the server keeps the result, rows are requested by their number (SQLI section 13, JDBC
+section 10).
 
-Every SQ_SFETCH is answered by one row and its number, so a run of rows is asked for by as many requests that leave
-together: one round trip. All of them name the number wanted (ABSOLUTE), so nothing depends on where the server stands,
+Every SQ_SFETCH has one row and its number as its reply, so a run of rows is requested by as many requests sent
+together: one round trip. All of them name the number (ABSOLUTE), so nothing depends on the server's position,
 and a row that was read ahead costs nothing but its bytes. Numbers count from 1 on the wire, from 0 here.
 """
 
@@ -23,9 +24,9 @@ from .message_stream import encode_group, server_error
 from .request_reply import Reply, drain_pending_replies, read_reply
 from .session import Session
 
-MAX_ROWS_AHEAD = 256  # rows asked for at a time
-AHEAD_BYTES = 1 << 20  # or as many as this many bytes hold, when they are of their full width
-_REPLY_BYTES = 4096  # of an SQ_SFETCH, as JDBC sends it; more for a row that is larger
+MAX_ROWS_AHEAD = 256  # rows requested at a time
+AHEAD_BYTES = 1 << 20  # or as many as this many bytes hold at their full width
+_REPLY_BYTES = 4096  # of an SQ_SFETCH, as sent by JDBC; more for a larger row
 _LAST_NUMBER = 0x7FFF_FFFF
 
 MakeRows: TypeAlias = Callable[[pa.RecordBatch], list[Any]]
@@ -51,57 +52,58 @@ class Scroller:
         self._max_rows_ahead = max(1, min(MAX_ROWS_AHEAD, AHEAD_BYTES // max(cursor.plan.max_tuple, 1)))
         if may_request_files(cursor.sql):
             self._max_rows_ahead = 1
-        self._window: list[Any] = []  # rows made, in order
+        self._window: list[Any] = []  # buffered rows, in order
         self._start = 0  # number of the first of them
 
     @property
     def rownumber(self) -> int:
-        """0-based number of the row that the next fetch gives (PEP 249)."""
+        """The 0-based number of the row that the next fetch returns (PEP 249)."""
         return self.position if self.total is not None and self.position >= self.total else self.position + 1
 
     def fetch_row(self, session: Session, number: int, *, from_end: bool = False) -> Exchange[list[Any]]:
-        """Go to a row and give it in a list, which is empty when there is no such row.
+        """Move to a row and return it in a list, which is empty if there is no such row.
 
-        The position is before the first row or behind the last one then, at the end that was missed. A negative
-        ``number`` is before the first; with ``from_end``, -1 is the last one. Nothing moves when an error is raised.
+        The position is then before the first row or after the last one, at the end that was missed. A negative
+        ``number`` is before the first; with ``from_end``, -1 is the last one. Nothing moves if an error is
+        raised.
         """
         number = _check_row_number(number)
         if from_end:
             number += yield from self.row_count(session)
-        found = yield from self._rows(session, number, 1)
-        if found:
+        rows = yield from self._rows(session, number, 1)
+        if rows:
             self.position = number
         elif number < 0:
             self.position = -1
         else:
             self.position = yield from self.row_count(session)
-        return found
+        return rows
 
     def fetch(self, session: Session, count: int | None) -> Exchange[list[Any]]:
-        """The ``count`` rows behind the position (None: all), which moves along; not when an error is raised."""
+        """Return the ``count`` rows after the position (None: all) and move it, unless an error is raised."""
         rows: list[Any] = []
         before = self.position
         count = None if count is None else _check_row_number(count)
         try:
             while count is None or len(rows) < count:
-                wanted = self._max_rows_ahead if count is None else count - len(rows)
-                found = yield from self._rows(session, self.position + 1, wanted)
-                if not found:
-                    assert self.total is not None  # a miss right behind a row
+                missing = self._max_rows_ahead if count is None else count - len(rows)
+                new_rows = yield from self._rows(session, self.position + 1, missing)
+                if not new_rows:
+                    assert self.total is not None  # a miss right after a row
                     self.position = self.total
                     break
-                self.position += len(found)
-                rows += found
+                self.position += len(new_rows)
+                rows += new_rows
         except BaseException:
-            self.position = before  # nobody gets these rows
+            self.position = before  # the caller does not get these rows
             raise
         return rows
 
     def scroll(self, session: Session, value: int, mode: str) -> Exchange[None]:
-        """Let the next fetch give another row: the one with the number ``value``, or so many away from where it would
-        have been, or the first or the last.
+        """Move the position: to the row number ``value``, by ``value`` rows, or to the first or last row,
+        depending on ``mode``.
 
-        ``IndexError`` when there is no such row; nothing moves then.
+        Raises ``IndexError`` if there is no such row; nothing moves then.
         """
         value = _check_row_number(value)
         if mode == "last":
@@ -112,11 +114,11 @@ class Scroller:
             raise InterfaceError(f'mode must be "relative", "absolute", "first" or "last", got {mode!r}')
         if not (yield from self._rows(session, number, 1)):
             session.caller_error = error = IndexError(f"row {number} is outside of this result")
-            raise error  # the caller's own mistake, found between two replies
+            raise error  # the caller's own mistake, detected between two replies
         self.position = number - 1
 
     def row_count(self, session: Session) -> Exchange[int]:
-        """How many rows there are, by asking for the last one."""
+        """Return the number of rows, by requesting the last one."""
         if self.total is None:
             (reply,) = yield from self._fetch_targets(session, [(m.ScrollFetch.LAST, 0)])
             self._check(session, reply)
@@ -130,7 +132,7 @@ class Scroller:
         return self.total
 
     def next_batch(self, session: Session) -> Exchange[pa.RecordBatch | None]:
-        """The next rows as a record batch; None behind the last one."""
+        """Return the next rows as a record batch; None after the last one."""
         batch = yield from self._fetch(session, self.position + 1, self._max_rows_ahead)
         if batch is None:
             assert self.total is not None
@@ -139,13 +141,13 @@ class Scroller:
             self.position += batch.num_rows
         return batch
 
-    def _rows(self, session: Session, number: int, wanted: int) -> Exchange[list[Any]]:
-        """Rows from ``number`` on, at most ``wanted``, at least one if there is one."""
+    def _rows(self, session: Session, number: int, count: int) -> Exchange[list[Any]]:
+        """Return rows from ``number`` on, at most ``wanted``, at least one if there is one."""
         at = number - self._start
         if not 0 <= at < len(self._window):
-            # Who goes on from the last row that is here gets twice as many as the last time.
+            # A reader that continues after the last buffered row gets twice as many as the last time.
             ahead = 2 * len(self._window) if self._window and at == len(self._window) else 1
-            batch = yield from self._fetch(session, number, min(self._max_rows_ahead, max(wanted, ahead)))
+            batch = yield from self._fetch(session, number, min(self._max_rows_ahead, max(count, ahead)))
             if batch is None:
                 return []
             try:
@@ -154,13 +156,13 @@ class Scroller:
                 session.caller_error = error
                 raise
             self._start, at = number, 0
-        return self._window[at : at + wanted]
+        return self._window[at : at + count]
 
-    def _fetch(self, session: Session, number: int, wanted: int) -> Exchange[pa.RecordBatch | None]:
-        """At most ``wanted`` rows from ``number`` on, fewer at the end, at an error, or where their large objects are
-        large; None when there is no such row.
+    def _fetch(self, session: Session, number: int, count: int) -> Exchange[pa.RecordBatch | None]:
+        """Return at most ``wanted`` rows from ``number`` on; None if there is no such row.
 
-        An error of the first of these rows is raised; one of a later row is met again when that row is wanted.
+        There are fewer at the end, before an error, or if their large objects are large. An error of the first
+        of these rows is raised. One of a later row is raised when that row is requested.
         """
         if self.cursor.error is not None:
             raise self.cursor.error
@@ -168,8 +170,8 @@ class Scroller:
             raise InterfaceError("the cursor was closed: run the query again")
         if not 0 <= number < (_LAST_NUMBER if self.total is None else self.total):
             return None
-        wanted = min(wanted, (_LAST_NUMBER if self.total is None else self.total) - number)
-        numbers = range(number, number + wanted)
+        count = min(count, (_LAST_NUMBER if self.total is None else self.total) - number)
+        numbers = range(number, number + count)
         replies = yield from self._fetch_targets(session, [(m.ScrollFetch.ABSOLUTE, n + 1) for n in numbers])
         payloads: list[bytes] = []
         for n, reply in zip(numbers, replies, strict=True):
@@ -178,7 +180,7 @@ class Scroller:
             self._check(session, reply)
             if not reply.tuples:
                 if n == 0 or payloads or n == self.position + 1:
-                    self.total = n  # the row before it is there
+                    self.total = n  # the row before it exists
                 break
             came = _row_number(reply)
             if came is not None and came - 1 not in (n, n + len(reply.tuples) - 1):
@@ -211,7 +213,7 @@ class Scroller:
             raise server_error(reply.error, self.cursor.sql)
 
     def _decoded(self, session: Session, number: int, payloads: list[bytes]) -> Exchange[pa.RecordBatch]:
-        """The final batch of these tuples, the first of which is row ``number``."""
+        """Return the final batch of these tuples, the first of which is row ``number``."""
         cursor, finisher = self.cursor, self._postprocessor
         decoder = cursor.shape.decoder(len(payloads) + 1, _LAST_NUMBER)
         data = b"".join([m.Tuple(0, payload).encode(session.framing) for payload in payloads])
@@ -239,18 +241,18 @@ class Scroller:
                     raise
 
     def _renumber_error(self, error: DataError, number: int) -> Error:
-        """The decoder counts the rows that it was fed; a result's rows have other numbers."""
+        """Return the error with the row's number in the result: the decoder counts only the rows that it was fed."""
         text = str(error).replace(f"row {error.row},", f"row {number},", 1)
         return DataError(text, row=number, column=error.column, statement=self.cursor.sql)
 
 
 def _check_row_number(number: object) -> int:
-    """``InterfaceError`` for what counts no rows."""
+    """Raise ``InterfaceError`` for a value that is not a row count."""
     if not isinstance(number, int):
         raise InterfaceError(f"rows are counted by whole numbers, got {number!r}")
     return number
 
 
 def _row_number(reply: Reply) -> int | None:
-    """The 1-based number of the row in a reply, None when the server did not tell."""
+    """Return the 1-based number of the row in a reply, None if the server did not send it."""
     return next((message.row for message in reply.other_messages if isinstance(message, m.TupleId)), None)

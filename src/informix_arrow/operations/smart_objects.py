@@ -1,14 +1,14 @@
 """BLOB and CLOB contents: the fast path that opens and closes them, and SQ_LODATA (SQLI sections 15 and 16).
 
-A locator, as it stands in a tuple, is opened by the routine ``ifx_lo_open``, which gives a descriptor; reads
-move its position; ``ifx_lo_close`` gives it back. The end of an object is known by a read that brings no
-bytes, never by a short one.
+A locator from a tuple is opened by the routine ``ifx_lo_open``, which returns a descriptor. Reads move its
+position, and ``ifx_lo_close`` closes it. The end of an object is a read that returns no bytes, never a short
+one.
 
-Requests travel in flights. What a step needs is in the answer to the step before it, so an object is opened in one
-flight and read in the next; but the objects of a run are opened together and read together, and the next ones are
-opened in the flight that reads these. Small objects cost one round trip for each run of them, then, and large ones
-one for each window. ``Session.lob_window`` bounds what is asked for ahead of its answers, in bytes; with 0 every step
-waits for its answer.
+Requests are pipelined. Each step needs the reply to the one before, so an object is opened in one pipeline and
+read in the next. But the objects of a run are opened together and read together, and the next ones are opened
+in the pipeline that reads these. So small objects cost one round trip for each run of them, and large ones one
+for each window. ``Session.lob_window`` bounds what is requested ahead of its replies, in bytes; with 0 every
+step waits for its reply.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .object_streams import Sink, discard_content, read_lodata_reply
 from .request_reply import flush, queue, read_reply, send_all
 from .session import Session
 
-MAX_RUN_OBJECTS = 128  # objects read together; as many more are open by then
-FIRST_RUN_OBJECTS = 16  # of these the sizes tell how much of the next ones to ask for
-FIRST_READ_BYTES = 64 << 10  # bytes asked for of each of those
+MAX_RUN_OBJECTS = 128  # objects read together; as many more may be open
+FIRST_RUN_OBJECTS = 16  # the sizes of these determine how much of the next ones to request
+FIRST_READ_BYTES = 64 << 10  # bytes requested of each of those
 READ_BYTES = 256 << 10  # bytes of one later read, and of a single step
-END_READ_BYTES = 4 << 10  # bytes of the read behind the first one, which is to bring none
-MAX_READ_BYTES = 1 << 20  # bytes ever asked for in a first read
+END_READ_BYTES = 4 << 10  # bytes of the read after the first one, which should return none
+MAX_READ_BYTES = 1 << 20  # maximum bytes requested in a first read
 LOCATOR_BYTES = 72  # bytes
 READ_ONLY = 4  # LO_RDONLY
 
@@ -47,7 +47,7 @@ ObjectRequest = tuple[ObjectKey, bytes, bool]
 
 @dataclass(slots=True)
 class _PendingObject:
-    """An object that was opened, or of which the beginning was read."""
+    """An object that was opened, or whose beginning was read."""
 
     locator: bytes
     clob: bool
@@ -55,47 +55,45 @@ class _PendingObject:
     data: bytearray = field(default_factory=bytearray)
     ended: bool = False
     error: Error | None = None
-    open_alone: bool = (
-        False  # it is to be opened when no other is: without a window, or refused beside others
-    )
+    open_alone: bool = False  # to be opened when no other is: without a window, or refused beside others
 
 
 @dataclass(slots=True, eq=False)
 class SmartObjectReader:
-    """Reads many objects: the beginnings of several at once, what is left of each in turn.
+    """Reads many objects: the beginnings of several at once, the rest of each in turn.
 
-    Between exchanges only beginnings that are whole objects are kept, so no descriptor is open.
+    Between operations only beginnings that are complete objects are kept, so no descriptor is open.
     """
 
     _pending: dict[ObjectKey, _PendingObject] = field(default_factory=dict)
     _first_read_bytes: int = FIRST_READ_BYTES  # bytes of the next first reads
-    _largest: int = -1  # bytes of the largest object finished since that was chosen
+    _largest: int = -1  # bytes of the largest object finished since that was set
     _run_size: int = FIRST_RUN_OBJECTS  # objects of the next run
-    _max_run_size: int = MAX_RUN_OBJECTS  # and of those behind it
+    _max_run_size: int = MAX_RUN_OBJECTS  # and of the ones after it
     _ahead_size: int = MAX_RUN_OBJECTS  # objects that may be opened ahead of their run
 
     @property
     def expected(self) -> int:
-        """Bytes that an object may bring before anybody waits for it."""
+        """The estimated bytes that an object adds before it is read on."""
         return self._first_read_bytes + END_READ_BYTES
 
     @property
     def run_size(self) -> int:
-        """Objects of the next run."""
+        """Objects in the next run."""
         return self._run_size
 
     @property
     def ahead_size(self) -> int:
-        """Objects behind them that may be opened in the same flight."""
+        """Objects after the run that may be opened in the same pipeline."""
         return self._ahead_size
 
     def begin(
         self, session: Session, run: Sequence[ObjectRequest], upcoming: Sequence[ObjectRequest] = ()
     ) -> Exchange[None]:
-        """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same flight.
+        """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same pipeline.
 
-        Raises the error of a request that an interrupt has hit; others are kept for :meth:`finish`. Without a window
-        nothing is asked for here: each object is opened there, when the one before it has been read.
+        Raises the error of an interrupted request; others are kept for :meth:`finish`. Without a window nothing
+        is requested here: :meth:`finish` opens each object after the one before was read.
         """
         if not session.lob_window:
             self._pending.update(
@@ -122,15 +120,15 @@ class SmartObjectReader:
                     del self._pending[key]  # opened with its run
             upcoming = ()
             reading = [ahead for ahead in reading if ahead.fd is not None]
-            held = sum(len(self._pending[key].data) for key, _, _ in run)
-            share = min(READ_BYTES, (session.lob_window - held) // max(1, len(reading)) - END_READ_BYTES)
+            buffered = sum(len(self._pending[key].data) for key, _, _ in run)
+            share = min(READ_BYTES, (session.lob_window - buffered) // max(1, len(reading)) - END_READ_BYTES)
             if len(reading) < 2 or share < self._first_read_bytes:
-                break  # what is left is read in turn, straight to where it belongs
+                break  # the rest is read later, straight into its destination
             sizes = (share, END_READ_BYTES)
         self._run_size = self._max_run_size
 
     def finish(self, session: Session, key: ObjectKey, data: bytearray) -> Exchange[Error | None]:
-        """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
+        """Append an object's content to ``data``. Returns its error; what was appended is undefined then."""
         ahead = self._pending.pop(key)
         if ahead.open_alone:
             yield from self._open_alone(session, ahead)
@@ -148,7 +146,7 @@ class SmartObjectReader:
         return error
 
     def adapt(self, session: Session) -> None:
-        """Let the next first reads be as large as the objects were that are finished."""
+        """Adapt the size of the next first reads to the objects that are finished."""
         if self._largest >= 0:
             room = self._largest + self._largest // 4
             most = max(END_READ_BYTES, min(MAX_READ_BYTES, session.lob_window))
@@ -156,7 +154,7 @@ class SmartObjectReader:
             self._largest = -1
 
     def close_all(self, session: Session) -> Exchange[None]:
-        """Close what is open; whole objects are kept for the next call."""
+        """Close what is open. Complete objects are kept for the next call."""
         left = [key for key, ahead in self._pending.items() if ahead.fd is not None or ahead.open_alone]
         yield from _close(session, [fd for key in left if (fd := self._pending.pop(key).fd) is not None])
         yield from flush(session)
@@ -164,7 +162,7 @@ class SmartObjectReader:
     def _register(
         self, session: Session, new: Sequence[ObjectRequest]
     ) -> Exchange[list[tuple[_PendingObject, bytes]]]:
-        """Note objects that are to be opened: with each, the request that does it."""
+        """Register objects to be opened. Returns each with the request that opens it."""
         requests = []
         for key, locator, clob in new:
             self._pending[key] = ahead = _PendingObject(locator, clob)
@@ -183,25 +181,25 @@ class SmartObjectReader:
         reading: Sequence[_PendingObject],
         sizes: Sequence[int],
     ) -> Exchange[None]:
-        """Open some objects and read of others, all in one flight; those that ended or failed are closed.
+        """Open some objects and read from others in one pipeline. Objects that ended or failed are closed.
 
-        The opens stand in front: their answers are short, so whatever the server's buffers hold, it has taken in all
-        but the reads when it begins to send contents.
+        The opens come first. Their replies are short, so whatever the server's buffers hold, it has received
+        all but the reads when it begins to send contents.
         """
         requests = [request for _, request in opening]
         requests += [_read_request(session, ahead.fd, size) for ahead in reading for size in sizes]
         yield from send_all(session, requests)
         interrupted: Error | None = None
-        crowd = sum(ahead.fd is not None for ahead in self._pending.values())
+        open_objects = sum(ahead.fd is not None for ahead in self._pending.values())
         for ahead, _ in opening:
             ahead.fd, ahead.error = yield from _read_open_reply(session)
             if ahead.error is None:
-                crowd += 1
+                open_objects += 1
             elif ahead.error.sqlcode == INTERRUPTED:
                 interrupted = ahead.error
-            elif crowd:  # perhaps only for that: it is opened alone, and fewer at a time from here on
+            elif open_objects:  # perhaps only because of that: open it alone, and fewer at a time from now on
                 ahead.error, ahead.open_alone = None, True
-                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, crowd)
+                self._ahead_size, self._max_run_size = 0, min(self._max_run_size, open_objects)
         closing = []
         for ahead in reading:
             for size in sizes:
@@ -221,7 +219,7 @@ class SmartObjectReader:
             raise interrupted
 
     def _open_alone(self, session: Session, ahead: _PendingObject) -> Exchange[None]:
-        """Open an object when no other is open; a server may bear no more of them."""
+        """Open an object while no other is open, for servers that allow only one."""
         yield from self._reset_open_objects(session)
         ahead.open_alone = False
         try:
@@ -233,7 +231,7 @@ class SmartObjectReader:
         ahead.fd, ahead.error = yield from _read_open_reply(session)
 
     def _reset_open_objects(self, session: Session) -> Exchange[None]:
-        """Close what is open; it is opened again, alone, when its turn comes."""
+        """Close what is open. Each is opened again, alone, when it is read."""
         left = [ahead for ahead in self._pending.values() if ahead.fd is not None]
         yield from _close(session, [ahead.fd for ahead in left])
         for ahead in left:
@@ -246,7 +244,8 @@ def read_object(
 ) -> Exchange[int]:
     """Read one object from ``offset`` on, at most ``limit`` bytes (None: to its end), and close it again.
 
-    Returns how many bytes ``sink`` got; fewer than ``limit`` mean the end. Raises the server's error.
+    Returns how many bytes were passed to ``sink``; fewer than ``limit`` mean the end. Raises the server's
+    error.
     """
     request = yield from _open_request(session, locator, clob)
     yield from send_all(session, [request])
@@ -272,10 +271,10 @@ def read_object(
 def read_from(
     session: Session, fd: int, sink: Sink, *, offset: int = 0, limit: int | None = None
 ) -> Exchange[Error | None]:
-    """Read an open object from where it stands (``offset`` > 0: from there) to ``limit`` bytes or its end."""
-    asked = done = 0
-    in_flight: deque[int] = deque()  # bytes of the reads on their way
-    most = max(2, session.lob_window // READ_BYTES) if session.lob_window else 1  # reads on their way
+    """Read an open object from its position (``offset`` > 0: from there) to ``limit`` bytes or its end."""
+    requested = done = 0
+    in_flight: deque[int] = deque()  # bytes of the reads in flight
+    most = max(2, session.lob_window // READ_BYTES) if session.lob_window else 1  # reads in flight
     error: Error | None = None
     ended = False
     while True:
@@ -283,22 +282,22 @@ def read_from(
             yield from raise_if_cancelled(session)
         requests = []
         room = most if len(in_flight) <= most // 2 else len(in_flight)
-        while len(in_flight) < room and not ended and error is None and (limit is None or asked < limit):
+        while len(in_flight) < room and not ended and error is None and (limit is None or requested < limit):
             if in_flight and cancel_requested(session):
                 break
-            size = READ_BYTES if limit is None else min(READ_BYTES, limit - asked)
-            seek = offset if not asked else 0
+            size = READ_BYTES if limit is None else min(READ_BYTES, limit - requested)
+            seek = offset if not requested else 0
             requests.append(_read_request(session, fd, size, seek))
-            asked += size
+            requested += size
             in_flight.append(size)
         yield from send_all(session, requests)
         if not in_flight:
             if error is not None or ended or limit is None or done >= limit:
                 return error
-            asked = done  # the server sent less than it was asked for, and this is not the end
+            requested = done  # the server sent less than requested, and this is not the end
             continue
-        kept = sink if error is None and not ended else discard_content
-        size, refused = yield from read_lodata_reply(session, kept, in_flight.popleft())
+        target = sink if error is None and not ended else discard_content
+        size, refused = yield from read_lodata_reply(session, target, in_flight.popleft())
         if refused is not None:
             error = error or refused
         elif not size:
@@ -309,9 +308,9 @@ def read_from(
 
 
 def locator_bytes(value: bytes) -> bytes:
-    """A locator as 72 bytes, from those or from 144 hexadecimal digits (TYPES section 13).
+    """Return a locator as 72 bytes, from those or from 144 hexadecimal digits (TYPES section 13).
 
-    ``DataError`` for anything else.
+    Raises ``DataError`` for anything else.
     """
     if len(value) == LOCATOR_BYTES:
         return value
@@ -354,7 +353,7 @@ def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) 
 
 
 def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None]:
-    """Give descriptors back, in front of what is sent next; nobody waits for the answers."""
+    """Close descriptors with the next request, without waiting for the replies."""
     for fd in descriptors:
         assert fd is not None
         ((database, handle),) = yield from routine_handles(session, _CLOSE)

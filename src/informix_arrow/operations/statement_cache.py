@@ -1,8 +1,8 @@
-"""Prepared statements that wait to be executed again, so that this costs neither PREPARE nor describe.
+"""Idle prepared statements, kept so that executing them again needs neither PREPARE nor describe.
 
-Only statements that nobody uses are in here: whoever takes one out has it alone until it is put back, so a text
-whose cursor is still open is prepared a second time. Data only: what has to be released is returned to the
-exchange, which sends it.
+The cache holds only statements that are not in use. A statement that is taken out belongs to the caller until
+it is put back, so a text whose cursor is still open is prepared a second time. Data only: ids to be released
+are returned to the operation, which sends the RELEASE.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..wire.types import ColumnType
 from .placeholder_targets import Check
 from .result_description import ResultDescription
 
-MAX_TEXT_LENGTH = 1 << 16  # characters: a longer text holds its data in itself and does not come again
+MAX_TEXT_LENGTH = 1 << 16  # characters: a longer text contains its data and is not repeated
 _MAX_DESCRIPTIONS = 4  # of one statement, one for each set of type options
 
 _MODIFYING = (
@@ -31,7 +31,7 @@ _MODIFYING = (
     StatementType.DELETE_ALL,
 )
 
-#: Statements after which every other one means what it meant before. All others (DDL, GRANT, SET ...) empty the cache.
+#: Statements that leave the meaning of others unchanged. All others (DDL, GRANT, SET ...) empty the cache.
 _NON_INVALIDATING = frozenset(
     {
         *_MODIFYING,
@@ -46,52 +46,53 @@ _NON_INVALIDATING = frozenset(
         StatementType.SAVEPOINT,
         StatementType.SET_LOCK_MODE,
         StatementType.SET_ISOLATION,
-        # What a procedure changes is told by -710 when a statement is used again.
+        # Changes made by a procedure are reported as -710 when a statement is used again.
         StatementType.EXECUTE_PROCEDURE,
     }
 )
 
-#: SQLCODEs by which a server says that a prepared statement is no longer what it was: a table was changed (-710),
-#: the statement or its cursor is gone (-258, -267, -285, -410), its slot was reused (-208). SERVER-BEHAVIOUR section 1.
+#: SQLCODEs that report an outdated prepared statement: a table was changed (-710), the statement or its cursor is
+#: gone (-258, -267, -285, -410), its slot was reused (-208). SERVER-BEHAVIOUR section 1.
 STALE = frozenset({-208, -258, -267, -285, -410, -710})
 
 
 @dataclass(slots=True, eq=False)
 class OpenRequestTemplate:
-    """The request that opens a query's cursor and fetches its first rows, encoded but for the values."""
+    """The request that opens a query's cursor and fetches its first rows, encoded except for the values."""
 
     options: object  # ReadOptions: how its rows are read
     shape: ResultDescription  # of the rows
     fetch_bytes: int  # of one fetch
-    before: bytes  # what is sent before SQ_BIND
-    after: bytes  # what is sent after it
-    reusable: bool  # whether sending it is all that an execution takes (:mod:`.reexecute`)
-    decoder: Decoder | None = None  # for replies that arrive in one piece, from one execution to the next
+    before: bytes  # sent before SQ_BIND
+    after: bytes  # sent after it
+    reusable: bool  # True if an execution needs nothing else (:mod:`.reexecute`)
+    decoder: Decoder | None = None  # for replies that arrive in one piece; reused by the next execution
 
 
 @dataclass(slots=True, eq=False)
 class PreparedStatement:
-    """A statement that the server knows, and what was found out about it."""
+    """A statement prepared on the server, with what the client has learnt about it."""
 
-    text: str  # as the server got it
+    text: str  # as sent to the server
     describe: Describe
     generation: int = 0  # of the cache when it was prepared
     reused: bool = False  # it was executed before
-    row_seconds: float | None = None  # what a row of executemany takes the server, once that was learnt
-    targets: tuple[ColumnType | None, ...] | None = None  # types of its parameters, once asked for
-    #: What its values are held against before they are sent, by what may be lost.
+    row_seconds: float | None = None  # time of the server for a row of executemany, once measured
+    targets: tuple[ColumnType | None, ...] | None = None  # types of its parameters, once requested
+    #: The checks of its values before they are sent, one for each way to lose digits.
     checks: dict[Inexact, Check] = field(default_factory=dict)
-    #: The refusal of a value by that check: the server was not asked, and the check is as old as the description.
+    #: The error of a value that such a check rejected. The check is as old as the description, so the error may be
+    #: outdated.
     rejection: Error | None = None
-    #: What its rows look like, by how they are read.
+    #: The descriptions of its rows, by how they are read.
     descriptions: dict[tuple[TypeOptions, str], ResultDescription] = field(default_factory=dict)
-    #: Whether its cursor may hold locks when its rows are used up; None = not known yet.
+    #: True if its cursor may hold locks after its last row; None = not known yet.
     may_hold_locks: bool | None = None
-    #: How its cursor was opened the last time.
+    #: The last request that opened its cursor.
     template: OpenRequestTemplate | None = None
-    #: What closes that cursor.
+    #: The request that closes that cursor.
     close_request: bytes = b""
-    #: How rows of a load went in by it the last time: "put" or "pipeline"; "" when none did.
+    #: How the last load by this statement inserted its rows: "put" or "pipeline"; "" = none yet.
     load_method: str = ""
 
     @property
@@ -100,52 +101,52 @@ class PreparedStatement:
         return self.describe.statement_id
 
     def store_description(self, shape: ResultDescription) -> None:
-        """Keep what was found out about its rows for the next execution."""
+        """Keep the description of its rows for the next execution."""
         if len(self.descriptions) >= _MAX_DESCRIPTIONS:
             self.descriptions.clear()
         self.descriptions[shape.types, shape.encoding] = shape
 
 
 class StatementCache:
-    """The idle prepared statements of one session, ``size`` of them at most; the least recently used goes first.
+    """The idle prepared statements of one session, at most ``size``; the least recently used is evicted first.
 
-    ``tables`` are the columns of tables that were loaded, by their names as the user wrote them, as many at most.
-    While one is there the last load into it went well and nothing has come since that may have begun a transaction
-    without the client's knowledge, or changed the table in this session: so the next load asks for neither
-    beforehand. What other sessions have done shows when its INSERT is used again.
+    ``tables`` holds the columns of loaded tables by the name that the user wrote, also at most ``size``. An
+    entry means that the last load into the table succeeded and that nothing since may have begun a transaction
+    without the client's knowledge or changed the table in this session. So the next load queries neither.
+    Changes by other sessions show when its INSERT is used again.
     """
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
         self.tables: OrderedDict[str, tuple[Column, ...]] = OrderedDict()
         self.generation = 0
-        self.schema_changed = False  # a transaction is open that changed what statements mean
+        self.schema_changed = False  # an open transaction has changed the schema
         self._idle: OrderedDict[str, PreparedStatement] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._idle)
 
     def find(self, text: str) -> PreparedStatement | None:
-        """The statement of this text, if it is there, as the one used last. It stays."""
+        """Return the statement of this text, or None, and mark it as used last. It stays in the cache."""
         prepared = self._idle.get(text)
         if prepared is not None:
             self._idle.move_to_end(text)
         return prepared
 
     def pop(self, text: str) -> PreparedStatement | None:
-        """Take out the statement of this text, if it is there."""
+        """Remove and return the statement of this text, or None."""
         return self._idle.pop(text, None)
 
     def put(self, prepared: PreparedStatement, *, logged: bool) -> list[int]:
-        """Keep a statement that has done its work well. Returned are the ids to be released: perhaps its own.
+        """Keep a statement whose execution succeeded. Returns the ids to be released, perhaps its own.
 
-        Without a log, a statement that failed half way stays done by half: only queries may be tried again there,
-        so only they are kept.
+        In a database without a log, a statement that failed halfway cannot be undone. Only queries may be
+        retried there, so only they are kept.
         """
         kind = prepared.describe.statement_type
-        wanted = kind == StatementType.SELECT or (logged and kind in _MODIFYING)
+        retryable = kind == StatementType.SELECT or (logged and kind in _MODIFYING)
         fits = self.size > 0 and len(prepared.text) <= MAX_TEXT_LENGTH
-        if not wanted or not fits or prepared.generation != self.generation:
+        if not retryable or not fits or prepared.generation != self.generation:
             return [prepared.statement_id]
         prepared.reused = True
         out = [self._idle.pop(prepared.text, None)]
@@ -155,7 +156,7 @@ class StatementCache:
         return [old.statement_id for old in out if old is not None]
 
     def clear(self) -> list[int]:
-        """Forget all; those in use are not kept when they come back. Returned are the ids to be released."""
+        """Remove all, and do not keep statements now in use when they come back. Returns the ids to be released."""
         self.generation += 1
         self.schema_changed = False
         if not (self.tables or self._idle):
@@ -166,7 +167,7 @@ class StatementCache:
         return ids
 
     def store_table(self, name: str, columns: tuple[Column, ...]) -> None:
-        """Keep what a table that was loaded looks like."""
+        """Keep the columns of a loaded table."""
         self.tables.pop(name, None)
         if self.size > 0:
             self.tables[name] = columns
@@ -174,7 +175,7 @@ class StatementCache:
                 self.tables.popitem(last=False)
 
     def invalidate_after(self, kind: int, *, several: bool = False) -> list[int]:
-        """A statement of type ``kind`` was executed, or ``several`` in one text; the ids to be released."""
+        """Invalidate entries after a statement of type ``kind``, or ``several``. Returns the ids to release."""
         if kind in _NON_INVALIDATING:
             if several or kind == StatementType.EXECUTE_PROCEDURE:
                 self.tables.clear()

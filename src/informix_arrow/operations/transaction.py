@@ -1,9 +1,9 @@
-"""Transactions: when BEGIN is due, how they end, and what SQL of the user does to them (SQLI section 12).
+"""Transactions: when to send BEGIN, how they end, and the effect of the user's own SQL (SQLI section 12).
 
-Three kinds of databases. *Unlogged*: every statement is final, there is nothing to begin or end. *Logged*: a
-statement outside BEGIN and COMMIT is final by itself; with autocommit off we send BEGIN before the first statement that
-needs it, and queries need none. *ANSI*: the first statement opens a transaction, queries too, so with autocommit we
-commit after each statement, and when the last open result is done (:mod:`.read_scope`).
+There are three kinds of databases. *Unlogged*: every statement is final, there is nothing to begin or end.
+*Logged*: a statement outside BEGIN and COMMIT is final; with autocommit off we send BEGIN before the first
+statement that needs it, and queries do not. *ANSI*: the first statement opens a transaction, queries too, so
+with autocommit we commit after each statement, and after the last open result (:mod:`.cursor_session_state`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .prepare import release_all
 from .request_reply import Reply, request
 from .session import Session, TransactionStatus
 
-# SQLCODEs of SQ_BEGIN, SQ_CMMTWORK and SQ_RBWORK that tell about the state and are no failure.
+# SQLCODEs of SQ_BEGIN, SQ_CMMTWORK and SQ_RBWORK that report the state and are not failures.
 UNLOGGED = (-201, -256)
 ALREADY_OPEN = -535
 NOT_OPEN = -255
 
-# Statements that open no transaction: they read, set up the session, or steer transactions themselves.
+# Statements that open no transaction: they read, set up the session, or control transactions themselves.
 _OUTSIDE = frozenset(
     {
         StatementType.SELECT,
@@ -46,7 +46,7 @@ _OUTSIDE = frozenset(
     }
 )
 
-# Statements that would end the transaction of a block behind its back.
+# Statements that would end the transaction of a block without its knowledge.
 _ENDING = frozenset(
     {
         StatementType.BEGIN_WORK,
@@ -60,11 +60,11 @@ _ENDING = frozenset(
 
 
 def is_for_update(kind: int, text: str) -> bool:
-    """Whether a statement is a SELECT ... FOR UPDATE, whose rows are locked for a transaction.
+    """Return whether a statement is a SELECT ... FOR UPDATE, whose rows are locked for a transaction.
 
-    The describe does not tell: it says SELECT for both (SERVER-BEHAVIOUR section 3). So its words are looked at, with
-    the lexer that knows comments and strings. Waiting for the server's -398 or -255 instead would cost a round
-    trip, and not every server refuses.
+    The describe does not show that: it says SELECT for both (SERVER-BEHAVIOUR section 3). So the text is
+    searched, with the lexer that knows comments and strings. Waiting for the server's -398 or -255 instead
+    would cost a round trip, and not every server refuses.
     """
     if kind != StatementType.SELECT or "update" not in text.lower():
         return False
@@ -73,13 +73,15 @@ def is_for_update(kind: int, text: str) -> bool:
 
 
 def is_savepoint_rollback(kind: int, text: str) -> bool:
-    """Whether a ROLLBACK goes to a savepoint, after which the transaction is open as before. It has the type of
-    the other ROLLBACK (SERVER-BEHAVIOUR section 3)."""
+    """Return whether a ROLLBACK goes to a savepoint, after which the transaction is still open.
+
+    It has the type of any other ROLLBACK (SERVER-BEHAVIOUR section 3).
+    """
     return kind == StatementType.ROLLBACK_WORK and "SAVEPOINT" in map(str.upper, words_and_strings(text))
 
 
 def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[None]:
-    """Make sure that the statement of type ``kind`` runs in the transaction that it should.
+    """Make sure that a statement of type ``kind`` runs in the right transaction.
 
     Raises ``ProgrammingError`` for SQL that would end the transaction of an open block, before it is executed.
     """
@@ -91,7 +93,8 @@ def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[Non
         )
     if session.ansi:
         if session.transaction is TransactionStatus.IMPLICIT_READ and kind != StatementType.SELECT:
-            # It is read only, and what follows is to be committed by itself. Open results outlive that: WITH HOLD.
+            # It is read-only, and the next statement is to be committed by itself. Open results stay open: they
+            # are WITH HOLD.
             yield from commit_now(session)
         return
     managed = session.logged and (not session.autocommit or bool(session.blocks))
@@ -102,18 +105,18 @@ def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[Non
 
 
 def begin(session: Session) -> Exchange[bool]:
-    """Begin a transaction; False when there is one already, or none in this database: the session then says
+    """Begin a transaction. Returns False if one is open or the database has none; the session then records
     which.
 
-    An ANSI database begins by itself; BEGIN is a needless word there, or -535, and is sent all the same, for
-    those that go by it (SQLI section 12).
+    An ANSI database begins by itself. BEGIN is unnecessary there, or gives -535, and is sent anyway for servers
+    that rely on it (SQLI section 12).
     """
     reply = yield from request(session, (m.Begin(),))
     return check_begin_reply(session, reply.error)
 
 
 def check_begin_reply(session: Session, error: m.Err | None) -> bool:
-    """What :func:`begin` returns when BEGIN was answered by ``error``, or without one."""
+    """Return what :func:`begin` returns for a BEGIN with the reply ``error``, None = success."""
     if error is not None and not (session.ansi and error.sqlcode == ALREADY_OPEN):
         if error.sqlcode in UNLOGGED:
             session.logged = False
@@ -128,7 +131,7 @@ def check_begin_reply(session: Session, error: m.Err | None) -> bool:
 
 
 def track_statement(session: Session, kind: int, text: str = "") -> Exchange[None]:
-    """Keep the state right after a statement without rows; commit where autocommit asks for that."""
+    """Update the session's state after a statement without rows, and commit if autocommit requires that."""
     if kind == StatementType.BEGIN_WORK:
         session.transaction = TransactionStatus.OPEN
     elif kind == StatementType.COMMIT_WORK:
@@ -152,12 +155,12 @@ def track_statement(session: Session, kind: int, text: str = "") -> Exchange[Non
     ):
         session.transaction = (
             TransactionStatus.UNKNOWN
-        )  # the type was that of one of them: the next BEGIN tells
+        )  # the type was that of one of them: the next BEGIN reports the state
     yield from release_all(session, session.statements.invalidate_after(kind, several=";" in text))
 
 
 def after_procedure(session: Session, kind: int) -> None:
-    """A procedure may have ended the transaction that it was called in; the next BEGIN tells, by -535."""
+    """Note that a procedure may have ended its caller's transaction; the next BEGIN reports that by -535."""
     if kind == StatementType.EXECUTE_PROCEDURE:
         session.statements.tables.clear()
     if (
@@ -169,22 +172,25 @@ def after_procedure(session: Session, kind: int) -> None:
 
 
 def after_failure(session: Session) -> Exchange[None]:
-    """A statement failed; in an ANSI database it may have left a transaction open all the same, with what it did
-    before it failed: the earlier rows of an executemany(), the first half of a procedure. Autocommit must not leave it
-    open, and without autocommit commit() and rollback() must know of it."""
+    """Handle the failure of a statement in an ANSI database, where it may leave a transaction open.
+
+    That holds what was done before the failure: the earlier rows of an executemany(), the first half of a
+    procedure. With autocommit it must not stay open. Without autocommit commit() and rollback() must know of
+    it.
+    """
     if not session.ansi or session.transaction is not TransactionStatus.NONE:
         return
     if session.autocommit:
-        yield from request_commit(session)  # -255: nothing was open
+        yield from request_commit(session)  # -255: none was open
     else:
         session.transaction = TransactionStatus.OPEN
 
 
 def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
-    """Commit or roll back; nothing is sent when no transaction of the user's can be open.
+    """Commit or roll back. Sends nothing if the user cannot have an open transaction.
 
-    The server closes open cursors with it, those WITH HOLD excepted: results not read to their end fail when they are
-    read on. ``ProgrammingError`` inside a ``transaction()`` block.
+    The server then closes open cursors, except those WITH HOLD: results not read to their end fail when they
+    are read on. Raises ``ProgrammingError`` inside a ``transaction()`` block.
     """
     report(session, "commit" if isinstance(message, m.Commit) else "rollback")
     if session.blocks:
@@ -198,10 +204,11 @@ def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
 
 
 def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
-    """Send COMMIT or ROLLBACK; that none was open is no failure, unless work was to be committed in it.
+    """Send COMMIT or ROLLBACK. It is no failure if no transaction was open, unless its work was to be
+    committed.
 
-    ``OperationalError`` when a transaction that this session has begun is gone: the server has ended it, as it does
-    with one that fills the log, and nobody shall take its work for permanent.
+    Raises ``OperationalError`` if a transaction that this session began is gone: the server has ended it, as it
+    does with one that fills the log, and its work must not be taken for permanent.
     """
     begun = session.transaction is TransactionStatus.OPEN and not session.ansi
     committing = isinstance(message, m.Commit)
@@ -218,7 +225,10 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
 
 
 def request_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)) -> Exchange[Reply]:
-    """Send a COMMIT and read its answer, as :func:`.turns.request`. ``CommitUnknown`` when the connection is lost then."""
+    """Send a COMMIT and read its reply, as :func:`.request_reply.request`.
+
+    Raises ``CommitUnknown`` if the connection is lost after sending.
+    """
     before = session.outstanding_requests
     try:
         return (yield from request(session, messages))
@@ -232,7 +242,7 @@ def request_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)
 
 
 def commit_now(session: Session) -> Exchange[None]:
-    """The COMMIT of autocommit in an ANSI database."""
+    """Send the COMMIT of autocommit in an ANSI database."""
     return end(session, m.Commit())
 
 
@@ -247,10 +257,10 @@ def rollback(session: Session) -> Exchange[None]:
 
 
 def after_undo(session: Session) -> Exchange[None]:
-    """Work was undone: if tables were changed in it, prepared statements mean something else again."""
+    """Update the session after work was undone. If that changed tables, prepared statements are outdated."""
     if session.statements.schema_changed:
         yield from release_all(session, session.statements.clear())
-        session.statements.schema_changed = True  # what was changed before the savepoint may still be undone
+        session.statements.schema_changed = True  # changes made before the savepoint may still be undone
 
 
 def _after_end(session: Session, *, undone: bool) -> Exchange[None]:

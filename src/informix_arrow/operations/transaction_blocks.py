@@ -1,5 +1,4 @@
-"""``transaction()`` blocks: a transaction of their own, or a savepoint in the one that is open (SQLI section 12, JDBC
-section 9)."""
+"""``transaction()`` blocks: a transaction, or a savepoint in the open one (SQLI section 12, JDBC section 9)."""
 
 from __future__ import annotations
 
@@ -16,10 +15,10 @@ from .transaction import after_undo, begin, commit_now, end
 
 @dataclass(slots=True, eq=False)
 class OpenBlock(TransactionBlockState):
-    """A block as :func:`begin_block` makes it. Left to ``session.orphans``, it is undone."""
+    """A block created by :func:`begin_block`. It is undone if it is left in ``session.orphans``."""
 
     def close(self, session: Session) -> Exchange[None]:
-        """Undo and end it, unless that was done."""
+        """Undo and end the block, unless that was done."""
         if self in session.blocks:
             yield from end_block(session, self, keep=False)
 
@@ -27,10 +26,12 @@ class OpenBlock(TransactionBlockState):
 def begin_block(
     session: Session, savepoint: str | None = None, block: OpenBlock | None = None
 ) -> Exchange[OpenBlock]:
-    """Begin a block: a transaction when none is open, else a savepoint, called ``savepoint`` if that is given. The
-    caller may have made the ``block`` before, to know it even where a signal takes the result away.
+    """Begin a block: a transaction if none is open, else a savepoint, named ``savepoint`` if given.
 
-    Raises ``NotSupportedError`` in a database without transactions, and the server's errors; no block is open then.
+    The caller may create ``block`` before, to keep a reference even if a signal discards the result.
+
+    Raises ``NotSupportedError`` in a database without transactions, and the server's errors. No block is open
+    then.
     """
     report(session, "begin")
     if session.database and not session.logged:
@@ -40,7 +41,7 @@ def begin_block(
             f"a transaction() block around this one is the savepoint {savepoint!r} already"
         )
     if session.transaction is TransactionStatus.IMPLICIT_READ:
-        yield from commit_now(session)  # it is read only; open results outlive that
+        yield from commit_now(session)  # it is read-only; open results stay open
     block = block or OpenBlock(None)
     if session.transaction is TransactionStatus.OPEN or not (yield from begin(session)):
         if not session.logged:
@@ -55,14 +56,16 @@ def begin_block(
 def end_block(session: Session, block: TransactionBlockState, *, keep: bool) -> Exchange[None]:
     """End a block: keep its work, or undo it.
 
-    The work of an outermost block is permanent then, or gone; that of an inner one shares the fate of the block around
-    it. A COMMIT that fails is rolled back before its error is raised. Raises ``ProgrammingError`` when a block that is
-    to be kept was ended before, and when blocks inside it are still open: all of its work is undone then.
+    The work of an outermost block is then permanent, or undone. That of an inner block is kept or undone with
+    the block around it. A COMMIT that fails is rolled back before its error is raised.
+
+    Raises ``ProgrammingError`` if a block whose work is to be kept was ended before, or if blocks inside it are
+    still open. All of its work is undone then.
     """
     report(session, "savepoint" if block.savepoint else "commit" if keep else "rollback")
     if block not in session.blocks:
         if not keep:
-            return  # what ended it has undone it
+            return  # undone by what ended it
         raise ProgrammingError(
             "this transaction() block was ended already, by the block around it: blocks must be left in the reverse "
             "order"

@@ -1,3 +1,1 @@
-"""Statements, parameters and rows on this side, with no server in sight: placeholders and the values for them, final
-record batches of decoded ones, Python rows, what PEP 249 says of columns.
-"""
+"""Parameters and rows of the client: placeholders and values, final record batches, Python rows, PEP 249's types."""

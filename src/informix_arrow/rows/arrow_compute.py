@@ -1,8 +1,9 @@
-"""``pyarrow.compute``, loaded when one of its functions is first asked for.
+"""``pyarrow.compute``, imported when one of its functions is first used.
 
-To load it takes a good part of what the whole client does, and most programs that connect and query need none of it::
+The import takes a good part of the time that the whole client needs, and most programs that connect and query
+do not use it::
 
-    from ..shaping import compute as pc
+    from ..rows import arrow_compute as pc
 """
 
 from __future__ import annotations
@@ -13,5 +14,5 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     import pyarrow.compute
 
-    found = globals()[name] = getattr(pyarrow.compute, name)
-    return found
+    function = globals()[name] = getattr(pyarrow.compute, name)
+    return function

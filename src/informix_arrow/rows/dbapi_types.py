@@ -10,9 +10,9 @@ from ..wire.types import TypeCode
 
 
 class SqlType(str):
-    """A column's type in ``Cursor.description``: the text of its declaration, ``"DECIMAL(8,2)"``.
+    """The type of a column in ``Cursor.description``: the text of its declaration, ``"DECIMAL(8,2)"``.
 
-    Equal to the type object that it belongs to (``description[0][1] == NUMBER``) and to its own text.
+    It is equal to its type object (``description[0][1] == NUMBER``) and to its own text.
     """
 
     code: int
@@ -38,7 +38,7 @@ class SqlType(str):
 
 
 class TypeObject:
-    """A group of column types that a program wants to tell apart (PEP 249)."""
+    """A group of column types that a program distinguishes (PEP 249)."""
 
     def __init__(self, name: str, *codes: int) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class TypeObject:
         return f"informix_arrow.dbapi.{self.name}"
 
 
-# What clients call them (TYPES section 2); on the wire both are an extended type like many others.
+# Their type codes in clients (TYPES section 2); on the wire both are an extended type like others.
 _CLOB, _BLOB = 101, 102
 
 STRING = TypeObject(
@@ -84,7 +84,7 @@ NUMBER = TypeObject(
     TypeCode.MONEY,
 )
 DATETIME = TypeObject("DATETIME", TypeCode.DATE, TypeCode.DATETIME, TypeCode.INTERVAL)
-ROWID = TypeObject("ROWID")  # Informix describes a ROWID as INTEGER: it cannot be told apart
+ROWID = TypeObject("ROWID")  # Informix describes a ROWID as INTEGER: they cannot be distinguished
 
 Date = datetime.date
 Time = datetime.time
@@ -93,17 +93,17 @@ Binary = bytes
 
 
 def DateFromTicks(ticks: float) -> datetime.date:
-    """The local date of a moment given in seconds since 1970-01-01 UTC."""
+    """Return the local date of a time given in seconds since 1970-01-01 UTC."""
     return Date(*time.localtime(ticks)[:3])
 
 
 def TimeFromTicks(ticks: float) -> datetime.time:
-    """The local time of day of a moment, whole seconds."""
+    """Return the local time of day of a time given in seconds since 1970-01-01 UTC, in whole seconds."""
     return Time(*time.localtime(ticks)[3:6])
 
 
 def TimestampFromTicks(ticks: float) -> datetime.datetime:
-    """The local date and time of a moment, whole seconds."""
+    """Return the local date and time of a time given in seconds since 1970-01-01 UTC, in whole seconds."""
     return Timestamp(*time.localtime(ticks)[:6])
 
 
@@ -111,9 +111,7 @@ DescriptionItem = tuple[str, SqlType, None, int, int | None, int | None, bool]
 
 
 def describe(columns: tuple[Column, ...]) -> tuple[DescriptionItem, ...]:
-    """``Cursor.description``: name, type, None, bytes in a tuple at most, precision, scale, whether NULL is
-    allowed.
-    """
+    """Return ``Cursor.description``: name, type, None, maximum bytes in a tuple, precision, scale, nullable."""
     return tuple(
         (
             column.name,
@@ -129,7 +127,7 @@ def describe(columns: tuple[Column, ...]) -> tuple[DescriptionItem, ...]:
 
 
 def _code(column: Column) -> int:
-    """The type code; what travels as an extended type but is LVARCHAR, BOOLEAN, BLOB or CLOB counts as that."""
+    """Return the type code; LVARCHAR, BOOLEAN, BLOB and CLOB, which travel as an extended type, have their own."""
     if column.type.is_blob:
         return _BLOB
     if column.type.is_clob:

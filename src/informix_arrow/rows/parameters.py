@@ -1,6 +1,6 @@
-"""The placeholders of a statement and the values for them, checked before anything is sent.
+"""The placeholders of a statement and their values, checked before anything is sent.
 
-The server knows ``?`` only. ``:1`` and ``:name``, as :mod:`..wire.sql_text` finds them, are rewritten, and values
+The server knows only ``?``. ``:1`` and ``:name``, which :mod:`..wire.sql_text` finds, are rewritten, and values
 sorted accordingly.
 """
 
@@ -14,51 +14,51 @@ from typing import Literal, TypeAlias, cast
 from ..wire.errors import Error, InterfaceError, ProgrammingError, database_error
 from ..wire.sql_text import is_placeholder, tokens
 
-#: What the user passes for one execution: values in the order of ``?`` and ``:1``, or by the names of ``:name``.
+#: Parameters for one execution: values in the order of ``?`` and ``:1``, or by the names of ``:name``.
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
 
 #: A bind counts its values in a signed short (SQLI section 7).
 MAX_PARAMETERS = 32767
 
-_KEPT_TEXT = 1 << 16  # characters of the longest statement that is worth remembering
+_KEPT_TEXT = 1 << 16  # characters of the longest statement that is cached
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterizedStatement:
-    """A statement as the user wrote it and as the server gets it."""
+    """A statement as the user wrote it and as it is sent to the server."""
 
     sql: str  # with the user's placeholders
     text: str  # with ? for each of them
     style: Literal["", "?", ":1", ":name"]
-    keys: tuple[int | str, ...]  # of ``:1`` and ``:name``: whose value each ? of ``text`` takes
+    keys: tuple[int | str, ...]  # of ``:1`` and ``:name``: the key of the value for each ? of ``text``
     marker_positions: tuple[
         tuple[int, int, int], ...
-    ]  # of each ?: where in ``text``; where in ``sql``, how long there
+    ]  # of each ?: position in ``text``; position and length in ``sql``
 
     @property
     def count(self) -> int:
-        """How many ``?`` the text for the server has."""
+        """The number of ``?`` in the text for the server."""
         return len(self.marker_positions)
 
     def offset(self, offset: int) -> int:
-        """The 1-based position in the user's text for one in the server's."""
+        """Return the 1-based position in the user's text for one in the server's."""
         shift = 0
-        for there, here, length in self.marker_positions:
-            if there == offset - 1:
-                return here + 1
-            if there >= offset:
+        for in_text, in_sql, length in self.marker_positions:
+            if in_text == offset - 1:
+                return in_sql + 1
+            if in_text >= offset:
                 break
-            shift = here + length - (there + 1)
+            shift = in_sql + length - (in_text + 1)
         return offset + shift
 
     def values(self, parameters: object) -> Sequence[object]:
-        """The values for the ``?`` of the text, one each, out of what the user passed for one execution.
+        """Return the values for the ``?`` of the text from the parameters for one execution.
 
         Raises
         ------
         InterfaceError
-            ``parameters`` is no sequence of values, or for ``:name`` no mapping. A lone string is refused too,
-            being a sequence of characters.
+            ``parameters`` is not a sequence of values, or for ``:name`` not a mapping. A single string is refused too,
+            because it is a sequence of characters.
         ProgrammingError
             Their number differs from that of the placeholders, or a name has no value.
         """
@@ -74,10 +74,10 @@ class ParameterizedStatement:
                 raise InterfaceError(
                     f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
                 )
-        wanted = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
-        if wanted != len(parameters):
+        expected = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
+        if expected != len(parameters):
             raise ProgrammingError(
-                f"the statement has {wanted} placeholder{'' if wanted == 1 else 's'} ({self.style or '?'}), "
+                f"the statement has {expected} placeholder{'' if expected == 1 else 's'} ({self.style or '?'}), "
                 f"but {len(parameters)} value{' was' if len(parameters) == 1 else 's were'} given",
                 statement=self.sql,
             )
@@ -100,7 +100,7 @@ class ParameterizedStatement:
         return self._once([parameters[key] for key in self.keys])
 
     def _once(self, values: list[object]) -> list[object]:
-        """Values that are sent twice must be there twice: a file is read up by its first use."""
+        """Return the values, with duplicates copied: a file object is consumed by its first use."""
         if len(set(self.keys)) < len(self.keys):
             for key, value in zip(self.keys, values, strict=True):
                 if hasattr(value, "read") and self.keys.count(key) > 1:
@@ -110,17 +110,19 @@ class ParameterizedStatement:
         return values
 
     def explain(self, error: Error) -> None:
-        """Let a server's error speak of the user's text instead of the one that the server got."""
+        """Make a server's error refer to the user's text instead of the text that was sent."""
         if error.sqlcode is None or error.statement != self.text or self.sql == self.text:
             return
         offset = self.offset(error.offset) if error.offset else 0
-        told = database_error(error.sqlcode, error.isamcode or 0, offset, error.near or "", self.sql)
-        error.args, error.offset, error.statement = told.args, told.offset, told.statement
+        rewritten = database_error(error.sqlcode, error.isamcode or 0, offset, error.near or "", self.sql)
+        error.args, error.offset, error.statement = rewritten.args, rewritten.offset, rewritten.statement
 
 
 def parse(sql: str) -> ParameterizedStatement:
-    """Find the placeholders. ``ProgrammingError`` when ``?``, ``:1`` and ``:name`` are mixed, when numbers leave
-    one out, or when there are more than the protocol can count; ``InterfaceError`` for what is no str.
+    """Parse the placeholders of a statement.
+
+    Raises ``ProgrammingError`` if ``?``, ``:1`` and ``:name`` are mixed, if numbers leave one out, or if there
+    are more than the protocol allows, and ``InterfaceError`` if ``sql`` is not a str.
     """
     if not isinstance(sql, str):
         raise InterfaceError(f"a statement is a str, got {type(sql).__name__}")
@@ -134,14 +136,14 @@ def _parse(sql: str) -> ParameterizedStatement:
     keys: list[int | str] = []
     places: list[tuple[int, int, int]] = []
     styles: set[Literal["?", ":1", ":name"]] = set()
-    there = here = 0  # where we are in the server's text and in the user's
+    server_offset = user_offset = 0  # offsets in the server's text and in the user's
     for token in tokens(sql):
         if token == "?":
             styles.add("?")
         elif token[0] != ":" or not is_placeholder(token):
             pieces.append(token)
-            there += len(token)
-            here += len(token)
+            server_offset += len(token)
+            user_offset += len(token)
             continue
         elif token[1].isdecimal():
             styles.add(":1")
@@ -149,10 +151,10 @@ def _parse(sql: str) -> ParameterizedStatement:
         else:
             styles.add(":name")
             keys.append(token[1:])
-        places.append((there, here, len(token)))
+        places.append((server_offset, user_offset, len(token)))
         pieces.append("?")
-        there += 1
-        here += len(token)
+        server_offset += 1
+        user_offset += len(token)
     if not places:
         return ParameterizedStatement(sql, sql, "", (), ())
     if len(styles) > 1:
@@ -188,18 +190,19 @@ def _check_numbers(sql: str, numbers: set[int]) -> None:
 
 
 def count_placeholders(sql: str) -> int:
-    """How many values the server will be sent for ``sql``: one for each placeholder, repeated ones included."""
+    """Return the number of values to be sent for ``sql``: one for each placeholder, repeated ones included."""
     return parse(sql).count
 
 
 def placeholder_positions(sql: str) -> list[int]:
-    """Where in ``sql``, a text for the server, the ``?`` stand that are parameters."""
-    return [there for there, _, _ in parse(sql).marker_positions]
+    """Return the positions of the parameters' ``?`` in ``sql``, a text for the server."""
+    return [position for position, _, _ in parse(sql).marker_positions]
 
 
 def check_parameters(sql: str, parameters: object) -> Sequence[object]:
-    """The values for the placeholders of ``sql``, in the order in which the server gets them. Errors as of
-    :func:`parse` and :meth:`ParameterizedStatement.values`.
+    """Return the values for the placeholders of ``sql``, in the server's order.
+
+    Raises as :func:`parse` and :meth:`ParameterizedStatement.values`.
     """
     return parse(sql).values(parameters)
 
@@ -208,7 +211,7 @@ _PLAIN_ROWS = {tuple, list}
 
 
 class RowCheck:
-    """Makes of each of many rows of parameters the ``count`` values for the server, or raises."""
+    """Turns each of many rows of parameters into the ``count`` values for the server, or raises."""
 
     def __init__(self, statement: ParameterizedStatement, count: int) -> None:
         self.count = count
@@ -221,7 +224,7 @@ class RowCheck:
         return check_row(self._statement.sql, self.count, row)
 
     def check_rows(self, rows: list[object]) -> tuple[list[Sequence[object]], Exception | None]:
-        """The values of rows up to the first bad one, and its error."""
+        """Return the values of the rows up to the first invalid one, and its error."""
         if not self._sorted and set(map(type, rows)) <= _PLAIN_ROWS:  # a load has millions of rows
             plain = cast("list[Sequence[object]]", rows)
             if set(map(len, plain)) <= {self.count}:
@@ -230,12 +233,12 @@ class RowCheck:
         try:
             for row in rows:
                 good.append(self(row))
-        except Exception as error:  # noqa: BLE001 - whoever sends the rows before it raises it
+        except Exception as error:  # noqa: BLE001  - raised after the rows before it were sent
             return good, error
         return good, None
 
     def sample(self, row: object) -> object:
-        """The values of a row if it is a good one, else what it is: its error belongs where it is sent."""
+        """Return the values of a row if it is valid, else the row: its error is raised when it is sent."""
         try:
             return self(row) if self._sorted else row
         except Error:
@@ -243,10 +246,10 @@ class RowCheck:
 
 
 def check_row(sql: str, count: int, row: object) -> Sequence[object]:
-    """One of many rows of values for the ``count`` ``?`` of ``sql``.
+    """Check one of many rows of values for the ``count`` ``?`` of ``sql``.
 
-    Raises as :func:`check_parameters`, but takes whatever has a length and an order: rows of a numpy array,
-    too.
+    Raises as :func:`check_parameters`, but accepts any object with a length and an order, also rows of a numpy
+    array.
     """
     if type(row) is not tuple and type(row) is not list:  # a load has millions of rows
         _refuse_what_is_no_row(row)
@@ -263,7 +266,7 @@ def check_row(sql: str, count: int, row: object) -> Sequence[object]:
 
 
 def _refuse_what_is_no_row(parameters: object) -> None:
-    """Refuse what can be iterated over but would bind something else than was meant."""
+    """Refuse iterables that would bind other values than intended."""
     if isinstance(parameters, Mapping):
         raise InterfaceError(
             "a mapping was passed, but the statement has no named parameters: write :name in it, or pass a sequence"

@@ -1,8 +1,8 @@
-"""From the decoder's batches to the batches that users get.
+"""Postprocess decoded batches into the batches that users get.
 
-The C decoder hands over what lies in the tuples: descriptors of large objects, collections as literal text,
-bytes of multi-byte code sets. A :class:`BatchPostprocessor`, made once per result, turns such a batch into the final
-one, column by column. A result without such columns passes untouched, at no cost.
+The C decoder returns the contents of tuples: descriptors of large objects, collections as literal text, bytes
+of multi-byte code sets. A :class:`BatchPostprocessor`, created once per result, turns such a batch into the
+final one, column by column. A result without such columns passes unchanged, at no cost.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from . import arrow_compute as pc
 
 _Types = pa.types
 
-#: Bytes that the 32-bit offsets of one utf8 column count.
+#: Maximum bytes of one utf8 column, whose offsets have 32 bits.
 TEXT_LIMIT = 2**31 - 1
 
 
 @dataclass(slots=True)
 class Content:
-    """The contents of one large-object column, row after row, as they came from the server."""
+    """The contents of one large-object column, row by row, as received from the server."""
 
     data: bytearray = field(default_factory=bytearray)
-    ends: array[int] = field(default_factory=lambda: array("q", (0,)))  # where each value ends; 0 in front
+    ends: array[int] = field(default_factory=lambda: array("q", (0,)))  # the end of each value; 0 in front
     valid: bytearray = field(default_factory=bytearray)  # 1 per value, 0 per NULL
 
     def end_value(self, *, valid: bool = True) -> None:
-        """Close the value of the current row."""
+        """End the value of the current row."""
         self.ends.append(len(self.data))
         self.valid.append(valid)
 
@@ -47,7 +47,7 @@ class Content:
         return len(self.valid)
 
     def to_arrow(self, rows: int) -> pa.Array:
-        """The first ``rows`` values as large_binary; the bytes are not copied."""
+        """Return the first ``rows`` values as large_binary, without copying the bytes."""
         return pa.Array.from_buffers(
             pa.large_binary(),
             rows,
@@ -59,13 +59,13 @@ Step = Callable[[pa.Array, int], pa.Array]  # the decoded column and the number 
 
 
 class BatchPostprocessor:
-    """Makes final batches of one result.
+    """Makes the final batches of one result.
 
     Parameters
     ----------
     columns, plan
-        The result's columns and the plan compiled from them; ``plan.decoded`` is the schema of what comes in,
-        ``plan.schema`` of what goes out (columns left out by ``lobs="skip"`` are missing there).
+        The result's columns and the plan compiled from them. ``plan.decoded`` is the schema of decoded batches,
+        ``plan.schema`` that of final ones, which lacks columns left out by ``lobs="skip"``.
     options
         The options that the plan was compiled with.
     encoding
@@ -83,7 +83,7 @@ class BatchPostprocessor:
             self._steps.append((index, self._step(columns[index], decoded, final, options)))
         objects = [column for column in columns if column.type.is_large_object]
         changed = [step for _, step in self._steps if step is not None]
-        #: Whether decoded batches are final as they are: import them with :attr:`schema` then.
+        #: True if decoded batches are already final: import them with :attr:`schema` then.
         self.is_identity = len(plan.column_indexes) == len(columns) and not changed and not objects
 
     def process(
@@ -103,8 +103,8 @@ class BatchPostprocessor:
         Raises
         ------
         DataError
-            A value is no text of the code set or cannot be parsed; ``row`` (of the whole result) and
-            ``column`` are set. The rows before it can be finished as a slice.
+            A value is not valid text of the code set or cannot be parsed; ``row`` (of the whole result) and
+            ``column`` are set. The rows before it can be processed as a slice.
         """
         if self.is_identity:
             return batch
@@ -118,7 +118,7 @@ class BatchPostprocessor:
     def _step(
         self, column: Column, decoded: pa.DataType, final: pa.DataType, options: TypeOptions
     ) -> Step | None:
-        """What has to be done to one column; None for nothing."""
+        """Return the processing step of one column; None if it needs none."""
         name = column.name
         if column.type.is_large_object and options.lobs == "inline":
             if not _is_text(final):
@@ -139,7 +139,7 @@ class BatchPostprocessor:
         return lambda values, row: _apply_steps(steps, values, row)
 
     def _text(self, values: pa.Array, final: pa.DataType, name: str, first_row: int) -> pa.Array:
-        """Bytes in the result's code set as text."""
+        """Decode bytes in the result's code set."""
         return as_text(values, final, self._encoding, self._errors, name, first_row)
 
     def _nested(
@@ -151,11 +151,11 @@ class BatchPostprocessor:
         name: str,
         first_row: int,
     ) -> pa.Array:
-        """Collections and ROWs from their literal text.
+        """Convert collections and ROWs from their literal text.
 
-        Python per value, the one place of the read path with such a thing: the server sends these types as
-        SQL literals, which have to be parsed by a grammar, they are rare and small, and ``nested="text"``
-        reads the literals themselves at full speed.
+        This is the one place of the read path with Python code per value: the server sends these types as SQL
+        literals, which have to be parsed by a grammar. They are rare and small, and ``nested="text"`` reads the
+        literals themselves at full speed.
         """
         if _is_binary(values.type):
             values = self._text(values, pa.utf8(), name, first_row)
@@ -181,24 +181,24 @@ def as_text(
     first_row: int,
     limit: int = TEXT_LIMIT,
 ) -> pa.Array:
-    """A binary or large_binary array as the text type ``final`` (utf8, large_utf8 or utf8_view).
+    """Convert a binary or large_binary array to the text type ``final`` (utf8, large_utf8 or utf8_view).
 
-    Only ASCII: the very same buffers. UTF-8 is checked in one go and kept. Else Python's codec decodes, which is C:
-    multi-byte code sets, many values at once, and the contents of large objects. ``errors``
-    is the option ``encoding_errors``: ``"strict"`` raises ``DataError`` with row and column, ``"replace"``
-    puts U+FFFD. A value of more than ``limit`` bytes is a ``DataError`` in a type with 32-bit offsets.
+    Pure ASCII keeps its buffers. UTF-8 is validated at once and kept. Otherwise Python's codec decodes, which
+    is C code: multi-byte code sets, many values at once, and the contents of large objects. ``errors`` is the
+    option ``encoding_errors``: ``"strict"`` raises ``DataError`` with row and column, ``"replace"`` inserts
+    U+FFFD. A value of more than ``limit`` bytes is a ``DataError`` in a type with 32-bit offsets.
     """
     text = pa.large_utf8() if _Types.is_large_binary(values.type) else pa.utf8()
     if _is_ascii(values) and _extends_ascii(encoding):
-        found = pa.Array.from_buffers(text, len(values), values.buffers(), values.null_count, values.offset)
+        decoded = pa.Array.from_buffers(text, len(values), values.buffers(), values.null_count, values.offset)
     else:
-        found = None
+        decoded = None
         if codecs.lookup(encoding).name == "utf-8":
-            with contextlib.suppress(pa.ArrowInvalid):  # look for the place then, or replace
-                found = values.cast(text)
-        if found is None:
-            found = _decode_text(values, text, encoding, errors, name, first_row, limit)
-    return found if found.type == final else _cast(found, final)
+            with contextlib.suppress(pa.ArrowInvalid):  # then find the position, or replace
+                decoded = values.cast(text)
+        if decoded is None:
+            decoded = _decode_text(values, text, encoding, errors, name, first_row, limit)
+    return decoded if decoded.type == final else _cast(decoded, final)
 
 
 def _decode_text(
@@ -217,11 +217,11 @@ def _decode_text(
         if not (together and count > 1 and _decode_together(some, encoding, data, ends)):
             _decode_singly(some, encoding, errors, name, first_row + begin, data, ends)
     valid = bytearray(values.is_valid().cast(pa.uint8()).to_numpy()) if values.null_count else bytearray()
-    found = pa.Array.from_buffers(
+    decoded = pa.Array.from_buffers(
         pa.large_utf8(), len(values), [_bitmap(valid), pa.py_buffer(ends), pa.py_buffer(data)]
     )
     if text == pa.utf8() and len(data) > limit:
-        # The decoder's batches end before their texts could exceed it, so the value is alone in its batch.
+        # Decoded batches end before their text could exceed the limit, so the value is alone in its batch.
         place = bisect_right(ends, limit) - 1
         raise DataError(
             f"column {name!r}, row {first_row + place}: a value of {ends[place + 1] - ends[place]:,} bytes as UTF-8 is "
@@ -229,47 +229,48 @@ def _decode_text(
             row=first_row + place,
             column=name,
         )
-    return found.cast(text)
+    return decoded.cast(text)
 
 
-#: Code sets of which several values may be decoded as one text with U+0000 between them: no byte changes what those
-#: behind the next zero byte mean, and a zero byte ends no character that others have begun.
+#: Code sets in which several values may be decoded as one text with U+0000 between them: no byte affects those
+#: after the next zero byte, and a zero byte never ends a multi-byte character.
 _JOINABLE_ENCODINGS = frozenset(codecs.lookup(each).name for each in (
     "big5", "cp950", "cp932", "shift_jis", "euc_jp", "cp949", "gbk", "gb18030",
 ))  # fmt: skip
-_CHUNK_BYTES = (
-    1 << 18
-)  # bytes that are decoded together: the GIL is held for a millisecond, and copies are small
+_CHUNK_BYTES = 1 << 18  # decoded together: the GIL is held for a millisecond, and copies are small
 
 
 def _chunk_ranges(values: pa.Array) -> Iterator[tuple[int, int]]:
-    """Where values begin that have about _STRETCH bytes together, and how many these are."""
+    """Yield ranges of values that have about _CHUNK_BYTES together: first index and count."""
     if not len(values):
         return
     width = np.int64 if _Types.is_large_binary(values.type) else np.int32
     ends = np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values) + 1]
     begin = 0
     while begin < len(values):
-        behind = int(np.searchsorted(ends, int(ends[begin]) + _CHUNK_BYTES, "right")) - 1
-        behind = min(max(behind, begin + 1), len(values))
-        yield begin, behind - begin
-        begin = behind
+        end = int(np.searchsorted(ends, int(ends[begin]) + _CHUNK_BYTES, "right")) - 1
+        end = min(max(end, begin + 1), len(values))
+        yield begin, end - begin
+        begin = end
 
 
 def _decode_together(values: pa.Array, encoding: str, data: bytearray, ends: array[int]) -> bool:
-    """Add the texts of values to ``data``, and where they end. False: one of them needs to be looked at by itself."""
+    """Append the decoded values to ``data``, and their ends to ``ends``.
+
+    Returns False if one must be decoded singly.
+    """
     full = values.fill_null(b"")
-    whole = pa.ListArray.from_arrays(pa.array([0, len(full)], pa.int32()), full)
-    joined = pc.binary_join(whole, pa.scalar(b"\0", full.type))[0].as_buffer()
+    single_list = pa.ListArray.from_arrays(pa.array([0, len(full)], pa.int32()), full)
+    joined = pc.binary_join(single_list, pa.scalar(b"\0", full.type))[0].as_buffer()
     try:
-        made = codecs.decode(memoryview(joined), encoding).encode()
+        decoded = codecs.decode(memoryview(joined), encoding).encode()
     except UnicodeDecodeError:
         return False
-    zeros = np.flatnonzero(np.frombuffer(made, np.uint8) == 0)
+    zeros = np.flatnonzero(np.frombuffer(decoded, np.uint8) == 0)
     if len(zeros) != len(values) - 1:
         return False
     before = len(data)
-    data += made.translate(None, b"\0")
+    data += decoded.translate(None, b"\0")
     places = np.empty(len(values), np.int64)
     places[:-1] = zeros - np.arange(len(zeros)) + before
     places[-1] = len(data)
@@ -286,7 +287,7 @@ def _decode_singly(
     data: bytearray,
     ends: array[int],
 ) -> None:
-    """The same, each by itself."""
+    """Append the decoded values as :func:`_decode_together` does, one by one."""
     handling = "replace" if errors == "replace" else "strict"
     for number, value in enumerate(values, first_row):
         raw = value.as_buffer()
@@ -340,7 +341,7 @@ def _is_binary(final: pa.DataType) -> bool:
 
 
 def _is_ascii(values: pa.Array) -> bool:
-    """Whether the bytes that the array refers to are ASCII; those between NULLs count, too."""
+    """Return whether the bytes that the array refers to are ASCII, including those between NULLs."""
     _, offsets, data = values.buffers()
     if data is None or not len(values):
         return True
@@ -351,5 +352,5 @@ def _is_ascii(values: pa.Array) -> bool:
 
 
 def _extends_ascii(encoding: str) -> bool:
-    """Whether bytes below 0x80 stand for ASCII: so in all code sets of servers but not, say, in UTF-16."""
+    """Return whether bytes below 0x80 are ASCII: true for all code sets of servers but not, for example, for UTF-16."""
     return bytes(range(128)).decode(encoding, "replace") == bytes(range(128)).decode("ascii")

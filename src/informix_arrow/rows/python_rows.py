@@ -1,6 +1,6 @@
-"""Python rows from record batches: what they are made of and what they are made into. No I/O here.
+"""Python rows from record batches, without I/O.
 
-A cursor, blocking or not, puts batches into a :class:`RowBuffer` and takes rows out of it.
+A cursor, blocking or asyncio, adds batches to a :class:`RowBuffer` and fetches rows from it.
 """
 
 from __future__ import annotations
@@ -29,41 +29,42 @@ RowFactory: TypeAlias = (
     | type[dict[str, Any]]
     | Callable[[Description], MakeRow]
 )
-"""What rows are made into: a name, or a function that takes ``Cursor.description`` and returns a function of a
-row's values, a tuple. The classes ``tuple``, ``dict`` and :class:`Row` stand for their names."""
+"""The form of rows: a name, or a function that takes ``Cursor.description`` and returns a function of a row's
+values, a tuple.
+
+The classes ``tuple``, ``dict`` and :class:`Row` stand for their names.
+"""
 MakeValues: TypeAlias = Callable[[pa.Array], list[Any]]
 OpenLazily: TypeAlias = Callable[[list[Any]], list[Any]]
-"""Makes the values of a large-object column of its handles."""
+"""Makes the values of a large-object column from its handles."""
 
-# Python rows are made in pieces of this many, so that a batch of Arrow rows does not become all objects at
-# once.
+# Python rows are made in pieces of this size, so that a batch of Arrow rows does not become objects all at once.
 ROWS_AT_ONCE = 1024
-_SMALL_COLUMN = 64  # rows for which looking for the fastest way costs more than it gains
+_SMALL_COLUMN = 64  # rows; for fewer, finding the fastest conversion costs more than it saves
 
 
 _NONE: Iterator[Any] = iter(())
 
 
 class _NoRow:
-    """The type of :data:`NO_ROW`: a row may be anything that a factory makes, None too."""
+    """The type of :data:`NO_ROW`, a sentinel: a row may be any object that a factory makes, also None."""
 
 
 NO_ROW = _NoRow()
-"""What :meth:`RowBuffer.next_row` gives when another batch is needed."""
+"""Returned by :meth:`RowBuffer.next_row` if another batch is needed."""
 
 
 class DecodedRows:
-    """Rows as the decoder hands them over, for C to make Python rows of: pyarrow is asked for a batch of them only
-    where somebody wants one.
+    """Decoded rows that C converts to Python rows. A pyarrow batch is created only on demand.
 
     Parameters
     ----------
     schema, c_schema
-        What they look like, for pyarrow and for C.
+        The schema, for pyarrow and for C.
     capsule
         The rows, a PyCapsule ``arrow_array``.
     num_rows
-        How many there are.
+        The number of rows.
     """
 
     __slots__ = ("_capsules", "_schema", "num_rows", "python_rows")
@@ -71,7 +72,7 @@ class DecodedRows:
     def __init__(self, schema: pa.Schema, c_schema: object, capsule: object, num_rows: int) -> None:
         self._schema, self.num_rows = schema, num_rows
         self._capsules: tuple[Any, Any] | None = (c_schema, capsule)
-        self.python_rows: list[tuple[Any, ...]] | None = None  # the rows, where somebody has made them
+        self.python_rows: list[tuple[Any, ...]] | None = None  # the Python rows, once made
 
     def __arrow_c_array__(self) -> tuple[Any, Any]:
         if self._capsules is None:
@@ -79,49 +80,49 @@ class DecodedRows:
         return self._capsules
 
     def _build_capsules(self) -> tuple[Any, Any]:
-        """What ``c_schema`` and ``capsule`` are, where they were not given."""
+        """Return ``c_schema`` and ``capsule`` if they were not passed."""
         raise NotImplementedError
 
     def slice(self, first: int) -> pa.RecordBatch:
-        """The rows from ``first`` on, taken out of here."""
+        """Remove the rows and return those from ``first`` on."""
         capsule = self.__arrow_c_array__()[1]
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), capsule).slice(first)
 
 
 def as_batch(rows: pa.RecordBatch | DecodedRows) -> pa.RecordBatch:
-    """The rows as a batch, for Arrow; ``rows`` is used up."""
+    """Return the rows as an Arrow batch; ``rows`` is used up."""
     return rows.slice(0) if isinstance(rows, DecodedRows) else rows
 
 
 class RowBuffer:
-    """Rows being made of batches, in order.
+    """Makes Python rows from batches, in order.
 
     Parameters
     ----------
     make
-        Makes a row of its values; None leaves the tuples as they are.
+        Makes a row from its values; None leaves the tuples as they are.
     lazy
-        Columns, by index, whose values are made by a function of what the batch holds.
+        By column index, functions that make the column's values from those of the batch.
     """
 
-    # Of the class until they are set: each statement with rows has one, and seldom needs them all.
-    _batch: pa.RecordBatch | DecodedRows | None = None  # the batch that rows are being made of
+    # Class attributes until they are set: each statement with rows has a buffer, and seldom needs them all.
+    _batch: pa.RecordBatch | DecodedRows | None = None  # the batch that rows are made from
     _capsules: tuple[Any, Any] | None = None  # the same, for C
     _python_columns: list[tuple[int, MakeValues]] | None = (
-        None  # columns that are not made in C, and what makes them
+        None  # columns that are not converted in C, and their converters
     )
     _offset = 0  # its rows already in _tuples
     _first = 0  # number of its first row
     _tuples: Iterator[tuple[Any, ...]] = _NONE
-    _rows: Iterator[Any] = _NONE  # the same, made
-    rows_returned = 0  # rows handed out so far
+    _rows: Iterator[Any] = _NONE  # the same, made by the factory
+    rows_returned = 0  # rows returned so far
 
     def __init__(self, make: MakeRow | None = None, lazy: Mapping[int, OpenLazily] | None = None) -> None:
         self._make = make
         self._lazy = lazy or {}
 
     def add(self, batch: pa.RecordBatch | DecodedRows) -> None:
-        """Take the next batch. Those before must be used up: :meth:`next_row` said :data:`NO_ROW`."""
+        """Add the next batch. Earlier ones must be used up: :meth:`next_row` returned :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.rows_returned
         self._capsules = None
         if isinstance(batch, DecodedRows):
@@ -136,16 +137,16 @@ class RowBuffer:
                 if index in self._lazy or not is_made_in_c(kind)
             ]
 
-    def all_rows(self, whole: DecodedRows) -> list[Any]:
-        """All rows of a result that is here as a whole; nothing was added before."""
-        if whole.python_rows is None or self._make is not None:
-            self.add(whole)
+    def all_rows(self, decoded: DecodedRows) -> list[Any]:
+        """Return all rows of a complete result; nothing was added before."""
+        if decoded.python_rows is None or self._make is not None:
+            self.add(decoded)
             return self.fetch()
-        self.rows_returned = whole.num_rows
-        return whole.python_rows
+        self.rows_returned = decoded.num_rows
+        return decoded.python_rows
 
     def next_row(self) -> Any:
-        """The next row, :data:`NO_ROW` when there is none here."""
+        """Return the next row, or :data:`NO_ROW` if there is none here."""
         try:
             row = next(self._rows, NO_ROW)
             if row is NO_ROW and self._load_chunk():
@@ -158,7 +159,7 @@ class RowBuffer:
         return row
 
     def fetch(self, count: int | None = None) -> list[Any]:
-        """The next ``count`` rows, fewer when there are not as many here; None: all that are here."""
+        """Return the next ``count`` rows, or fewer if there are not as many here; None: all that are here."""
         fetched: list[Any] = []
         try:
             if count is None:
@@ -177,12 +178,12 @@ class RowBuffer:
         return fetched
 
     def _rewind(self) -> None:
-        """A row could not be made: what follows it must not pass for what comes next, so it is tried again."""
+        """Return to the first row not returned, after making a row failed, so that no row is skipped."""
         self._offset = self.rows_returned - self._first
         self._tuples = self._rows = _NONE
 
     def remaining_batch(self) -> pa.RecordBatch | None:
-        """Take the part of the batch of which no row was handed out; None when there is nothing left."""
+        """Remove and return the part of the batch of which no row was returned; None if nothing is left."""
         batch, self._batch, self._capsules = self._batch, None, None
         if batch is None:
             return None
@@ -191,16 +192,16 @@ class RowBuffer:
         return rest if rest.num_rows else None
 
     def _load_chunk(self) -> bool:
-        """Make the tuples of the next piece of the batch; False at its end."""
+        """Make the tuples of the next piece of the batch. Returns False at its end."""
         if self._batch is None:
             return False
-        left = self._batch.num_rows - self._offset
-        if not left:
+        remaining = self._batch.num_rows - self._offset
+        if not remaining:
             self._batch = self._capsules = None
             return False
         capsules: tuple[Any, Any] = self._capsules or self._batch.__arrow_c_array__()
         self._capsules = capsules
-        first, count = self._offset, min(left, ROWS_AT_ONCE)
+        first, count = self._offset, min(remaining, ROWS_AT_ONCE)
         ready = (
             None if isinstance(self._batch, DecodedRows) else self._convert_columns(self._batch, first, count)
         )
@@ -212,7 +213,7 @@ class RowBuffer:
     def _convert_columns(
         self, batch: pa.RecordBatch, first: int, count: int
     ) -> tuple[list[Any] | None, ...] | None:
-        """The values of the columns that are not made in C; None where there are no such columns."""
+        """Return the values of the columns that are not converted in C, or None if there are none."""
         if not self._python_columns:
             return None
         ready: list[list[Any] | None] = [None] * batch.num_columns
@@ -224,11 +225,11 @@ class RowBuffer:
 
 
 NO_ROWS = RowBuffer()
-"""Those of no result: nothing is ever added to them."""
+"""The buffer without a result: nothing is ever added to it."""
 
 
 def is_made_in_c(kind: pa.DataType) -> bool:
-    """Whether :func:`~.._decode.rows` makes values of it."""
+    """Return whether :func:`~.._decode.rows` converts this type."""
     return str(kind) in _IN_C or _Types.is_decimal128(kind)
 
 
@@ -236,7 +237,7 @@ _IN_C = frozenset({"int16", "int32", "int64", "float", "double", "bool", "string
 
 
 def values_maker(kind: pa.DataType) -> MakeValues:
-    """The fastest way to ``to_pylist()`` of a column of a type, the values being the same."""
+    """Return the fastest function with the same result as ``to_pylist()`` of a column of a type."""
     if _Types.is_timestamp(kind) and kind.tz is None and kind.unit != "ns":
         return _to_datetimes
     if _Types.is_duration(kind) and kind.unit != "ns":
@@ -244,7 +245,7 @@ def values_maker(kind: pa.DataType) -> MakeValues:
     return _to_objects if _Types.is_time(kind) and kind.unit != "ns" else _to_pylist
 
 
-# pyarrow makes these through a scalar for each value; numpy, and pyarrow on the way there, make them in C.
+# pyarrow creates a scalar for each of these values; numpy, and pyarrow on the way there, make them in C.
 
 
 def _to_datetimes(column: pa.Array) -> list[Any]:
@@ -264,15 +265,15 @@ def _to_pylist(column: pa.Array) -> list[Any]:
 
 
 def decimals(texts: list[Any]) -> list[Any]:
-    """Decimals of the texts of a column, None where there is none."""
+    """Return Decimals from the texts of a column, None for None."""
     return [None if text is None else Decimal(text) for text in texts]
 
 
 def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:
-    """What makes a row of its values; None: tuples, which they are.
+    """Return the function that makes a row from its values; None for tuples, which need none.
 
-    ``InterfaceError`` for what is no factory, ``ProgrammingError`` for dicts of columns of which two have the same
-    name: one value would be lost.
+    Raises ``InterfaceError`` for an invalid factory, and ``ProgrammingError`` for dicts if two columns have the
+    same name, because one value would be lost.
     """
     if factory in ("tuple", tuple):
         return None
@@ -297,7 +298,7 @@ def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:
 
 
 def check_factory(factory: object) -> None:
-    """``InterfaceError`` for what cannot be a ``row_factory``."""
+    """Raise ``InterfaceError`` for a value that cannot be a ``row_factory``."""
     if factory not in ("tuple", "namedtuple", "dict") and (isinstance(factory, str) or not callable(factory)):
         raise InterfaceError(
             f'row_factory must be "tuple", "namedtuple", "dict" or a function of a description, got {factory!r}'
@@ -307,9 +308,10 @@ def check_factory(factory: object) -> None:
 class Row(tuple[Any, ...]):
     """A row whose values have names: ``row[0]``, ``row["price"]``, ``row.price``.
 
-    A tuple in every respect. A column's name wins over a method of tuples (``row.count``), not over the names here.
-    Columns whose names are no Python names, such as ``(expression)``, can be had by ``row["(expression)"]``. A name
-    that two columns share is a ``KeyError`` (``AttributeError``): their values have positions.
+    A tuple in every respect. A column's name has precedence over a method of tuples (``row.count``), but not
+    over the methods defined here. Columns whose names are not Python names, such as ``(expression)``, are
+    available as ``row["(expression)"]``. A name that two columns share raises ``KeyError``
+    (``AttributeError``): use their positions.
     """
 
     __slots__ = ()
@@ -328,11 +330,11 @@ class Row(tuple[Any, ...]):
         raise AttributeError(_no_such_name(self._fields, name))
 
     def keys(self) -> tuple[str, ...]:
-        """The columns' names in order, which makes ``dict(row)`` work."""
+        """Return the columns' names in order, which makes ``dict(row)`` work."""
         return self._fields
 
     def _asdict(self) -> dict[str, Any]:
-        """Name to value. ``KeyError`` when two columns have the same name."""
+        """Return a dict of names to values. Raises ``KeyError`` if two columns have the same name."""
         return {name: self[name] for name in self._fields}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -349,7 +351,7 @@ _OURS = frozenset({"_fields", "_index", "_asdict"})
 
 @lru_cache(maxsize=256)
 def row_class(names: tuple[str, ...]) -> type[Row]:
-    """The class of rows with columns of these names; the same one for the same names."""
+    """Return the class of rows with columns of these names; the same class for the same names."""
     index = {name: at for at, name in enumerate(names) if names.count(name) == 1}
     space: dict[str, Any] = {"__slots__": (), "_fields": names, "_index": index, "__doc__": Row.__doc__}
     for name, at in index.items():

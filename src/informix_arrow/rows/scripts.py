@@ -1,4 +1,4 @@
-"""SQL scripts, cut into statements."""
+"""Split SQL scripts into statements."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ _ROUTINES = ("PROCEDURE", "FUNCTION")
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a script, without the semicolon, and the line on which it begins."""
+    """One statement of a script, without the semicolon, and the line where it begins."""
 
     text: str
     line: int
 
 
 def split(script: str) -> Iterator[Statement]:
-    """The statements of a script, which semicolons end: not those in texts and comments, nor those within the body of
-    a routine, which goes on to its END PROCEDURE or END FUNCTION."""
+    """Yield the statements of a script, separated by semicolons.
+
+    Semicolons in strings, comments and the bodies of routines, which end with END PROCEDURE or END FUNCTION, do
+    not separate.
+    """
     words: list[str] = []
     start: int | None = None
     at = 0
-    braces = False  # within those of a collection, or of a comment that looks like one: SET {price; in euros} a = 1
+    braces = False  # inside those of a collection, or of a comment that looks like one: SET {price; in euros} a = 1
     for token in tokens(script):
         begin, at = at, at + len(token)
         if token.isspace() or is_comment(token) or (start is None and token == ";"):
@@ -47,7 +50,7 @@ def _statement(script: str, start: int, end: int) -> Statement:
 
 
 def _in_body(words: list[str]) -> bool:
-    """Whether a semicolon behind these words is one of a routine's body."""
+    """Return whether a semicolon after these words belongs to a routine's body."""
     head = [word for word in words[:6] if word not in ("DBA", "IF", "NOT", "EXISTS", "OR", "REPLACE")]
     if head[:1] != ["CREATE"] or head[1:2] not in (["PROCEDURE"], ["FUNCTION"]) or head[2:3] == ["FROM"]:
         return False

@@ -1,3 +1,1 @@
-"""Who runs the exchanges: each transport moves the bytes that an exchange asks for and knows nothing of
-SQLI.
-"""
+"""Transports run operations: they move the bytes that an operation asks for and know nothing of SQLI."""

@@ -1,4 +1,4 @@
-"""Runs exchanges on an asyncio event loop: the same conversations as the blocking transport, no threads."""
+"""Run operations on an asyncio event loop: the same operations as the blocking transport, without threads."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from .tls import TlsSettings, explain
 
 T = TypeVar("T")
 
-#: Bytes that are taken in ahead of need; more stay with the operating system until somebody asks for them.
+#: Bytes received ahead of need; more stay with the operating system until they are wanted.
 RECEIVE_BUFFER_BYTES = 256 << 10
 
 
 class AsyncTransport:
-    """One TCP connection, used by one task at a time, all of it in one event loop.
+    """One TCP connection, used by one task at a time, always in the same event loop.
 
     Parameters
     ----------
     connect_timeout
-        Seconds until the TCP connection, with its TLS handshake, must stand; None leaves it to the operating system.
+        Seconds to establish the TCP connection, with its TLS handshake; None leaves it to the operating system.
     read_timeout
-        Seconds of silence that are borne while bytes are awaited or cannot be sent; None waits for ever.
+        Seconds of silence allowed while bytes are awaited or cannot be sent; None waits for ever.
     keepalive
-        False, True (as the system has it) or seconds of silence after which TCP asks for a sign of life.
+        False, True (the system's setting) or seconds of silence before the first keepalive probe.
     tls
-        How to speak TLS where a ``Connect`` asks for it.
+        TLS settings for a ``Connect`` that requests TLS.
     """
 
     def __init__(
@@ -65,31 +65,33 @@ class AsyncTransport:
         self._call: Call | None = None
         self._cancel_wait: Callable[[], None] | None = None  # ends the wait for the user's data
 
-    async def run(self, exchange: Exchange[T], call: Call | None = None, *, whole: float | None = None) -> T:
-        """Drive ``exchange`` to its end and return its result.
+    async def run(
+        self, exchange: Exchange[T], call: Call | None = None, *, total_timeout: float | None = None
+    ) -> T:
+        """Run ``exchange`` to its end and return its result.
 
-        When the network fails or a time limit is over, ``ConnectionLost`` is thrown into the exchange, which may
-        know what to do.
+        If the network fails or a time limit passes, ``ConnectionLost`` is thrown into the operation, which may
+        handle it.
 
-        With a ``call`` the exchange can be interrupted: by :meth:`interrupt`, when the call's timeout is over, and by
-        the cancellation of the task. Then the server is asked once to stop, and the exchange is driven on, so that it
-        reads the answer; a wait that goes on for more than ``GRACE`` seconds from then on is a ``ConnectionLost``.
-        The cancellation is kept in ``call.broken``, for the caller to raise. A second one ends the exchange where it
-        is and passes through.
+        With a ``call`` the operation can be interrupted: by :meth:`interrupt`, by the call's timeout, and by
+        cancellation of the task. Then an interrupt is sent to the server once, and the operation runs on to
+        read the reply. A wait of more than ``GRACE`` seconds from then on raises ``ConnectionLost``. The
+        cancellation is stored in ``call.pending_exception``, for the caller to raise. A second one ends the
+        operation at once and passes through.
 
-        Without a ``call`` the run may take ``whole`` seconds, and a cancellation passes through.
+        Without a ``call`` the run may take ``total_timeout`` seconds, and a cancellation passes through.
         """
-        self._limits = TimeLimits(call, self._read_timeout, whole)
+        self._limits = TimeLimits(call, self._read_timeout, total_timeout)
         self._call = call
         try:
             step = next(exchange)
             while True:
                 try:
-                    answer = await self._perform(step)
+                    received = await self._perform(step)
                 except ConnectionLost as error:
                     step = exchange.throw(error)
                 else:
-                    step = exchange.send(answer)
+                    step = exchange.send(received)
         except StopIteration as stop:
             return cast(T, stop.value)
         finally:
@@ -97,7 +99,7 @@ class AsyncTransport:
             exchange.close()
 
     def interrupt(self) -> None:
-        """Let the call that runs end; nothing when none runs. From within the event loop."""
+        """Interrupt the running call; does nothing if none runs. Call it from within the event loop."""
         if self._call is not None:
             self._call.cancel_reason = self._call.cancel_reason or CancelReason.CANCEL
             if self._cancel_wait is not None:
@@ -106,18 +108,20 @@ class AsyncTransport:
                 self._wire.wake()
 
     def close(self) -> None:
-        """Close the socket; nothing is sent. May be called again, also when the loop is gone."""
+        """Close the socket without sending anything. May be called again, also after the loop was closed."""
         wire, self._wire = self._wire, None
         if wire is not None:
             wire.abort()
 
     def has_unsolicited_data(self, *, expecting: bool) -> bool:
-        """Whether the connection is gone, or bytes wait that nobody asked for; ``expecting`` some, only the former."""
+        """Return whether the connection is gone or, unless ``expecting`` bytes, unexpected bytes have arrived."""
         return self._wire is None or self._wire.has_unsolicited_data(expecting=expecting)
 
     def detach_after_fork(self) -> None:
-        """Forget a socket that this process shares with the one that it was forked from. It is not closed by way of the
-        event loop: its selector is shared, too, and the parent's would forget the socket.
+        """Drop a socket that is shared with the parent process after a fork.
+
+        It is not closed through the event loop: the selector is shared, too, and the parent's would lose the
+        socket.
         """
         self._wire = None
 
@@ -144,7 +148,7 @@ class AsyncTransport:
         return await self._retry_until_done(wire, lambda: wire.read_into(into), step.idle_timeout)
 
     async def _pause(self, step: Pause) -> None:
-        """Wait for the user's data, unless the call is to end; as soon as it is, the wait is cancelled."""
+        """Wait for the user's data, unless the call is to end. The wait is cancelled as soon as it is."""
         call, task = self._call, asyncio.current_task()
         if call is None or task is None:
             await step.wait()
@@ -152,17 +156,17 @@ class AsyncTransport:
         left = self._limits.remaining(time.monotonic(), math.inf)
         if call.cancel_reason is not None:
             return
-        struck = False
+        canceled = False
 
-        def strike() -> None:
-            nonlocal struck
-            if not struck:
-                struck = True
+        def cancel() -> None:
+            nonlocal canceled
+            if not canceled:
+                canceled = True
                 call.cancel_reason = call.cancel_reason or CancelReason.TIMEOUT
                 task.cancel()
 
-        self._cancel_wait = strike
-        timer = None if left == math.inf else asyncio.get_running_loop().call_later(left, strike)
+        self._cancel_wait = cancel
+        timer = None if left == math.inf else asyncio.get_running_loop().call_later(left, cancel)
         try:
             await step.wait()
         finally:
@@ -170,11 +174,13 @@ class AsyncTransport:
             if timer is not None:
                 timer.cancel()
             uncancel = getattr(task, "uncancel", None)  # Python 3.11
-            if struck and uncancel is not None and uncancel():  # somebody else has cancelled the task as well
+            if (
+                canceled and uncancel is not None and uncancel()
+            ):  # the task was cancelled by other code as well
                 call.pending_exception = call.pending_exception or asyncio.CancelledError()
 
     async def _send(self, wire: _Wire, step: Send) -> int:
-        """Send all of ``step.data``; with ``into``, take in what arrives while that waits."""
+        """Send all of ``step.data``; with ``into``, also receive what arrives meanwhile."""
         room = step.into if step.into is not None else memoryview(bytearray())
         received = 0
 
@@ -188,22 +194,22 @@ class AsyncTransport:
         return await self._retry_until_done(wire, progress)
 
     async def _retry_until_done(
-        self, wire: _Wire, action: Callable[[], int | None], patience: float | None = None
+        self, wire: _Wire, action: Callable[[], int | None], idle_timeout: float | None = None
     ) -> int:
-        """Do ``action`` until it has a result, each time that something happened on the wire."""
+        """Call ``action`` until it has a result, again after each event of the connection."""
         began, seen = time.monotonic(), wire.progress
         while True:
             result = action()
             if result is not None:
                 return result
-            if wire.progress != seen:  # it was not silence
+            if wire.progress != seen:  # the peer was not silent
                 began, seen = time.monotonic(), wire.progress
-            left = self._limits.remaining(began, patience)
+            left = self._limits.remaining(began, idle_timeout)
             call = self._call
             if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
                 call.interrupt_sent = wire.send_urgent()
                 if not call.interrupt_sent:
-                    left = min(left, 0.5)  # the system has no room for it now
+                    left = min(left, 0.5)  # the system cannot send it now
             try:
                 await wire.event(left)
             except asyncio.CancelledError as error:
@@ -222,7 +228,7 @@ class AsyncTransport:
         limit = math.inf if self._connect_timeout is None else self._connect_timeout
         ends = time.monotonic() + limit
         loop = asyncio.get_running_loop()
-        # A name may have several addresses, some of them dead. uvloop does not know that option.
+        # A name may have several addresses, some of them unreachable. uvloop does not have that option.
         racing = not is_address(step.host) and isinstance(loop, asyncio.BaseEventLoop)
         options: dict[str, Any] = {"happy_eyeballs_delay": 0.25} if racing else {}
         connecting = asyncio.ensure_future(
@@ -241,11 +247,13 @@ class AsyncTransport:
                 left = min(self._limits.remaining(now, math.inf), ends - now)
                 if left <= 0:
                     raise ConnectionLost(f"no connection to {where} within {limit:g} s (connect_timeout)")
-                # Not wait_for(), which before Python 3.12 may swallow a cancellation. It may return a little early.
+                # Not wait_for(), which before Python 3.12 may swallow a cancellation. The wait may end a little
+                # early.
                 await asyncio.wait({connecting}, timeout=None if left == math.inf else left)
         except (asyncio.CancelledError, ConnectionLost):
             _give_up(connecting)
-            # It ends at its next turns: who waited here finds no task of ours left. No longer than that, though.
+            # Let the cancelled task end, so that the caller finds no task of ours left; but do not wait longer
+            # than that.
             await asyncio.wait({connecting}, timeout=GRACE)
             raise
         try:
@@ -261,39 +269,42 @@ class AsyncTransport:
 
 
 def _give_up(connecting: asyncio.Future[tuple[asyncio.Transport, _Wire]]) -> None:
-    """Nobody waits for the connection any more."""
+    """Close the connection when it is established: it is not wanted any more."""
 
-    def end(late: asyncio.Future[tuple[asyncio.Transport, _Wire]]) -> None:
-        if not late.cancelled() and late.exception() is None:
-            late.result()[0].abort()
+    def end(connected: asyncio.Future[tuple[asyncio.Transport, _Wire]]) -> None:
+        if not connected.cancelled() and connected.exception() is None:
+            connected.result()[0].abort()
 
     connecting.add_done_callback(end)
     connecting.cancel()
 
 
 class _Wire(asyncio.BufferedProtocol):
-    """The socket as the event loop drives it: bytes wait in ``_spare`` until they are asked for."""
+    """The socket of an event loop: received bytes wait in ``_spare`` until they are read."""
 
     def __init__(self, keepalive: bool | float) -> None:
-        self.drained = True  # nothing that was written waits in this process
-        self.progress = 0  # counts what has arrived or left
+        self.drained = True  # all written data was handed to the operating system
+        self.progress = 0  # counts bytes received and sent
         self._keepalive = keepalive
         self._spare = bytearray(RECEIVE_BUFFER_BYTES)
         self._start = self._end = 0
         self._transport: asyncio.Transport | None = None
         self._secure = False
         self._paused = False
-        self._ended = False  # the peer will send no more
+        self._ended = False  # the peer will not send any more
         self._lost: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
 
     @property
     def waiting(self) -> int:
-        """Bytes that have come and were not taken."""
+        """The number of bytes that were received and not read."""
         return self._end - self._start
 
     def read_into(self, into: memoryview) -> int | None:
-        """Move what has come to ``into``: how many bytes; 0 at the end of the peer's stream; None: wait."""
+        """Move received bytes to ``into``.
+
+        Returns their number; 0 at the end of the stream; None if there are none yet.
+        """
         count = min(len(into), self.waiting)
         if count:
             into[:count] = memoryview(self._spare)[self._start : self._start + count]
@@ -306,29 +317,29 @@ class _Wire(asyncio.BufferedProtocol):
         return 0 if self._ended else None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Begin to send; :attr:`drained` turns true when the operating system has all of it."""
+        """Begin to send; :attr:`drained` becomes True when the operating system has all of it."""
         self._require()
         assert self._transport is not None
         self._transport.write(data)
 
     def send_urgent(self) -> bool:
-        """Send the byte that interrupts (SQLI section 2), beside TLS if there is any; False: not now."""
+        """Send the urgent byte (SQLI section 2), outside of TLS. Returns False if it cannot be sent now."""
         link = None if self._transport is None else self._transport.get_extra_info("socket")
         if link is None or self._lost is not None:
-            return True  # whoever waits will be told
-        # What asyncio hands out cannot send, but it has the descriptor.
+            return True  # the wait for the reply will raise
+        # asyncio's socket wrapper cannot send, but has the descriptor.
         with contextlib.closing(socket.fromfd(link.fileno(), link.family, link.type)) as copy:
             return send_urgent(copy, URGENT)
 
     def has_unsolicited_data(self, *, expecting: bool) -> bool:
-        """As the transport's."""
+        """Return the same as :meth:`AsyncTransport.has_unsolicited_data`."""
         link = None if self._transport is None else self._transport.get_extra_info("socket")
         if link is None or self._lost is not None or self._ended or (self.waiting and not expecting):
             return True
         return has_unsolicited_data(link, expecting=expecting)
 
     async def event(self, seconds: float) -> None:
-        """Wait until something happens: bytes, room to send, the end, a wake-up, or so many seconds gone by."""
+        """Wait for an event: bytes, room to send, the end, :meth:`wake`, or the end of ``seconds``."""
         self._require()
         loop = asyncio.get_running_loop()
         self._waiter = loop.create_future()
@@ -351,10 +362,10 @@ class _Wire(asyncio.BufferedProtocol):
             try:
                 self._transport.abort()
             except RuntimeError:
-                # The loop is closed; what is left of the transport closes its socket when it is collected.
+                # The loop is closed; its transport closes the socket when it is garbage-collected.
                 link = self._transport.get_extra_info("socket")
                 with contextlib.suppress(OSError):
-                    link.shutdown(socket.SHUT_RDWR)  # the server need not wait for that
+                    link.shutdown(socket.SHUT_RDWR)  # the server need not wait for the garbage collector
 
     def _require(self) -> None:
         if self._lost is not None and not self.waiting:
@@ -371,12 +382,13 @@ class _Wire(asyncio.BufferedProtocol):
             self._paused = False
             self._transport.resume_reading()
 
-    # ---- what the event loop calls
+    # ---- callbacks of the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._secure = transport.get_extra_info("sslcontext") is not None
-        # pause_writing() as soon as anything waits, resume_writing() when nothing does: that is "sent" here.
+        # Call pause_writing() as soon as anything waits, and resume_writing() when nothing does: that means
+        # "sent" here.
         self._transport.set_write_buffer_limits(high=0)
         link = transport.get_extra_info("socket")
         if link is not None:
@@ -396,7 +408,7 @@ class _Wire(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         self._ended = True
         self.wake()
-        # Stay open: what was asked of the server before may still be answered. TLS ends both ways at once.
+        # Stay open, because earlier requests may still get replies. TLS ends both directions at once.
         return not self._secure
 
     def pause_writing(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs exchanges over a blocking TCP socket, with or without TLS."""
+"""Run operations on a blocking TCP socket, with or without TLS."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ T = TypeVar("T")
 
 _COMMON_STEPS = (SendReceive, Send, Receive)
 
-#: Seconds of one wait; without end there are many. Ctrl-C ends a wait only where the system call can be
-#: interrupted: never on Windows, and nowhere once a library (Polars, for one) has set up its own signal handler.
+#: Maximum seconds of one wait; longer ones are repeated. Ctrl-C ends a wait only where the system call can be
+#: interrupted: never on Windows, and nowhere after a library such as Polars has installed its own signal handler.
 WAKE_SECONDS = 0.5
 
-_IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK, 10035)  # the last: WSAEWOULDBLOCK of Windows
+_IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK, 10035)  # the last is WSAEWOULDBLOCK of Windows
 _WOULD_BLOCK = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class BlockingTransport:
-    """One TCP connection, used by one thread at a time; only :meth:`interrupt` may come from others.
+    """One TCP connection, used by one thread at a time; only :meth:`interrupt` may be called from others.
 
     Parameters
     ----------
     connect_timeout
-        Seconds until the TCP connection, with its TLS handshake, must stand; None leaves it to the operating system.
+        Seconds to establish the TCP connection, with its TLS handshake; None leaves it to the operating system.
     read_timeout
-        Seconds of silence that are borne while bytes are awaited or cannot be sent; None waits for ever.
+        Seconds of silence allowed while bytes are awaited or cannot be sent; None waits for ever.
     keepalive
-        False, True (as the system has it) or seconds of silence after which TCP asks for a sign of life.
+        False, True (the system's setting) or seconds of silence before the first keepalive probe.
     tls
-        How to speak TLS where a ``Connect`` asks for it.
+        TLS settings for a ``Connect`` that requests TLS.
     """
 
     def __init__(
@@ -82,51 +82,54 @@ class BlockingTransport:
         self._tls = tls
         self._socket: socket.socket | None = None
         self._readiness: Readiness | None = None
-        self._socket_waits = False  # the socket itself, for WAKE seconds, where it is not told otherwise
-        self._limits: TimeLimits | None = None  # of the run; made when it has to wait for long
+        self._socket_waits = False  # a receive waits on its own for WAKE_SECONDS
+        self._limits: TimeLimits | None = None  # of the run; created when it has to wait for long
         self._may_skip_limits = read_timeout is None or read_timeout >= WAKE_SECONDS
         self._call: Call | None = None
         self._waiting = False
-        self._interrupt_lock = (
-            threading.RLock()
-        )  # around the urgent byte; a signal handler may come in between
+        self._interrupt_lock = threading.RLock()  # around the urgent byte; reentrant for signal handlers
 
-    def run(self, exchange: Exchange[T], call: Call | None = None, *, whole: float | None = None) -> T:
-        """Drive ``exchange`` to its end and return its result.
+    def run(
+        self, exchange: Exchange[T], call: Call | None = None, *, total_timeout: float | None = None
+    ) -> T:
+        """Run ``exchange`` to its end and return its result.
 
-        When the network fails or a time limit is over, ``ConnectionLost`` is thrown into the exchange, which
-        may know what to do.
+        If the network fails or a time limit passes, ``ConnectionLost`` is thrown into the operation, which may
+        handle it.
 
-        With a ``call`` the exchange can be interrupted: by :meth:`interrupt`, when the call's timeout is over, and by
-        an exception (KeyboardInterrupt, say) that strikes a wait. Then the server is asked once to stop, and the
-        exchange is driven on, so that it reads the answer; a wait that goes on for more than ``GRACE`` seconds from
-        then on is a ``ConnectionLost``. The exception that struck is kept in ``call.broken``, for the caller to
-        raise. A second one, and any that does not strike a wait, ends the exchange where it is and passes through.
+        With a ``call`` the operation can be interrupted: by :meth:`interrupt`, by the call's timeout, and by an
+        exception (such as KeyboardInterrupt) during a wait. Then an interrupt is sent to the server once, and
+        the operation runs on to read the reply. A wait of more than ``GRACE`` seconds from then on raises
+        ``ConnectionLost``. The exception is stored in ``call.pending_exception``, for the caller to raise. A
+        second one, and any that does not occur during a wait, ends the operation at once and passes through.
 
-        Without a ``call`` the run may take ``whole`` seconds.
+        Without a ``call`` the run may take ``total_timeout`` seconds.
         """
-        self._limits = None if call is not None else TimeLimits(None, self._read_timeout, whole)
+        self._limits = None if call is not None else TimeLimits(None, self._read_timeout, total_timeout)
         self._call = call
         try:
             step = next(exchange)
             while True:
                 try:
-                    answer = self._perform(step)
+                    received = self._perform(step)
                 except ConnectionLost as error:
                     step = exchange.throw(error)
                 else:
-                    step = exchange.send(answer)
+                    step = exchange.send(received)
         except StopIteration as stop:
             result: T = stop.value
             return result
         finally:
             if call is not None:
                 with self._interrupt_lock:
-                    self._call = None  # from here on nobody sends a byte for it
+                    self._call = None  # no byte is sent for it from now on
             exchange.close()
 
     def interrupt(self) -> None:
-        """Let the call that runs end; nothing when none runs. From any thread, and from signal handlers."""
+        """Interrupt the running call; does nothing if none runs.
+
+        May be called from any thread and from signal handlers.
+        """
         with self._interrupt_lock:
             call = self._call
             if call is not None:
@@ -135,7 +138,7 @@ class BlockingTransport:
                     self._send_interrupt(call)
 
     def close(self) -> None:
-        """Close the socket; nothing is sent. May be called again."""
+        """Close the socket without sending anything. May be called again."""
         with self._interrupt_lock:
             link, self._socket = self._socket, None
             self._readiness = None
@@ -143,13 +146,13 @@ class BlockingTransport:
             link.close()
 
     def has_unsolicited_data(self, *, expecting: bool) -> bool:
-        """Whether the connection is gone, or bytes wait that nobody asked for; ``expecting`` some, only the former."""
+        """Return whether the connection is gone or, unless ``expecting`` bytes, unexpected bytes have arrived."""
         link = self._socket
         return link is None or has_unsolicited_data(link, expecting=expecting)
 
     def detach_after_fork(self) -> None:
-        """Close this process's end of a socket that it shares with the one that it was forked from."""
-        self._interrupt_lock = threading.RLock()  # a thread that is not here may have held it
+        """Close this process's copy of a socket that is shared with the parent process after a fork."""
+        self._interrupt_lock = threading.RLock()  # a thread of the parent may have held it
         self.close()
 
     # ---- steps -----------------------------------------------------------------------------------------------
@@ -183,8 +186,10 @@ class BlockingTransport:
         return 0
 
     def _send_receive(self, link: socket.socket, step: SendReceive) -> int:
-        """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
-        clock is looked at before that is over, and the socket itself waits.
+        """Send and receive. The socket itself waits for the first half second if only an interrupt could end
+        that wait.
+
+        Then no clock is read before that has passed.
         """
         call, data = self._call, step.data
         limited = (
@@ -204,7 +209,7 @@ class BlockingTransport:
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
         received: list[int] = []
-        # One call of C: the count is in the list before Python looks for signals, and none that strikes loses it.
+        # One call of C code: the count is in the list before Python handles signals, so that no signal loses it.
         self._wait_interruptibly(call, received.extend, map(link.recv_into, (step.into,)))
         if received:
             return received[0]
@@ -212,13 +217,13 @@ class BlockingTransport:
 
     def _receive(self, link: socket.socket, step: Receive | SendReceive, waited: float = 0.0) -> int:
         began = time.monotonic() - waited
-        # Nothing interrupts a login or a goodbye: there the socket itself waits, for half a second at most.
+        # Login and logout are not interrupted: there the socket itself waits, for half a second at most.
         itself = (
             self._socket_waits
             and self._call is None
             and self._limit().remaining(began, step.idle_timeout) >= WAKE_SECONDS
         )
-        if isinstance(link, ssl.SSLSocket):  # there may be bytes that were decrypted already
+        if isinstance(link, ssl.SSLSocket):  # there may be bytes that were already decrypted
             self._check_limits(began, step.idle_timeout)
         elif not itself:
             self._wait(True, False, began, step.idle_timeout)
@@ -230,9 +235,9 @@ class BlockingTransport:
                 self._wait(not writing, writing, began, step.idle_timeout)
 
     def _send(self, link: socket.socket, step: Send) -> int:
-        """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
+        """Send all of ``step.data``; whenever that would wait, receive what has arrived."""
         flags = NOT_WAITING if self._socket_waits else 0
-        try:  # as a rule all of it leaves at once
+        try:  # usually all of it is sent at once
             sent = link.send(step.data, flags)
         except _WOULD_BLOCK:
             sent = 0
@@ -258,22 +263,22 @@ class BlockingTransport:
                     received += count
                     began = time.monotonic()
                     continue
-                except _WOULD_BLOCK:  # TLS that wants to write for this wants to write anyhow
+                except _WOULD_BLOCK:  # TLS that must write before it can read waits for writing anyway
                     reading = True
             self._wait(reading, writing, began, None)
         return received
 
     def _receive_available(self, link: socket.socket, into: Buffer) -> int:
-        """Receive what is here; one of ``_NOT_NOW`` when nothing is."""
+        """Receive the available bytes. Raises one of ``_NOT_NOW`` if there are none."""
         return link.recv_into(into, 0, NOT_WAITING) if self._socket_waits else link.recv_into(into)
 
-    def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
-        """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
+    def _wait(self, reading: bool, writing: bool, began: float, idle_timeout: float | None) -> None:
+        """Wait until the socket is ready, or may be. Raises ``ConnectionLost`` if a time limit passes."""
         readiness, call, limits = self._readiness, self._call, self._limit()
         if readiness is None:
             raise ConnectionLost("the connection is closed")
         while not self._ready(
-            readiness, call, min(limits.remaining(began, patience), WAKE_SECONDS), reading, writing
+            readiness, call, min(limits.remaining(began, idle_timeout), WAKE_SECONDS), reading, writing
         ):
             pass
 
@@ -285,11 +290,11 @@ class BlockingTransport:
         reading: bool = True,
         writing: bool = False,
     ) -> bool:
-        """Wait for so many seconds, which an interrupt ends; whether the socket is ready by then."""
+        """Wait for ``seconds``, or until an interrupt. Returns whether the socket is ready."""
         return bool(self._wait_interruptibly(call, readiness.wait, reading, writing, seconds))
 
     def _wait_interruptibly(self, call: Call | None, wait: Callable[..., T], *arguments: object) -> T | None:
-        """``wait(*arguments)``; None where it ended without what was waited for, or an interrupt struck."""
+        """Return ``wait(*arguments)``, or None if it ended without a result or was interrupted."""
         try:
             self._waiting = True
             if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
@@ -307,9 +312,9 @@ class BlockingTransport:
         finally:
             self._waiting = False
 
-    def _check_limits(self, began: float, patience: float | None) -> None:
-        """What :meth:`_wait` does besides waiting: a peer that always has something to say is no way around a limit."""
-        self._limit().remaining(began, patience)
+    def _check_limits(self, began: float, idle_timeout: float | None) -> None:
+        """Check the time limits as :meth:`_wait` does: a peer that sends without a pause must not evade them."""
+        self._limit().remaining(began, idle_timeout)
         call = self._call
         if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
             self._send_interrupt(call)
@@ -320,7 +325,7 @@ class BlockingTransport:
                 call.interrupt_sent = send_urgent(self._socket, URGENT)
 
     def _limit(self) -> TimeLimits:
-        """The limits of this run."""
+        """Return the limits of this run."""
         if self._limits is None:
             self._limits = TimeLimits(self._call, self._read_timeout)
         return self._limits
@@ -332,7 +337,7 @@ class BlockingTransport:
             self.close()
         self._socket_waits = False
         context, name = None, step.host
-        if step.tls:  # first: its files may be missing
+        if step.tls:  # first, because its files may be missing
             tls = self._tls or TlsSettings()
             context, name = tls.make_context(), tls.hostname or step.host
         limit, now = self._connect_timeout, time.monotonic()
@@ -343,7 +348,8 @@ class BlockingTransport:
             self._socket, self._readiness = link, Readiness(link)
             share = ends
             if number + 1 < len(addresses):
-                # Each address gets its share of the time, so that a dead one does not use up that of the next.
+                # Each address gets a share of the time, so that an unreachable one does not use up the time of
+                # the next.
                 now = time.monotonic()
                 share = now + (ends - now) / (len(addresses) - number)
             try:
@@ -371,8 +377,9 @@ class BlockingTransport:
                 raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
 
     def _connect_socket(self, link: socket.socket, address: Any, ends: float) -> None:
-        """Make the TCP connection; TimeoutError without errno when it does not stand at ``ends``. What stands within
-        half a second, as a rule, Python waits for in one call.
+        """Make the TCP connection. Raises TimeoutError without errno if it is not established at ``ends``.
+
+        A connection within half a second, the usual case, needs only one call from Python.
         """
         link.settimeout(max(self._remaining(ends), 0.001))
         code = link.connect_ex(address)
@@ -406,7 +413,7 @@ class BlockingTransport:
             raise ConnectionLost(explain(error, name)) from error
 
     def _await(self, reading: bool, ends: float) -> None:
-        """Wait until the socket that is being connected is ready; TimeoutError without errno at ``ends``."""
+        """Wait until the socket being connected is ready. Raises TimeoutError without errno at ``ends``."""
         assert self._readiness is not None
         while True:
             left = self._remaining(ends)
@@ -416,7 +423,6 @@ class BlockingTransport:
                 return
 
     def _remaining(self, ends: float) -> float:
-        """For how much longer may be waited in a connecting that shall stand at ``ends``, at most half a second at a
-        time."""
+        """Return the seconds left to establish a connection by ``ends``, at most half a second at a time."""
         now = time.monotonic()
         return min(self._limit().remaining(now, math.inf), ends - now, WAKE_SECONDS)

@@ -1,4 +1,4 @@
-"""The time limits of one run of an exchange, the same for every transport."""
+"""The time limits of one run of an operation, the same for each transport."""
 
 from __future__ import annotations
 
@@ -7,54 +7,57 @@ import time
 
 from ..operations.io_steps import Call, CancelReason, ConnectionLost
 
-#: Seconds that an interrupted call is waited for; then the connection is closed.
+#: Seconds to wait for an interrupted call; then the connection is closed.
 GRACE = 5.0
 #: The byte that asks the server to end the running statement (SQLI section 2).
 URGENT = b"B"
 
 
 class TimeLimits:
-    """How long the waits of one run may last. All times are seconds.
+    """The maximum length of the waits of one run. All times are seconds.
 
     Parameters
     ----------
     call
-        What runs, when it may be interrupted; None for logins and goodbyes, which may not.
+        The running call, if it may be interrupted; None for login and logout, which may not.
     read_timeout
-        Silence that is borne where a step has no patience of its own; None = any.
-    whole
-        For a run without ``call``: how long it may take in all (``login_timeout``).
+        Silence allowed for a step without its own ``idle_timeout``; None = no limit.
+    total_timeout
+        For a run without ``call``: its maximum time in total (``login_timeout``).
     """
 
     __slots__ = ("_call", "_deadline", "_grace_ends", "_read_timeout", "_total")
 
-    def __init__(self, call: Call | None, read_timeout: float | None, whole: float | None = None) -> None:
+    def __init__(
+        self, call: Call | None, read_timeout: float | None, total_timeout: float | None = None
+    ) -> None:
         self._call = call
         self._read_timeout = read_timeout
-        self._total = whole
-        allowed = whole if call is None else call.timeout
+        self._total = total_timeout
+        allowed = total_timeout if call is None else call.timeout
         self._deadline = self._grace_ends = math.inf
         if allowed is not None:
             self._deadline = (time.monotonic() if call is None else call.started_at) + allowed
 
     def exclude(self, seconds: float) -> None:
-        """A person has used the time, who was asked a question in a login (PAM)."""
+        """Exclude the time that a person has used to answer a question of a login (PAM)."""
         if self._call is None:
             self._deadline += seconds
 
-    def remaining(self, began: float, patience: float | None) -> float:
-        """For how much longer a wait that began at ``began`` may go on before this is asked again; may be ``inf``.
+    def remaining(self, began: float, idle_timeout: float | None) -> float:
+        """Return how long a wait that began at ``began`` may continue before this is called again; may be
+        ``inf``.
 
-        Marks the call as one that is to end when its time is over. ``ConnectionLost`` when waiting is of no use:
+        Marks the call as one that is to end after its timeout. Raises ``ConnectionLost`` if waiting is useless:
         the peer was silent for too long, or does not react to an interrupt.
         """
         now = time.monotonic()
-        limit = self._read_timeout if patience is None else patience
+        limit = self._read_timeout if idle_timeout is None else idle_timeout
         ends = math.inf
         if limit is not None:
             ends = began + limit
             if now >= ends:
-                setting = " (read_timeout)" if patience is None else ""
+                setting = " (read_timeout)" if idle_timeout is None else ""
                 raise ConnectionLost(f"the server was silent for {limit:g} s{setting}")
         call = self._call
         if call is None:

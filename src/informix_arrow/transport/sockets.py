@@ -1,4 +1,4 @@
-"""What the transports do to a TCP socket."""
+"""Socket options and helpers of the transports."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ..operations.io_steps import ConnectionLost
 
 Address = tuple[int, int, int, Any]  # family, kind and protocol of the socket, address
 
-#: What a socket that :func:`waits_by_itself` is told where it shall not; of no effect elsewhere.
+#: The flag for calls that must not wait on a socket set up by :func:`waits_by_itself`; no effect on other systems.
 NOT_WAITING = getattr(socket, "MSG_DONTWAIT", 0)
 
 
 def set_up(link: socket.socket, keepalive: bool | float) -> None:
-    """No delay for small messages; ``keepalive`` as the connection's parameter of that name says it."""
+    """Disable delays of small messages, and set ``keepalive`` as in the connection's parameter of that name."""
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1 if keepalive else 0)
     if keepalive and keepalive is not True:
         idle = max(1, round(keepalive))
-        # Where the system lets them be set: when to ask for the first time, how often then, and how many times.
+        # If the system allows: seconds before the first probe, seconds between probes, and their number.
         for name, value in (("TCP_KEEPIDLE", idle), ("TCP_KEEPINTVL", max(1, idle // 6)), ("TCP_KEEPCNT", 6)):
             option = getattr(socket, "TCP_KEEPALIVE" if name == "TCP_KEEPIDLE" else name, None)
             option = getattr(socket, name, option)
@@ -38,10 +38,12 @@ def set_up(link: socket.socket, keepalive: bool | float) -> None:
 
 
 def waits_by_itself(link: socket.socket, seconds: float) -> bool:
-    """Let a receive wait for so many seconds at most, where the system can do that: then nobody has to be asked before
-    whether something is there, which is a system call less. Whether it is so; else nothing waits.
+    """Let a receive wait for at most ``seconds`` on its own, if the system supports it. Returns whether it
+    does.
 
-    On Linux alone, where such a wait is not begun anew behind the back of a signal's handler (signal(7)), and every
+    That saves the system call that checks for data first. If it is not supported, the socket never waits.
+
+    Only Linux is supported: there such a wait is not restarted after a signal handler (signal(7)), and every
     call can be told not to wait.
     """
     limit = _timeval(seconds)
@@ -53,31 +55,32 @@ def waits_by_itself(link: socket.socket, seconds: float) -> bool:
 
 @cache
 def _timeval(seconds: float) -> bytes:
-    """Seconds as Linux wants them on machines of 64 bits; b"" elsewhere."""
+    """Return seconds as a timeval of 64-bit Linux; b"" on other systems."""
     if not sys.platform.startswith("linux") or struct.calcsize("l") < 8:
         return b""
-    whole = int(seconds)
-    return struct.pack("ll", whole, round((seconds - whole) * 1e6))
+    whole_seconds = int(seconds)
+    return struct.pack("ll", whole_seconds, round((seconds - whole_seconds) * 1e6))
 
 
 def send_urgent(link: socket.socket, byte: bytes) -> bool:
-    """Send the urgent byte, beside TLS if there is any (SQLI section 2). False when it cannot leave now."""
+    """Send the urgent byte, outside of TLS (SQLI section 2). Returns False if it cannot be sent now."""
     try:
-        # The method of the plain socket: that of an SSLSocket would encrypt it.
+        # The plain socket's method: that of an SSLSocket would encrypt the byte.
         return bool(socket.socket.send(link, byte, socket.MSG_OOB | NOT_WAITING))
     except (BlockingIOError, InterruptedError):
         return False
     except OSError:
-        return True  # the connection is gone: whoever waits will be told
+        return True  # the connection is gone: the wait for the reply will raise
 
 
-#: What tells that the peer will send no more although bytes of it wait; Linux and some others have it.
+#: The event that the peer will send no more although received bytes wait; available on Linux and some others.
 _PEER_CLOSED = getattr(select, "POLLRDHUP", 0)
 
 
 def has_unsolicited_data(link: socket.socket, *, expecting: bool) -> bool:
-    """Whether the peer has closed the connection, or bytes wait that nobody asked for. ``expecting`` some, only the
-    former is told, and only where the system tells it apart. Does not wait.
+    """Return whether the peer has closed the connection or unexpected bytes have arrived. Does not wait.
+
+    If ``expecting`` bytes, only the former is checked, and only if the system can distinguish it.
     """
     if link.fileno() < 0:
         return True
@@ -86,22 +89,22 @@ def has_unsolicited_data(link: socket.socket, *, expecting: bool) -> bool:
     poll = select.poll()
     poll.register(
         link, _PEER_CLOSED | (0 if expecting else select.POLLIN)
-    )  # POLLERR and POLLHUP are always told
+    )  # POLLERR and POLLHUP are always reported
     return bool(poll.poll(0))
 
 
 def resolve(host: str, port: int, seconds: float) -> list[Address]:
-    """The addresses of a host. ``ConnectionLost`` when it has none or when that takes too long.
+    """Return the addresses of a host. Raises ``ConnectionLost`` if it has none or if that takes too long.
 
-    The system's resolver knows no time limit and no Ctrl-C, so it is asked in a thread of its own, which ends when
-    the resolver gives up.
+    The system's resolver has no time limit and ignores Ctrl-C, so it runs in a thread of its own, which ends
+    when the resolver gives up.
     """
     if _is_ipv4(host):
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, (host, port))]
     addresses: list[Address] = []
     failure: list[OSError] = []
 
-    def ask() -> None:
+    def look_up() -> None:
         try:
             for family, kind, protocol, _, address in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
                 addresses.append((family, kind, protocol, address))
@@ -111,9 +114,9 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
             failure.append(OSError("the host name is malformed"))
 
     if is_address(host):
-        ask()
+        look_up()
     else:
-        thread = threading.Thread(target=ask, name=f"informix-arrow lookup of {host}", daemon=True)
+        thread = threading.Thread(target=look_up, name=f"informix-arrow lookup of {host}", daemon=True)
         thread.start()
         ends = time.monotonic() + seconds
         while thread.is_alive():
@@ -129,16 +132,16 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
 
 
 def _is_ipv4(host: str) -> bool:
-    """Whether ``host`` is an IPv4 address, which nobody has to be asked about."""
+    """Return whether ``host`` is an IPv4 address, which needs no lookup."""
     try:
         socket.inet_pton(socket.AF_INET, host)
-    except (OSError, ValueError):  # the latter for what is no ASCII
+    except (OSError, ValueError):  # ValueError: not ASCII
         return False
     return True
 
 
 def is_address(host: str) -> bool:
-    """Whether ``host`` is an IP address."""
+    """Return whether ``host`` is an IP address."""
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -158,8 +161,9 @@ class Readiness:
         self._poll = select.poll() if hasattr(select, "poll") else None
 
     def wait(self, reading: bool, writing: bool, seconds: float) -> bool:
-        """Wait for at most so many seconds; whether it is ready. Errors of the socket count as readiness: using it
-        will tell.
+        """Wait for at most ``seconds``. Returns whether the socket is ready.
+
+        Errors of the socket count as readiness: using it will raise them.
         """
         if self._poll is None:  # Windows
             link = [self._link]

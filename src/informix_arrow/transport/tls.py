@@ -1,6 +1,6 @@
-"""TLS on the client's side: how it is set up, and what its failures mean.
+"""TLS of the client: its settings, and explanations of its failures.
 
-There is no STARTTLS: a listener speaks TLS from the first byte (``onsocssl``) or never (SQLI section 2).
+There is no STARTTLS: a listener uses TLS from the first byte (``onsocssl``) or never (SQLI section 2).
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own formats, JKS and
 
 @dataclass(slots=True)
 class TlsSettings:
-    """How to speak TLS with a server; the fields are the connection parameters of the same names behind ``tls_``."""
+    """TLS settings; the fields are the connection parameters of the same names with ``tls_`` in front."""
 
-    ca: str = ""  # file of the CAs, or of the server's own certificate; "" = those of the system
+    ca: str = ""  # file of the CAs, or of the server's own certificate; "" = the system's CAs
     ca_password: str = field(default="", repr=False)  # of a PKCS#12 file
     cert: str = ""  # the client's certificate
     key: str = ""  # its private key; "" = in the same file
     key_password: str = field(default="", repr=False)
     pkcs12: str = ""  # certificate and key in one file
     pkcs12_password: str = field(default="", repr=False)
-    context: ssl.SSLContext | None = None  # instead of all of them
+    context: ssl.SSLContext | None = None  # instead of all of the above
     verify: bool = True
-    hostname: str = ""  # name that the server's certificate must have; "" = the host that is connected to
+    hostname: str = ""  # the name that the server's certificate must have; "" = the host
     _cached_context: ssl.SSLContext | None = field(default=None, repr=False)
 
     def make_context(self) -> ssl.SSLContext:
-        """The settings as an SSLContext: TLS 1.2 or later, the server's certificate and name checked.
+        """Return the settings as an SSLContext: TLS 1.2 or later, the server's certificate and name checked.
 
-        ``InterfaceError`` when a file cannot be read or does not hold what it should; ``NotSupportedError`` for a file
-        of a format that only other programs read.
+        Raises ``InterfaceError`` if a file cannot be read or has the wrong contents, and ``NotSupportedError``
+        for a file in a format that only other programs read.
         """
         try:
             self.hostname.encode("idna")
@@ -62,8 +62,8 @@ class TlsSettings:
         return self._cached_context
 
     def _trust(self, context: ssl.SSLContext) -> None:
-        # Whoever names a certificate trusts it, whether it is a CA's or not; and what GSKit makes is often not all
-        # that RFC 5280 asks for.
+        # A certificate that the user names is trusted, whether it is a CA's or not, and GSKit's certificates
+        # often lack some of what RFC 5280 requires.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         data = _read("tls_ca", self.ca)
@@ -82,7 +82,7 @@ class TlsSettings:
             if path:
                 _refuse_foreign(name, path, _read(name, path))
         try:
-            # A password is always given: OpenSSL would ask the terminal for it.
+            # Always pass a password: otherwise OpenSSL would prompt for it on the terminal.
             context.load_cert_chain(self.cert, self.key or None, password=self.key_password or _no_password)
         except _PasswordMissing:
             raise InterfaceError(
@@ -98,7 +98,7 @@ class TlsSettings:
 
 
 class _PasswordMissing(Exception):
-    """OpenSSL asked for a password that nobody gave."""
+    """OpenSSL asked for a password that was not given."""
 
 
 def _no_password() -> str:
@@ -113,7 +113,7 @@ def _read(name: str, path: str) -> bytes:
 
 
 def _refuse_foreign(name: str, path: str, data: bytes) -> None:
-    """``NotSupportedError`` for Java's and GSKit's own key stores, with what to do."""
+    """Raise ``NotSupportedError`` with advice for the key stores of Java and GSKit."""
     if data.startswith(_JKS):
         raise NotSupportedError(
             f"{name}: {path} is a Java key store (JKS), which only Java reads; convert it: keytool "
@@ -127,7 +127,7 @@ def _refuse_foreign(name: str, path: str, data: bytes) -> None:
 
 
 def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, list[bytes]]:
-    """Private key (or None) and all certificates in DER, the key's own first."""
+    """Return the private key (or None) and all certificates in DER, the key's own first."""
     _refuse_foreign(name, path, data)
     try:
         from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
@@ -137,11 +137,11 @@ def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, l
             "'informix-arrow[tls]', or convert the file to PEM: openssl pkcs12 -in FILE -out store.pem"
         ) from None
     try:
-        found = pkcs12.load_pkcs12(data, password.encode() if password else None)
+        store = pkcs12.load_pkcs12(data, password.encode() if password else None)
     except (ValueError, TypeError):
         raise InterfaceError(f"{name}: {path} is neither PEM nor PKCS#12, or its password is wrong") from None
-    certificates = [each for each in (found.cert, *found.additional_certs) if each is not None]
-    return found.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
+    certificates = [each for each in (store.cert, *store.additional_certs) if each is not None]
+    return store.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
 
 
 def _trust_pkcs12(context: ssl.SSLContext, path: str, data: bytes, password: str) -> None:
@@ -163,7 +163,8 @@ def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
         PrivateFormat,
     )
 
-    # Python's ssl takes keys from files only: this one is encrypted, for its owner alone, and gone at once.
+    # Python's ssl loads keys from files only. This one is encrypted, readable only by its owner, and removed at
+    # once.
     word = secrets.token_hex(32)
     pem = key.private_bytes(  # type: ignore[attr-defined]
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(word.encode())
@@ -182,7 +183,7 @@ def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
 
 
 def explain(error: OSError, host: str, *, established: bool = False) -> str:
-    """What a failed TLS handshake with ``host``, or a failure once TLS is ``established``, means, and what to do."""
+    """Explain a failed TLS handshake with ``host``, or a failure after TLS was ``established``, and say what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         why = getattr(error, "verify_message", "") or _reason(error)
         if "mismatch" in why.lower() or "not valid for" in why.lower():
@@ -230,5 +231,5 @@ _NO_TLS = frozenset(
 
 
 def _reason(error: ssl.SSLError) -> str:
-    """OpenSSL's words without its file and line."""
+    """Return OpenSSL's message without its file and line."""
     return (getattr(error, "reason", None) or error.strerror or str(error)).replace("_", " ").lower()
