@@ -57,7 +57,7 @@ REPLACEMENTS = (
     (r"\b__a(enter|exit|iter|next)__\b", r"__\1__"),
     (r"\bStopAsyncIteration\b", "StopIteration"),
     (r"\b(?:AwaitableContext|Awaitable)\[(\w+)\]", r"\1"),
-    (r"\ban (?=(`{2}|:\w+:`)?(Connection|Cursor|Result|Pool)\b)", "a "),
+    (r"\ban (?=(`{2}|:\w+:`)?(Connection|Cursor|ScrollCursor|Result|PartitionedResult|Pool)\b)", "a "),
 )
 
 
