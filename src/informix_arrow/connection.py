@@ -228,7 +228,7 @@ class Connection(Metadata):
         Types: the mapping table in the documentation. Source: SQLI section 7.
         """
         self._require_open()
-        exchange = start_query(
+        operation = start_query(
             self._session,
             self._parameters,
             sql,
@@ -248,7 +248,7 @@ class Connection(Metadata):
             lock_wait=lock_wait,
         )
 
-        return Result(self, self._run(exchange, timeout), timeout)
+        return Result(self, self._run(operation, timeout), timeout)
 
     def write_arrow(
         self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
@@ -552,7 +552,7 @@ class Connection(Metadata):
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
         """Let the statements of a block read and write client files that exist only in memory::
 
-            with conn.client_files({"in": b"...", "out": (made := {})}):
+            with conn.client_files({"in": b"...", "out": (written := {})}):
                 conn.execute("INSERT INTO t VALUES (1, filetoblob('in', 'client'))")
                 conn.read_arrow("SELECT lotofile(b, 'out', 'client') FROM t")
 
@@ -599,8 +599,8 @@ class Connection(Metadata):
         # In one step, as threads may start jobs at the same time; most connections never have any.
         self.__dict__.setdefault("_parallel_jobs", weakref.WeakSet()).add(job)
 
-    def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
-        return self._runner.run(exchange, timeout=timeout)
+    def _run(self, operation: Exchange[T], timeout: float | None = None) -> T:
+        return self._runner.run(operation, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self

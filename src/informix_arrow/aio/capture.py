@@ -178,19 +178,19 @@ def capture(
         raise InterfaceError(str(error)) from None
 
     async def open() -> AsyncChanges:
-        found, session = await _find_tables(settings, requests)
+        capture_tables, session = await _find_tables(settings, requests)
         conn = await _open_capture_connection(session, timeout)
         try:
-            return await _started(conn, found)
+            return await _start(conn, capture_tables)
         except BaseException:
             conn._runner.abandon()
             raise
 
-    async def _started(conn: AsyncConnection, found: Sequence[CaptureTable]) -> AsyncChanges:
+    async def _start(conn: AsyncConnection, tables: Sequence[CaptureTable]) -> AsyncChanges:
         server = str((await _row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
         number = await _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
-        for label, table in enumerate(found, 1):
+        for label, table in enumerate(tables, 1):
             if set_full_row_logging:
                 await _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
@@ -211,7 +211,7 @@ def capture(
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
-        schemas = {table.request.name: expected_schema(table.columns, options) for table in found}
+        schemas = {table.request.name: expected_schema(table.columns, options) for table in tables}
         reads = CaptureReader(number, READ_BYTES, max_records, assembler.write)
         return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _CLOSE_TIMEOUT)
 
@@ -229,9 +229,9 @@ async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tab
     """
     settings = _settings(connection)
     requests = requested_tables(tables, None, settings.database)
-    found, session = await _find_tables(settings, requests, columns=False)
+    capture_tables, session = await _find_tables(settings, requests, columns=False)
     async with await _open_capture_connection(session, 0) as conn:
-        for table in found:
+        for table in capture_tables:
             until = time.monotonic() + _LOGGING_RETRY_SECONDS
             while True:
                 answer = await _call_routine(conn, _LOGGING, (table.full_name, 0))
@@ -309,7 +309,7 @@ class AsyncChanges:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more can be read."""
+        """True if the capture is closed."""
         return self._closed
 
     def schema(self, table: str) -> pa.Schema:

@@ -253,7 +253,7 @@ class AsyncConnection(AsyncMetadata):
         Types: the mapping table in the documentation. Source: SQLI section 7.
         """
         self._require_open()
-        exchange = start_query(
+        operation = start_query(
             self._session,
             self._parameters,
             sql,
@@ -276,11 +276,11 @@ class AsyncConnection(AsyncMetadata):
         if ASYNC:
 
             async def open() -> AsyncResult:
-                return AsyncResult(self, await self._run(exchange, timeout), timeout)
+                return AsyncResult(self, await self._run(operation, timeout), timeout)
 
             return AwaitableContext(open)
         else:
-            return AsyncResult(self, self._run(exchange, timeout), timeout)
+            return AsyncResult(self, self._run(operation, timeout), timeout)
 
     async def write_arrow(
         self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
@@ -647,7 +647,7 @@ class AsyncConnection(AsyncMetadata):
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
         """Let the statements of a block read and write client files that exist only in memory::
 
-            with conn.client_files({"in": b"...", "out": (made := {})}):
+            with conn.client_files({"in": b"...", "out": (written := {})}):
                 await conn.execute("INSERT INTO t VALUES (1, filetoblob('in', 'client'))")
                 await conn.read_arrow("SELECT lotofile(b, 'out', 'client') FROM t")
 
@@ -703,8 +703,8 @@ class AsyncConnection(AsyncMetadata):
         # In one step, as threads may start jobs at the same time; most connections never have any.
         self.__dict__.setdefault("_parallel_jobs", weakref.WeakSet()).add(job)
 
-    async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
-        return await self._runner.run(exchange, timeout=timeout)
+    async def _run(self, operation: Exchange[T], timeout: float | None = None) -> T:
+        return await self._runner.run(operation, timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self

@@ -94,7 +94,7 @@ async def plan_partitions(
         ``by="fragment"``.
     partition_range
         Lowest and highest value of ``partition_on``, also as text. It only determines the equal strides: the outer
-        parts are open, so no row is left out. None (default): the server is request.
+        parts are open, so no row is left out. None (default): the server is asked for them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are

@@ -132,11 +132,11 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
         rows = await self._run(scroller.fetch_row(self._connection._session, number, from_end=from_end))
         return rows[0] if rows else None
 
-    async def _run(self, exchange: Exchange[T]) -> T:
+    async def _run(self, operation: Exchange[T]) -> T:
         scroller = self._require_scroller()
         position = scroller.position
         try:
-            return await self._connection._run(exchange, self._timeout)
+            return await self._connection._run(operation, self._timeout)
         except BaseException:
             # After a timeout or a cancellation the operation may have run to its end, and its rows are lost.
             scroller.position = position

@@ -174,19 +174,19 @@ def capture(
         raise InterfaceError(str(error)) from None
 
     def open() -> Changes:
-        found, session = _find_tables(settings, requests)
+        capture_tables, session = _find_tables(settings, requests)
         conn = _open_capture_connection(session, timeout)
         try:
-            return _started(conn, found)
+            return _start(conn, capture_tables)
         except BaseException:
             conn._runner.abandon()
             raise
 
-    def _started(conn: Connection, found: Sequence[CaptureTable]) -> Changes:
+    def _start(conn: Connection, tables: Sequence[CaptureTable]) -> Changes:
         server = str((_row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
         number = _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
-        for label, table in enumerate(found, 1):
+        for label, table in enumerate(tables, 1):
             if set_full_row_logging:
                 _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
@@ -207,7 +207,7 @@ def capture(
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
-        schemas = {table.request.name: expected_schema(table.columns, options) for table in found}
+        schemas = {table.request.name: expected_schema(table.columns, options) for table in tables}
         reads = CaptureReader(number, READ_BYTES, max_records, assembler.write)
         return Changes(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _CLOSE_TIMEOUT)
 
@@ -222,9 +222,9 @@ def capture_off(connection: str | Mapping[str, Any] | Connection, tables: Sequen
     """
     settings = _settings(connection)
     requests = requested_tables(tables, None, settings.database)
-    found, session = _find_tables(settings, requests, columns=False)
+    capture_tables, session = _find_tables(settings, requests, columns=False)
     with _open_capture_connection(session, 0) as conn:
-        for table in found:
+        for table in capture_tables:
             until = time.monotonic() + _LOGGING_RETRY_SECONDS
             while True:
                 answer = _call_routine(conn, _LOGGING, (table.full_name, 0))
@@ -292,7 +292,7 @@ class Changes:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more can be read."""
+        """True if the capture is closed."""
         return self._closed
 
     def schema(self, table: str) -> pa.Schema:

@@ -13,10 +13,11 @@ _LSN_LIMIT = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Where a capture continues: read the log from ``restart`` on, and skip transactions committed up to ``commit``.
+    """The position at which a capture continues.
 
-    ``restart`` is the beginning of the oldest transaction that was still open. Log sequence numbers have 64 bits: the
-    number of the log file, and the position in it.
+    The log is read from ``restart`` on, the beginning of the oldest transaction that was still open. Transactions
+    committed up to ``commit`` are skipped. Log sequence numbers have 64 bits: the number of the log file, and the
+    position in it.
     """
 
     restart: int

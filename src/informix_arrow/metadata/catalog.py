@@ -39,7 +39,7 @@ def tables(
 ) -> Exchange[pa.Table]:
     """Read the tables, views and synonyms: :meth:`Metadata.tables`."""
     check_texts(pattern=pattern, owner=owner, database=database)
-    wanted = q.type_filter(types, (*q.TABLE_TYPES.values(), q.SYSTEM_TABLE))
+    is_selected = q.type_filter(types, (*q.TABLE_TYPES.values(), q.SYSTEM_TABLE))
     where, values = ("LOWER(t.tabname) LIKE ?", (pattern.lower(),)) if pattern else ("", ())
     found = yield from q.tables(session, database, where, values)
     catalog = database or session.database
@@ -60,7 +60,7 @@ def tables(
                 _LOCK_LEVELS.get(each.lock_level),
             )
             for each in found
-            if wanted(each.type) and (owner is None or each.owner.lower() == owner.lower())
+            if is_selected(each.type) and (owner is None or each.owner.lower() == owner.lower())
         ),
     )
 

@@ -371,10 +371,10 @@ def column_names(
     session: Session, database: str, tabids: Iterable[int]
 ) -> Exchange[dict[tuple[int, int], str]]:
     """Return names of columns by table and number."""
-    wanted = sorted(set(tabids))
+    ids = sorted(set(tabids))
     names: dict[tuple[int, int], str] = {}
-    for start in range(0, len(wanted), _LIST):
-        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+    for start in range(0, len(ids), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in ids[start : start + _LIST])
         found = yield from rows_of(
             session,
             f"SELECT c.tabid, c.colno, c.colname FROM {catalogue(database)}syscolumns c WHERE c.tabid IN ({numbers})",
@@ -383,10 +383,10 @@ def column_names(
     return names
 
 
-def rows_if_exists(session: Session, exchange: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
+def rows_if_exists(session: Session, operation: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
     """Return rows of a catalogue table, or None if the server lacks it or the user may not read it."""
     try:
-        return (yield from exchange)
+        return (yield from operation)
     except Error as error:
         if not session.usable_after(error) or error.sqlcode not in (-206, -217, -272, -329, -387):
             raise
@@ -397,13 +397,13 @@ def type_filter(types: Sequence[str] | None, known: Iterable[str]) -> Callable[[
     """Return a function that selects table types. Raises ``InterfaceError`` for an unknown type."""
     if types is None:
         return lambda kind: kind != SYSTEM_TABLE
-    wanted = {kind.upper() for kind in type_names(types)}
+    selected = {kind.upper() for kind in type_names(types)}
     all_types = set(known)
-    if not wanted <= all_types:
+    if not selected <= all_types:
         raise InterfaceError(
-            f"unknown table types: {', '.join(sorted(wanted - all_types))}; there are {', '.join(sorted(all_types))}"
+            f"unknown table types: {', '.join(sorted(selected - all_types))}; there are {', '.join(sorted(all_types))}"
         )
-    return lambda kind: kind in wanted
+    return lambda kind: kind in selected
 
 
 def type_names(types: Sequence[str]) -> Sequence[str]:

@@ -150,7 +150,7 @@ def load(
             connection.execute(f"LOCK TABLE {name} IN EXCLUSIVE MODE")
             report = connection.write_arrow(name, data, columns=names, **options)
             if time.time() - start > _LONG:
-                # From here on the table is not locked. Its name tells sweep() since when.
+                # From here on the table is not locked. Its name says since when, for sweep().
                 first_name, name = name, _name(load)
                 connection.execute(f"RENAME TABLE {first_name} TO {name}")
     except BaseException:
