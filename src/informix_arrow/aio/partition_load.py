@@ -503,11 +503,11 @@ if ASYNC:
 
 def _loader_options(options: WriteKeywords) -> WriteKeywords:
     """Return the options for one loader."""
-    own: WriteKeywords = {**options}
-    own.pop("mode", None)
-    own.pop("key", None)
-    own.pop("progress", None)
-    return own
+    loader_options: WriteKeywords = {**options}
+    loader_options.pop("mode", None)
+    loader_options.pop("key", None)
+    loader_options.pop("progress", None)
+    return loader_options
 
 
 def _free_name(schema: pa.Schema) -> str:

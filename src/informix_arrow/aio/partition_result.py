@@ -523,12 +523,12 @@ def inherited_read_options(connection: AsyncConnectionProtocol, options: ReadKey
     """Return options for reads that see what this connection sees, except its own uncommitted changes."""
     session = connection._session
     isolation, lock_wait = isolation_of(session), lock_wait_of(session)
-    own: ReadKeywords = {}
+    inherited: ReadKeywords = {}
     if isolation is not None:
-        own["isolation"] = isolation
+        inherited["isolation"] = isolation
     if lock_wait is not None:
-        own["lock_wait"] = lock_wait
-    return {**own, **options}
+        inherited["lock_wait"] = lock_wait
+    return {**inherited, **options}
 
 
 def _canceled_error() -> QueryCanceled:
