@@ -1,18 +1,18 @@
-"""Generate the blocking modules from the asyncio ones: ``python tools/async_to_sync.py``.
+"""Generate the blocking modules from the asyncio modules: ``python tools/async_to_sync.py``.
 
-With ``--check`` nothing is written; the exit code is 1 when a generated module is not up to date.
+With ``--check`` nothing is written. The exit code is 1 if a generated module is not up to date.
 
-Only the asyncio modules are written by hand. These steps make a blocking module of each:
+Only the asyncio modules are written by hand. These steps make a blocking module from each:
 
-1. ``if ASYNC:`` and ``if not ASYNC:`` are resolved: the blocking branch stays, one level to the left, the other goes.
-   The test may also be ``ASYNC and ...``, which is never true in a blocking module. A branch that begins with a
-   docstring, right after the docstring of a class or function, replaces that docstring.
-2. A paragraph of a docstring that begins with "In asyncio" goes.
-3. Names change on every line, in code, comments and docstrings alike: ``async`` and ``await`` go, ``AsyncCursor``
-   becomes ``Cursor``, ``__aenter__`` becomes ``__enter__`` and so on (``REPLACEMENTS``). So the blocking branch uses
-   the names of the asyncio module, which editors and ruff know.
-4. Relative imports of other packages get as many dots as the generated module's place needs.
-5. ruff sorts the imports, drops those that the blocking module does not need, and formats.
+1. ``if ASYNC:`` and ``if not ASYNC:`` are resolved: the blocking branch is kept, one level to the left, and the other
+is removed. The test may also be ``ASYNC and ...``, which is never true in a blocking module. A branch that begins with
+a docstring, directly after the docstring of a class or function, replaces that docstring.
+2. A paragraph of a docstring that begins with "In asyncio" is removed.
+3. Names are replaced on every line, in code, comments and docstrings: ``async`` and ``await`` are removed,
+``AsyncCursor`` becomes ``Cursor``, ``__aenter__`` becomes ``__enter__`` and so on (``REPLACEMENTS``). So the blocking
+branch uses the names of the asyncio module, which editors and ruff know.
+4. Relative imports of other packages get the number of dots that the place of the generated module needs.
+5. ruff sorts the imports, removes those that the blocking module does not need, and formats.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "informix_arrow"
 
-# Each asyncio module and the blocking one made of it, as paths in the package.
+# Each asyncio module and its blocking module, as paths in the package.
 MODULES = {
     "aio/change_capture.py": "cdc/capture.py",
     "aio/connection.py": "connection.py",
@@ -57,12 +57,12 @@ REPLACEMENTS = (
     (r"\b__a(enter|exit|iter|next)__\b", r"__\1__"),
     (r"\bStopAsyncIteration\b", "StopIteration"),
     (r"\b(?:AwaitableContext|Awaitable)\[(\w+)\]", r"\1"),
-    (r"\ban (?=(`{2}|:\w+:`)?(Connection|Cursor|Result|Pool)\b)", "a "),
+    (r"\ban (?=(`{2}|:\w+:`)?(Connection|Cursor|ScrollCursor|Result|PartitionedResult|Pool)\b)", "a "),
 )
 
 
 def blocking_text(source: str, target: str, text: str) -> str:
-    """The text of the blocking module ``target``, made of that of ``source``; not formatted yet."""
+    """Return the text of the blocking module ``target``, made from the text of ``source``, not formatted."""
     text = resolve_branches(source, text)
     text = re.sub(r"\n[ ]*In asyncio\b(?:.*\S.*\n)+?(?=[ ]*(?:\n|\"\"\"))", "", text)
     for pattern, replacement in REPLACEMENTS:
@@ -73,8 +73,8 @@ def blocking_text(source: str, target: str, text: str) -> str:
 def move_imports(source: str, target: str, text: str) -> str:
     """Rewrite relative imports for the place of the blocking module.
 
-    An asyncio module that is imported becomes the blocking one made of it; all others stay where they are. ``from .
-    import name`` works unchanged where the blocking module of that name is a sibling, too.
+    An imported asyncio module is replaced by its blocking module. All other modules stay where they are. ``from .
+    import name`` works unchanged if the blocking module of that name is a sibling, too.
     """
     folder = target.split("/")[:-1]
 
@@ -93,34 +93,34 @@ def move_imports(source: str, target: str, text: str) -> str:
 
 
 def resolve_branches(source: str, text: str) -> str:
-    """The text in which each statement ``if ASYNC`` or ``if not ASYNC`` is replaced by its blocking branch."""
+    """Return the text with each ``if ASYNC`` or ``if not ASYNC`` replaced by its blocking branch."""
     lines = text.splitlines(keepends=True)
-    gone: set[int] = set()
+    removed: set[int] = set()
     dedented: set[int] = set()
     for before, statement in _statements(ast.parse(text, source)):
         if not isinstance(statement, ast.If) or (asyncio_first := _of_asyncio(statement.test)) is None:
             continue
         where = f"{source}:{statement.lineno}"
-        if statement.lineno in gone | dedented:
+        if statement.lineno in removed | dedented:
             raise SystemExit(f"{where}: a branch of ASYNC in another")
         first, second = _branches(where, statement, lines)
         blocking = second if asyncio_first else first
-        gone |= set(range(statement.lineno, statement.end_lineno + 1)) - set(blocking)
+        removed |= set(range(statement.lineno, statement.end_lineno + 1)) - set(blocking)
         dedented |= set(blocking)
-        kept = statement.orelse if asyncio_first else statement.body
-        if kept and _is_string(kept[0]) and before is not None and _is_string(before):
-            gone |= set(range(before.lineno, before.end_lineno + 1))
-        for number in _long_strings(kept, text):
+        block = statement.orelse if asyncio_first else statement.body
+        if block and _is_string(block[0]) and before is not None and _is_string(before):
+            removed |= set(range(before.lineno, before.end_lineno + 1))
+        for number in _long_strings(block, text):
             raise SystemExit(f"{source}:{number}: the lines of this string would change")
     return "".join(
         line.removeprefix("    ") if number in dedented else line
         for number, line in enumerate(lines, 1)
-        if number not in gone
+        if number not in removed
     )
 
 
 def _statements(tree: ast.AST) -> Iterator[tuple[ast.stmt | None, ast.stmt]]:
-    """All statements, outer ones first, each with the one before it in the same block."""
+    """Yield all statements, outer ones first, each with the statement before it in the same block."""
     for node in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
@@ -129,7 +129,7 @@ def _statements(tree: ast.AST) -> Iterator[tuple[ast.stmt | None, ast.stmt]]:
 
 
 def _of_asyncio(test: ast.expr) -> bool | None:
-    """Whether the first branch is asyncio's; None when the test is not about ASYNC."""
+    """Return True if the first branch is for asyncio, False if it is the blocking one, None for other tests."""
     match test:
         case ast.Name("ASYNC") | ast.BoolOp(ast.And(), [ast.Name("ASYNC"), *_]):
             return True
@@ -141,7 +141,7 @@ def _of_asyncio(test: ast.expr) -> bool | None:
 
 
 def _branches(where: str, statement: ast.If, lines: list[str]) -> tuple[range, range]:
-    """The numbers of the lines of both branches."""
+    """Return the line numbers of both branches."""
     start, end = statement.test.end_lineno, statement.end_lineno
     assert start is not None
     assert end is not None
@@ -162,7 +162,7 @@ def _is_string(statement: ast.stmt) -> bool:
 
 
 def _long_strings(block: list[ast.stmt], text: str) -> Iterator[int]:
-    """Where triple-quoted strings of several lines begin that are no docstrings."""
+    """Yield the first line of triple-quoted strings of several lines that are not docstrings."""
     for node in (node for statement in block for node in ast.walk(statement)):
         for child in () if isinstance(node, ast.Expr) else ast.iter_child_nodes(node):
             segment = ast.get_source_segment(text, child) if isinstance(child, ast.expr) else None
@@ -181,7 +181,7 @@ def _formatted(path: Path, text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the blocking modules, or report which are not up to date; return the exit code."""
+    """Write the blocking modules, or report which are not up to date. Return the exit code."""
     stale = []
     for source, target in MODULES.items():
         path = PACKAGE / target

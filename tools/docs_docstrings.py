@@ -1,4 +1,4 @@
-"""Extension of griffe: docstrings as the site shows them. Ours have roles of reStructuredText, it reads Markdown."""
+"""Griffe extension for the documentation: converts reStructuredText roles in docstrings to Markdown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _ROLE = re.compile(r":(?:class|meth|func|mod|data|attr|exc):`~?\.*([^`]+)`")
 
 
 class Docstrings(griffe.Extension):
-    """``:class:`X``` becomes code, ``::`` before a block a colon."""
+    """Replaces ``:class:`X``` by code, and ``::`` before a block by a colon."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Called with each class, function, module and attribute."""
+        """Convert the docstring of a class, function, module or attribute."""
         if obj.docstring is not None:
             text = _ROLE.sub(r"`\1`", obj.docstring.value)
             obj.docstring.value = re.sub(r"(?<=\S)::(?=\n\s*\n)", ":", text)

@@ -1,7 +1,7 @@
-"""Hook of mkdocs.yml: pages that live elsewhere in the tree, and links that are written for the tree.
+"""Hook of mkdocs.yml: adds pages from outside of docs/, and rewrites links.
 
-Every page is written so that its links work in the repository. On the site, pages from outside of docs/ have addresses
-of their own; a link to any other file of the tree loses its target and stays as text.
+Links in every page are written to work in the repository. On the site, pages from outside of docs/ have addresses of
+their own. A link to any other file of the repository is replaced by its text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
-#: Where a file of the tree is on the site.
+#: Pages from outside of docs/, and their addresses on the site.
 ELSEWHERE = {
     "src/informix_arrow/wire/README.md": "internals/wire.md",
     "src/informix_arrow/native/README.md": "internals/native.md",
@@ -35,7 +35,7 @@ _FENCE = re.compile(r"^([ \t]*)```[^\n]*\n.*?^\1```[ \t]*$", re.DOTALL | re.MULT
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Pages that the navigation does not name stand at the end of a section: none is lost."""
+    """Add pages that the navigation does not name to the end of a section."""
     assert config.nav is not None
     sections = {name: pages for section in config.nav for name, pages in section.items()}
     named = {page for pages in sections.values() for page in pages}
@@ -53,7 +53,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from elsewhere."""
+    """Add the pages from outside of docs/."""
     for tree, site in ELSEWHERE.items():
         if files.get_file_from_path(site) is None:
             files.append(File.generated(config, site, content=(ROOT / tree).read_text(encoding="utf-8")))
@@ -61,7 +61,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn the links of the tree into links of the site; drop what is for the tests alone."""
+    """Rewrite the links of the repository to links of the site, outside of code blocks."""
     here = page.file.src_uri
     origin = ROOT / _SITE.get(here, f"docs/{here}")
     pieces, end = [], 0
@@ -72,19 +72,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _prose(text: str, origin: Path, here: str) -> str:
-    linked = _LINK.sub(lambda found: _link(found, origin, here), text)
-    # [a] [b] is a link to Markdown, and two marks to whoever wrote it.
-    return _CODE.sub(lambda found: found[0].replace("] [", "] \\[") if found["text"] else found[0], linked)
+    linked = _LINK.sub(lambda match: _link(match, origin, here), text)
+    # Markdown takes [a] [b] for a link. Here it is two separate texts in brackets.
+    return _CODE.sub(lambda match: match[0].replace("] [", "] \\[") if match["text"] else match[0], linked)
 
 
-def _link(found: re.Match[str], origin: Path, here: str) -> str:
-    mark, text, target = found.groups()
+def _link(match: re.Match[str], origin: Path, here: str) -> str:
+    mark, text, target = match.groups()
     address, _, anchor = target.partition("#")
     if not address or "://" in address or address.startswith("mailto:"):
-        return found[0]
+        return match[0]
     file = (origin.parent / address).resolve()
     if not file.exists():
-        return found[0]  # mkdocs complains
+        return match[0]  # mkdocs reports it
     tree = file.relative_to(ROOT).as_posix()
     if tree in ("docs/protocol", "docs/benchmarks"):
         tree = {"docs/protocol": "docs/protocol/SQLI.md", "docs/benchmarks": "docs/benchmarks.md"}[tree]
@@ -96,5 +96,5 @@ def _link(found: re.Match[str], origin: Path, here: str) -> str:
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Examples' hidden parts are no part of the page."""
+    """Remove the hidden parts of examples, which are only for the tests."""
     return re.sub(r"<!--\s*(?:invisible-code-block|skip:).*?-->", "", html, flags=re.DOTALL)

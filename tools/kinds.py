@@ -1,6 +1,6 @@
-"""The members of ``Kind`` in wire/plan_ops.py, made of native/kinds.def: ``python tools/kinds.py``.
+"""Generate the members of ``Kind`` in wire/plan_ops.py from native/kinds.def: ``python tools/kinds.py``.
 
-With ``--check``, part of ``make lint``, nothing is written, and the status is 1 if the two differ.
+With ``--check``, part of ``make lint``, nothing is written, and the exit code is 1 if the two differ.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MEMBERS = re.compile(r"(?<=^class Kind\(IntEnum\):\n).*?(?=\n\n\n)", re.MULTILIN
 
 
 def kinds() -> dict[str, int]:
-    """Names and numbers, in the order of the table."""
+    """Return names and numbers, in the order of the table."""
     found = re.findall(r"^IA_KIND\((\w+), +(\d+),", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
     return {name: int(number) for name, number in found}
 
 
 def module_text() -> str:
-    """wire/plan_ops.py as it has to be."""
+    """Return the text that wire/plan_ops.py must have."""
     members = [
         '    """How a column\'s bytes lie in a tuple. Made by tools/kinds.py of native/kinds.def."""',
         "",
@@ -32,13 +32,13 @@ def module_text() -> str:
 
 
 def main() -> int:
-    wanted = module_text()
-    if wanted == MODULE.read_text(encoding="utf-8"):
+    text = module_text()
+    if text == MODULE.read_text(encoding="utf-8"):
         return 0
     if "--check" in sys.argv:
         print(f"{MODULE} and {TABLE} differ: python tools/kinds.py", file=sys.stderr)
         return 1
-    MODULE.write_text(wanted, encoding="utf-8")
+    MODULE.write_text(text, encoding="utf-8")
     return 0
 
 

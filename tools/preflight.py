@@ -1,7 +1,7 @@
-"""Say in plain words what a machine lacks before pip fails with a page of compiler output.
+"""Check what a machine lacks for the build, before pip fails with a page of compiler output.
 
-Run by ``make venv`` with the interpreter that will make the virtual environment, whatever its version: hence
-no syntax newer than Python 3.6 in this file. Exit status 0 when everything is there, 1 otherwise.
+Run by ``make venv`` with the interpreter that will create the virtual environment, whatever its version. So this file
+must not use syntax newer than Python 3.6. The exit code is 0 if everything is present, else 1.
 """
 
 # ruff: noqa: UP031, UP036
@@ -14,8 +14,8 @@ import sysconfig
 
 
 def missing():
-    """One line for each thing that is not there, with what to do about it."""
-    # A Python that is too old can still run this file, so the check is no dead code.
+    """Yield one line for each missing thing, with what to do about it."""
+    # Older versions of Python can run this file, so this is not dead code.
     if sys.version_info < (3, 10):
         yield "Python 3.10 or newer is needed, this is %s; name another one: make PYTHON=python3.12" % (
             sys.version.split()[0],

@@ -49,14 +49,14 @@ def problem_of_versions(version: str, changelog: str, today: datetime.date) -> s
 
 
 def run(*command: str) -> None:
-    """Run a command in the root of the project, or end with what it was."""
+    """Run a command in the root of the project. Exit with its name if it fails."""
     print("$", " ".join(command), flush=True)
     if subprocess.run(command, cwd=ROOT).returncode:
         raise SystemExit(f"failed: {' '.join(command)}")
 
 
 def main() -> None:
-    """Check everything in turn."""
+    """Run all checks in order."""
     changed = subprocess.run(
         ["git", "status", "--porcelain"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     ).stdout

@@ -1,11 +1,10 @@
-"""informix-arrow as an ADBC driver of Python: for Polars, pandas, and whatever else knows the classes of
-``adbc_driver_manager.dbapi``.
+"""informix-arrow as an ADBC driver in Python, for Polars, pandas and other users of ``adbc_driver_manager.dbapi``.
 
 ``adbc_driver_informix.dbapi.connect("informix://...")`` opens a connection that is both an
-:class:`informix_arrow.Connection` and an ``adbc_driver_manager.dbapi.Connection``. ``informix_arrow.connect()`` gives
-such a one, too, as soon as a library that asks for it was imported.
+:class:`informix_arrow.Connection` and an ``adbc_driver_manager.dbapi.Connection``. ``informix_arrow.connect()`` also
+returns one once a library that checks for it was imported.
 
-No ``__version__``: Polars takes it for that of a compiled driver, and refuses features to those below 0.8.
+There is no ``__version__``: Polars takes it for the version of a compiled driver, and refuses features below 0.8.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ import informix_arrow
 
 __all__ = ["choose"]
 
-#: Libraries that look at a connection's class. The manager's own module takes a quarter of a second to import, which
-#: programs without any of these are spared.
+#: Libraries that check a connection's class. Programs without any of these do not import the driver manager, which
+#: takes a quarter of a second.
 CONSUMERS = ("adbc_driver_manager", "pandas", "polars")
 
 
 def choose(own: type[Any]) -> type[Any] | None:
-    """What ``connect()`` makes instead of ``own``: our class when the driver manager is installed and a library that
-    asks for its classes was imported, else None.
+    """Return the class for ``connect()`` to use instead of ``own``, or None.
+
+    It is our class if the driver manager is installed and a library that checks for its classes was imported.
     """
     if own is not informix_arrow.Connection or sys.modules.keys().isdisjoint(CONSUMERS):
         return None

@@ -1,9 +1,9 @@
 """PEP 249 with ADBC's extensions: ``adbc_driver_informix.dbapi.connect("informix://...")``.
 
-The classes are the client's; what they inherit from ``adbc_driver_manager.dbapi`` is their kind, which Polars and
-pandas ask for, and no behaviour: there is no native driver behind them, the manager's ``__init__`` is never called, and
-each of its public names is either the client's, written here, or refused with ``NotSupportedError``. Errors are the
-client's.
+The classes are those of informix-arrow. They also inherit from the classes of ``adbc_driver_manager.dbapi``, only
+because Polars and pandas check for these. There is no native driver, and the manager's ``__init__`` is never called.
+Each public name of the manager's classes is either implemented here or in informix-arrow, or raises
+``NotSupportedError``. Errors are those of informix-arrow.
 """
 
 from __future__ import annotations
@@ -94,12 +94,14 @@ _NO_SUCH_TABLE = -206
 
 
 class TableNotFound(ifx.ProgrammingError, manager.ProgrammingError):  # type: ignore[misc]
-    """There is no table of a name. The one error that is also the driver manager's, with the status NOT_FOUND: Polars
-    asks for that before it appends.
+    """A table does not exist.
+
+    This is the only error that is also the driver manager's, with the status NOT_FOUND: Polars checks for it before it
+    appends.
     """
 
     def __init__(self, error: ifx.Error) -> None:
-        # By hand: the client's __init__ would call the manager's, which wants a status.
+        # Called directly: the __init__ of ifx.ProgrammingError would call the manager's without a status.
         manager.ProgrammingError.__init__(
             self, str(error), status_code=adbc_driver_manager.AdbcStatusCode.NOT_FOUND
         )
@@ -108,7 +110,7 @@ class TableNotFound(ifx.ProgrammingError, manager.ProgrammingError):  # type: ig
 
 
 class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
-    """An :class:`informix_arrow.Connection` that is an ``adbc_driver_manager.dbapi.Connection`` as well."""
+    """An :class:`informix_arrow.Connection` that is also an ``adbc_driver_manager.dbapi.Connection``."""
 
     def cursor(
         self,
@@ -118,8 +120,10 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         scrollable: bool = False,
         **options: Any,
     ) -> Any:
-        """See :meth:`informix_arrow.Connection.cursor`. ``adbc_stmt_kwargs`` are options of native drivers: there are
-        none, and a scrollable cursor is the client's own.
+        """Return a cursor: :meth:`informix_arrow.Connection.cursor`.
+
+        ``adbc_stmt_kwargs`` are options of native drivers. None are supported. A scrollable cursor is informix-arrow's
+        own class.
         """
         if adbc_stmt_kwargs:
             raise NotSupportedError(
@@ -139,21 +143,21 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         adbc_stmt_kwargs: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Cursor:
-        """Run one statement in a new cursor and return that; see :meth:`Cursor.execute`."""
+        """Run one statement in a new cursor and return the cursor; see :meth:`Cursor.execute`."""
         cursor: Cursor = self.cursor(adbc_stmt_kwargs=adbc_stmt_kwargs)
         return cursor.execute(operation, parameters, **options)
 
     def adbc_cancel(self) -> None:
-        """See :meth:`informix_arrow.Connection.cancel`."""
+        """Cancel the running statement: :meth:`informix_arrow.Connection.cancel`."""
         self.cancel()
 
     def adbc_get_objects(
         self, *, table_name_filter: str | None = None, **filters: Any
     ) -> pa.RecordBatchReader:
-        """See :meth:`informix_arrow.Connection.adbc_get_objects`.
+        """Return the nested schema of objects: :meth:`informix_arrow.Connection.adbc_get_objects`.
 
-        Without DELIMIDENT all names are in lower case: a plain name with capitals that finds nothing is looked for in
-        lower case, and told as it was asked for.
+        Without DELIMIDENT all names are in lower case. If a plain name with capitals matches nothing, it is looked up
+        in lower case and returned as the caller wrote it.
         """
         reader = super().adbc_get_objects(table_name_filter=table_name_filter, **filters)
         name = table_name_filter
@@ -172,9 +176,9 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
     def adbc_get_table_schema(
         self, table_name: str, *, catalog_filter: str | None = None, db_schema_filter: str | None = None
     ) -> pa.Schema:
-        """See :meth:`informix_arrow.Connection.adbc_get_table_schema`. Under DELIMIDENT the name is exact.
+        """Return the schema of a table: :meth:`informix_arrow.Connection.adbc_get_table_schema`.
 
-        Raises :class:`TableNotFound` when there is no such table.
+        Under DELIMIDENT the name is exact. Raises :class:`TableNotFound` if there is no such table.
         """
         try:
             return super().adbc_get_table_schema(
@@ -189,7 +193,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
 
     @property
     def adbc_current_catalog(self) -> str:
-        """The current database, "" when none is open. Setting it runs DATABASE."""
+        """The current database, "" if none is open. Setting it runs DATABASE."""
         return self.database
 
     @adbc_current_catalog.setter
@@ -200,7 +204,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
 
     @property
     def adbc_current_db_schema(self) -> str:
-        """Refused: Informix has no current schema."""
+        """Not supported: Informix has no current schema."""
         raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
 
     @adbc_current_db_schema.setter
@@ -208,101 +212,103 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
 
     def adbc_clone(self) -> NoReturn:
-        """Refused: the password is not kept."""
+        """Not supported: the password is not kept."""
         raise NotSupportedError("adbc_clone() would need the password, which is not kept: connect again")
 
     def adbc_get_statistics(self, **filters: Any) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError("adbc_get_statistics() is not supported: query sysdistrib or systables")
 
     def adbc_get_statistic_names(self) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError("adbc_get_statistic_names() is not supported")
 
     @property
     def adbc_connection(self) -> NoReturn:
-        """Refused: there is no native driver."""
+        """Not supported: there is no native driver."""
         raise NotSupportedError("there is no native ADBC connection: this driver is written in Python")
 
     @property
     def adbc_database(self) -> NoReturn:
-        """Refused: there is no native driver."""
+        """Not supported: there is no native driver."""
         raise NotSupportedError("there is no native ADBC database: this driver is written in Python")
 
 
 class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
-    """An :class:`informix_arrow.Cursor` that is an ``adbc_driver_manager.dbapi.Cursor`` as well."""
+    """An :class:`informix_arrow.Cursor` that is also an ``adbc_driver_manager.dbapi.Cursor``."""
 
-    # Attributes here as in the client's cursor; the manager has properties of these names.
+    # Attributes as in ifx.Cursor; the manager's class has properties with these names.
     arraysize: int = 1
     rowcount: int = -1
 
     def __del__(self) -> None:
-        """Nothing: the connection closes what was dropped half read, before its next statement."""
+        """Do nothing: the connection closes an unfinished result before its next statement."""
 
     def execute(self, operation: str, parameters: Any = None, **options: Any) -> Self:
-        """See :meth:`informix_arrow.Cursor.execute`.
+        """Run one statement: :meth:`informix_arrow.Cursor.execute`.
 
-        ``parameters`` may be Arrow data of one row. Without DELIMIDENT the statements that pandas makes, all names in
-        double quotes, are taken without these.
+        ``parameters`` may be Arrow data with one row. Without DELIMIDENT the double quotes of statements that pandas
+        generates are removed.
         """
         if parameters is not None and _is_arrow(parameters):
             parameters = _one_row(parameters)
         if isinstance(operation, str) and '"' in operation:
-            bare = parameters is None or (isinstance(parameters, Sequence | Mapping) and not parameters)
-            if bare and not self.connection._parameters.delimident:
+            no_parameters = parameters is None or (
+                isinstance(parameters, Sequence | Mapping) and not parameters
+            )
+            if no_parameters and not self.connection._parameters.delimident:
                 operation = unquoted(operation)
         return super().execute(operation, parameters, **options)
 
     def executemany(self, operation: str, seq_of_parameters: Any, **options: Any) -> Self:
-        """See :meth:`informix_arrow.Cursor.executemany`. Also Arrow data, a row for each execution."""
+        """Run a statement for each row: :meth:`informix_arrow.Cursor.executemany`. Also takes Arrow data."""
         if _is_arrow(seq_of_parameters):
             seq_of_parameters = _rows(seq_of_parameters)
         return super().executemany(operation, seq_of_parameters, **options)
 
     def adbc_cancel(self) -> None:
-        """End the statement that runs now on the connection; see :meth:`informix_arrow.Connection.cancel`."""
+        """Cancel the running statement of the connection; see :meth:`informix_arrow.Connection.cancel`."""
         self.connection.cancel()
 
     def fetchallarrow(self) -> pa.Table:
-        """turbodbc's name for :meth:`fetch_arrow_table`."""
+        """Return the remaining rows: turbodbc's name for :meth:`fetch_arrow_table`."""
         return self.fetch_arrow_table()
 
     def next(self) -> Any:
-        """The next row; ``StopIteration`` at the end."""
+        """Return the next row. Raises ``StopIteration`` at the end."""
         return self.__next__()
 
     def nextset(self) -> NoReturn:
-        """Refused: a statement has one result."""
+        """Not supported: a statement has one result."""
         raise NotSupportedError("nextset() is not supported: a statement has one result")
 
     def adbc_execute_partitions(self, operation: object, parameters: object = None) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError("results in partitions are not supported: use execute()")
 
     def adbc_read_partition(self, partition: object) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError("results in partitions are not supported: use execute()")
 
     def adbc_execute_schema(self, operation: object, parameters: object = None) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError(
             "adbc_execute_schema() is not supported: connection.query(sql).schema is known before any row is read"
         )
 
     def adbc_prepare(self, operation: object) -> NoReturn:
-        """Refused: statements are prepared when they are executed, and kept for the next time."""
+        """Not supported: statements are prepared at execution, and kept for the next one."""
         raise NotSupportedError(
             "adbc_prepare() is not supported: execute() prepares, and keeps the statement"
         )
 
     @property
     def adbc_statement(self) -> NoReturn:
-        """Refused: there is no native driver."""
+        """Not supported: there is no native driver."""
         raise NotSupportedError("there is no native ADBC statement: this driver is written in Python")
 
     def executescript(self, operation: object) -> NoReturn:
-        """Refused."""
+        """Not supported."""
         raise NotSupportedError("executescript() is not supported: execute() the statements one by one")
 
 
@@ -314,25 +320,26 @@ def connect(
     autocommit: bool = False,
     **keywords: Any,
 ) -> Connection:
-    """Open a connection that is an ADBC one as well: ``connect("informix://user:pw@host:9088/stores?server=ol_x")``.
+    """Open a connection that is also an ADBC connection:
+    ``connect("informix://user:pw@host:9088/stores?server=ol_x")``.
 
     Parameters
     ----------
     uri
         A URL or another string that :func:`informix_arrow.connect` takes; ``db_kwargs["uri"]`` by default.
     db_kwargs, conn_kwargs
-        Keywords of :func:`informix_arrow.connect`, for those who pass them as ADBC does; ``username`` is ``user``.
+        Keywords of :func:`informix_arrow.connect`, passed as in ADBC. ``username`` is an alias of ``user``.
     autocommit
         False by default.
     keywords
-        Those of :func:`informix_arrow.connect`.
+        Keywords of :func:`informix_arrow.connect`.
 
     Raises
     ------
     InterfaceError
-        A keyword or a key of the URL is unknown (with the nearest one that is known), given twice, or malformed.
+        A keyword or a key of the URL is unknown (the text suggests the nearest known one), given twice, or malformed.
     OperationalError, NotSupportedError
-        As :func:`informix_arrow.connect`.
+        As in :func:`informix_arrow.connect`.
     """
     keyword_values: dict[str, Any] = {}
     for where, options in (("db_kwargs", db_kwargs), ("conn_kwargs", conn_kwargs), ("connect()", keywords)):
@@ -341,15 +348,15 @@ def connect(
             if key in keyword_values:
                 raise InterfaceError(f"{key!r} is given twice, the second time in {where}")
             keyword_values[key] = value
-    own = keyword_values.pop("uri", None)
+    default_uri = keyword_values.pop("uri", None)
     if autocommit or "autocommit" not in keyword_values:
         keyword_values["autocommit"] = autocommit
-    parameters = resolve(uri if uri is not None else own, **keyword_values)
+    parameters = resolve(uri if uri is not None else default_uri, **keyword_values)
     return cast("Connection", open_connection(parameters, Connection))
 
 
 def _tables(catalogs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The tables in an answer of GetObjects."""
+    """Return the tables in a result of GetObjects."""
     return [
         table
         for catalog in catalogs
@@ -370,7 +377,7 @@ def _batches(data: Any) -> Iterable[pa.RecordBatch]:
 
 
 def _rows(data: Any) -> Iterable[Sequence[object]]:
-    """Arrow data as rows of parameters."""
+    """Yield the rows of Arrow data as parameters."""
     try:
         batches = _batches(data)
     except (pa.ArrowInvalid, TypeError) as error:

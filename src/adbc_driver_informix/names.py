@@ -1,7 +1,7 @@
-"""Names in ADBC are exact, in Informix only those in double quotes under DELIMIDENT are.
+"""Names in statements of pandas: ADBC's names are exact, Informix's only in double quotes under DELIMIDENT.
 
 Without DELIMIDENT the server folds every name to lower case, and a table in double quotes is a syntax error in any
-statement. So statements that have one, of the few shapes that pandas makes, can only be meant as ADBC's names.
+statement. So if a statement of one of pandas' few shapes has such a table, its names are meant as ADBC's names.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ _PANDAS = re.compile(
 
 
 def unquoted(sql: str) -> str:
-    """A statement of one of pandas' shapes without its double quotes, for a session without DELIMIDENT; any other
-    statement as it is.
+    """Return a statement of one of pandas' shapes without its double quotes, for a session without DELIMIDENT.
+
+    Any other statement is returned unchanged.
 
     Raises
     ------
     ProgrammingError
-        A name needs its quotes; the text says that DELIMIDENT would allow them.
+        A name needs its quotes. The text says that DELIMIDENT would allow them.
     """
     match = _PANDAS.fullmatch(sql)
     if match is None:

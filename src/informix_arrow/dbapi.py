@@ -1,7 +1,7 @@
-"""PEP 249: ``from informix_arrow import dbapi; dbapi.connect(...)``.
+"""The PEP 249 module: ``from informix_arrow import dbapi; dbapi.connect(...)``.
 
-``threadsafety`` is 2: threads may share the module and connections, a lock keeps their statements apart.
-Cursors belong to one thread at a time.
+``threadsafety`` is 2: threads may share the module and connections, because a lock serialises their statements. A
+cursor may be used by one thread at a time.
 """
 
 from __future__ import annotations

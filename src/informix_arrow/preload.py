@@ -1,8 +1,8 @@
-"""Tables that a server has when it starts: ``Server(load=...)`` and ``serve --load DIR``.
+"""Initial tables of a server: ``Server(load=...)`` and ``serve --load DIR``.
 
-They come in through the front door, before anybody else can: by `write_arrow`, over a listener of that server which
-nobody else can log in to. So a table is declared and filled exactly as a user would do it, and the rules of
-docs/writing.md hold. This module is a client; all that it knows of the server is its URL.
+They are loaded by a client, with `write_arrow`, over a listener that only this client can log in to, before the server
+accepts other connections. So a table is declared and filled exactly as by a user, and the rules of docs/writing.md
+apply. This module knows only the URL of the server.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _ENVIRONMENT = {"DB_LOCALE": "en_US.utf8"}
 
 
 def tables_of_directory(directory: str | os.PathLike[str]) -> dict[str, Path]:
-    """The files ``DATABASE/TABLE.parquet`` (or .csv, .arrow, .feather) of a directory, as ``{"database.table": path}``.
+    """Return the files ``DATABASE/TABLE.parquet`` (or .csv, .arrow, .feather) of a directory: ``{"database.table":
+    path}``.
 
-    ValueError when the directory has none, has a file of another kind beside them, or two for one table.
+    Raises ValueError if the directory has no such file, a file of another kind, or two files for one table.
     """
     top = Path(directory)
     if not top.is_dir():
@@ -51,24 +52,24 @@ def tables_of_directory(directory: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def load(url: str, tables: Mapping[str, Any]) -> None:
-    """Make the tables. Databases that do not exist are made: logged, in UTF-8.
+    """Create and load tables. Databases that do not exist are created with a log, in UTF-8.
 
     Parameters
     ----------
     url
-        Where the server listens, without a database.
+        URL of the server, without a database.
     tables
-        By ``"database.table"``: anything that `Connection.write_arrow` takes, or the path of a Parquet, CSV or Arrow
-        file. A table that exists already (in a `directory`) is left as it is, with a warning in the log.
+        By ``"database.table"``: any data that `Connection.write_arrow` takes, or the path of a Parquet, CSV or Arrow
+        file. A table that already exists (in a `directory`) is left unchanged, with a warning in the log.
 
-    ValueError for a wrong name or file; the errors of `write_arrow` with the table's name in front.
+    Raises ValueError for a wrong name or file. Errors of `write_arrow` are raised with the table's name.
     """
     by_database: dict[str, dict[str, Any]] = {}
     for name, data in tables.items():
         database, table = _split(name)
         by_database.setdefault(database, {})[table] = data
-    for database, wanted in by_database.items():
-        _load_database(url, database, wanted)
+    for database, database_tables in by_database.items():
+        _load_database(url, database, database_tables)
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -86,9 +87,9 @@ def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
     with connect(url, database=database, autocommit=True) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT tabname FROM systables WHERE tabid >= 100")
-        there = {str(row[0]).strip() for row in cursor.fetchall()}
+        existing = {str(row[0]).strip() for row in cursor.fetchall()}
         for table, data in tables.items():
-            if table in there:
+            if table in existing:
                 log.warning("load: the table %s.%s exists already and was left as it is", database, table)
                 continue
             try:
@@ -107,7 +108,7 @@ def _exists(url: str, database: str) -> bool:
 
 
 def _to_arrow_source(data: Any) -> Any:
-    """What `write_arrow` takes: a file's contents for a path, everything else as it is."""
+    """Return data for `write_arrow`: the contents of a file for a path, other data unchanged."""
     if not isinstance(data, (str, os.PathLike)):
         return data
     path = Path(data)
@@ -120,7 +121,7 @@ def _to_arrow_source(data: Any) -> Any:
     if kind == ".csv":
         import pyarrow.csv as pc
 
-        table = pc.read_csv(path)  # whole: a column's type is known when its last value is
+        table = pc.read_csv(path)  # at once: the type of a column depends on all its values
         for column in table.schema:
             if pa.types.is_binary(column.type):
                 raise ValueError(f"{path}: the column {column.name!r} has text that is not UTF-8")
@@ -131,7 +132,7 @@ def _to_arrow_source(data: Any) -> Any:
 
 
 def _arrow_file(path: Path) -> pa.RecordBatchReader:
-    """The batches of an Arrow file, in the form of files or of streams."""
+    """Return the batches of an Arrow file, in the file format or the stream format."""
     source = pa.memory_map(str(path))
     try:
         file = pa.ipc.open_file(source)

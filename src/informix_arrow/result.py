@@ -28,20 +28,20 @@ B = TypeVar("B")
 
 
 class Result:
-    """The rows of one query, streamed, to be read once.
+    """The rows of one query, streamed. It can be read once.
 
-    Made by :meth:`Connection.query`. Hand it to whatever takes an Arrow stream (``polars.DataFrame(result)``,
+    Made by :meth:`Connection.query`. Pass it to any consumer of an Arrow stream (``polars.DataFrame(result)``,
     ``pyarrow.RecordBatchReader.from_stream(result)``, DuckDB's scan of a variable), or use :meth:`batches` or
-    :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch
-    for the whole.
+    :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch for the
+    whole.
 
-    Rows are fetched while they are read; what waits in memory is bounded by the batch being built and two
-    fetch replies; batches with large objects end where their contents reach ``batch_bytes``. Several results
-    of one connection may be read in turns, also from several threads. COMMIT and ROLLBACK close a result on
-    the server: reading on is an error then.
+    Rows are fetched while they are read. Memory is bounded by the batch being built and two fetch replies. Batches
+    with large objects end where their contents reach ``batch_bytes``. Several results of one connection may be read
+    alternately, also from several threads. COMMIT and ROLLBACK close a result on the server: further reads raise an
+    error.
 
-    The statement is released at the end of the rows, by :meth:`close`, when a ``with`` block ends, on an
-    error, and before the connection's next statement when the result was dropped half read.
+    The statement is released at the end of the rows, by :meth:`close`, at the end of a ``with`` block, on an error,
+    and, if the result was dropped half read, before the next statement of the connection.
     """
 
     def __init__(
@@ -54,63 +54,66 @@ class Result:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema: known at once, the same for every batch. Field metadata ``informix.type`` holds the
-        declared type, such as ``DECIMAL(8,2)``.
+        """The Arrow schema. It is known at once and the same for every batch.
+
+        Field metadata ``informix.type`` holds the declared type, such as ``DECIMAL(8,2)``.
         """
         return self._rows.schema
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Names and Informix types of the columns, as the server described them; those left out are missing."""
+        """Names and Informix types of the columns, as the server described them, without skipped columns."""
         return self._rows.columns
 
     @property
     def lazy_columns(self) -> Mapping[int, ObjectColumn]:
-        """Large-object columns whose values are handles that :meth:`open_lazily` makes files of, by index."""
+        """Large-object columns by index, if their values are handles for :meth:`open_lazily`."""
         return {column.index: column for column in object_columns(self.columns)} if self._cursor.lazy else {}
 
     def open_lazily(self, column: ObjectColumn, handles: list[bytes | None]) -> list[LargeObject | None]:
-        """Files for the values of one of :attr:`lazy_columns`."""
+        """Return files for the values of one of :attr:`lazy_columns`."""
         return open_objects(self._connection, self._cursor, column, handles, self)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over the record batches, by ``for``; none for a result without rows.
+        """Iterate over the record batches with ``for``. A result without rows has no batches.
 
         Raises
         ------
         InterfaceError
-            The result was read or closed before; at once, not at the first step.
+            The result was already read or closed. Raised at once, not at the first step.
         DataError
-            A value cannot be held by its Arrow type, or is no text of the database's code set; ``row``
-            (0-based) and ``column`` are set. The rows before it came in the batches before, the result is
-            over, the connection stays usable.
+            A value does not fit its Arrow type, or is not text in the database's code set. ``row`` (0-based) and
+            ``column`` are set. The rows before it were returned in earlier batches. The result is closed, and the
+            connection stays usable.
         Error
-            What the server reported while it fetched.
+            An error that the server reported during a fetch.
 
         Warns
         -----
         InexactWarning
-            A floating DECIMAL(p) has digits that float64 has not: once for each column.
+            A floating-point DECIMAL(p) has more digits than float64 can hold. Issued once for each column.
 
-        After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
+        After an error every further step raises ``InterfaceError``, so that missing rows cannot be taken for the end of
+        the result.
         """
         self._rows.claim()
         return _BatchIterator(self, self._rows.next)
 
     def _decoded(self) -> Iterator[pa.RecordBatch | DecodedRows]:
-        """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
-        decoder hands them over.
+        """Return :meth:`batches` for a cursor, which converts them to Python rows.
+
+        If the decoder in C can build all Python values itself, its buffers are passed on as they are.
         """
         self._rows.claim()
         return _BatchIterator(self, self._rows.next_decoded)
 
     def read_all(self) -> pa.Table:
-        """Read all rows into one table. Errors as :meth:`batches`."""
+        """Read all rows into one table. Errors are those of :meth:`batches`."""
         batches = list(self.batches())
         return pa.Table.from_batches(batches, self.schema)
 
     def close(self) -> None:
-        """Drop the rows that were not read and release the statement. May be called again."""
+        """Discard the rows that were not read and release the statement. May be called again."""
         if self._rows.closed:
             return
         self._rows.closed = self._rows.claimed = True
@@ -118,20 +121,20 @@ class Result:
             try:
                 self._connection._run(self._rows.close(self._connection._session))
             except BaseException:
-                self._rows.abandon(self._connection._session)  # before what comes next
+                self._rows.abandon(self._connection._session)  # closed before the next request
                 raise
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         """Export the rows as an Arrow C stream; the consumer may read it in another thread.
 
-        ``requested_schema`` is honoured by casting where Arrow can cast batch by batch. An error while
-        reading reaches the consumer as text, in an exception class of its own.
+        ``requested_schema`` is honoured by a cast, if Arrow can cast batch by batch. An error during reading
+        reaches the consumer as text, in one of its own exception classes.
         """
         reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
         return reader.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> Any:
-        """Export the schema; the rows stay untouched."""
+        """Export the schema. No row is read."""
         return self.schema.__arrow_c_schema__()
 
     def __enter__(self) -> Self:
@@ -143,10 +146,10 @@ class Result:
         self.close()
 
     def __del__(self) -> None:
-        # Readers hold the result alive, so nobody reads any more. No ResourceWarning: a result of which only the
-        # schema was wanted is ordinary, and its statement is released all the same.
+        # Readers keep the result alive, so it is not being read. There is no ResourceWarning: reading only the schema
+        # of a result is normal, and its statement is released anyway.
         rows: Batches | None = getattr(self, "_rows", None)
-        if rows is not None and not rows.cursor.released:  # None: Ctrl-C came while it was made
+        if rows is not None and not rows.cursor.released:  # None: Ctrl-C came during __init__
             rows.abandon(self._connection._session)
 
     def __repr__(self) -> str:
@@ -156,7 +159,7 @@ class Result:
 
 
 class _BatchIterator(Generic[B]):
-    """Iterates over the batches of a result, one exchange each, which ``take`` makes."""
+    """Iterates over the batches of a result. ``take`` returns the operation that reads the next one."""
 
     def __init__(self, result: Result, take: Callable[[Session], Exchange[B | None]]) -> None:
         self._result, self._read_batch = result, take
@@ -170,7 +173,7 @@ class _BatchIterator(Generic[B]):
         if rows.is_exhausted and not connection.closed:
             raise StopIteration
         try:
-            if result._cursor.rows_reported:  # all rows are here
+            if result._cursor.rows_reported:  # all rows were received
                 batch = connection._runner.run_without_io(self._read_batch(connection._session))
             else:
                 batch = connection._run(self._read_batch(connection._session), result._timeout)
@@ -178,7 +181,7 @@ class _BatchIterator(Generic[B]):
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:
             rows.fail(error)
-            if not result._cursor.lazy:  # nobody can read on
+            if not result._cursor.lazy:  # files of lazy large objects still need the cursor
                 rows.abandon(connection._session)
             raise
         if batch is None:
@@ -186,8 +189,8 @@ class _BatchIterator(Generic[B]):
         return batch
 
     def __del__(self) -> None:
-        # Nobody reads on: the rows are streamed and gone, also when the result itself is still held. Files of lazy
-        # large objects need the cursor as long as that.
+        # The remaining rows can no longer be read, even if the result itself still exists. Files of lazy large objects
+        # need the cursor for as long as the result exists.
         result: Result | None = getattr(self, "_result", None)
         if result is not None and not (result._cursor.lazy or result._cursor.released):
             result._rows.abandon(result._connection._session)

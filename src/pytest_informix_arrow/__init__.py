@@ -1,31 +1,32 @@
-"""Fixtures for tests that want an Informix: installed with ``informix-arrow[server]``, found by pytest itself.
+"""Fixtures for tests that need an Informix server. Installed with ``informix-arrow[server]`` and found by pytest
+itself.
 
     def test_orders(informix_connection):
         informix_connection.cursor().execute("CREATE TABLE orders (id SERIAL, total DECIMAL(10,2))")
         ...
 
 `informix_server`
-    An embedded server (`informix_arrow.server.Server`) on a free loopback port, its databases in memory; one for all
-    tests of the run.
+    An embedded server (`informix_arrow.server.Server`) on a free loopback port, with its databases in memory. One
+    server for all tests of the run.
 `informix_database`
-    The URL of a fresh, empty, logged UTF-8 database on it; a new one for every test.
+    The URL of an empty database on it, with a log, in UTF-8. A new one for every test.
 `informix_connection`
-    A connection to that database; closed after the test, what it has not committed is gone.
+    A connection to that database. It is closed after the test, which rolls back uncommitted changes.
 `informix_transaction`
-    A connection in a transaction that is rolled back after the test: what the test has done is gone, and the tables
-    that it began with are still there. Cheaper than a database of one's own; a test that commits fails.
+    A connection in a transaction that is rolled back after the test: changes of the test are undone, and the tables
+    that existed before remain. Cheaper than a new database. A test that commits fails.
 `informix_shared_database`
     The URL of the database that the tests with `informix_transaction` share. Override it in a conftest.py to create
-    tables: ask for the fixture of the same name, connect, commit, return the URL.
+    tables: request the fixture of the same name, connect, commit, return the URL.
 `informix_server_options`
-    Keywords for the server, ``{}``. Override it in a conftest.py, with ``scope="session"``, to load tables
-    (``{"load": {"shop.orders": "orders.parquet"}}``), to keep databases, for TLS.
+    Keywords for the server, ``{}``. Override it in a conftest.py, with ``scope="session"``, to load tables (``{"load":
+    {"shop.orders": "orders.parquet"}}``), to keep databases, or for TLS.
 
-Faults that a test has ordered (``informix_server.faults``) and not met are forgotten when it ends, and so is what it
-left in the query log (``informix_server.queries``).
+Faults that a test has scheduled (``informix_server.faults``) and that have not occurred are cleared when it ends, and
+so are its entries in the query log (``informix_server.queries``).
 
-A package of its own, as pytest loads its plugins in every run, whatever that tests: nothing of informix_arrow is
-imported before a fixture is used.
+This is a package of its own, because pytest loads its plugins in every run: nothing of informix_arrow is imported
+before a fixture is used.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ _SHARED = "test_shared"
 
 @pytest.fixture(scope="session")
 def informix_server_options() -> dict[str, Any]:
-    """Keywords for `informix_arrow.server.Server`; override it."""
+    """Keywords for `informix_arrow.server.Server`. Override it."""
     return {}
 
 
 @pytest.fixture(scope="session")
 def informix_server(informix_server_options: dict[str, Any]) -> Iterator[Server]:
-    """An embedded Informix server, running for all tests."""
+    """An embedded Informix server for all tests."""
     from informix_arrow.server import Server
 
     with Server(**informix_server_options) as server:
@@ -62,7 +63,7 @@ def informix_server(informix_server_options: dict[str, Any]) -> Iterator[Server]
 
 @pytest.fixture
 def informix_database(informix_server: Server) -> Iterator[str]:
-    """URL of a fresh database: logged, UTF-8, empty."""
+    """URL of a new empty database, with a log, in UTF-8."""
     name = f"test_{next(_numbers)}"
     informix_server.create_database(name)
     try:
@@ -75,7 +76,7 @@ def informix_database(informix_server: Server) -> Iterator[str]:
 
 @pytest.fixture
 def informix_connection(informix_database: str) -> Iterator[Connection]:
-    """A connection to the fresh database of `informix_database`."""
+    """A connection to the database of `informix_database`."""
     import informix_arrow
 
     connection = informix_arrow.connect(informix_database)
@@ -87,7 +88,7 @@ def informix_connection(informix_database: str) -> Iterator[Connection]:
 
 @pytest.fixture(scope="session")
 def informix_shared_database(informix_server: Server) -> Iterator[str]:
-    """URL of the database that tests with `informix_transaction` share: logged, UTF-8, empty; override it."""
+    """URL of the database that tests with `informix_transaction` share: empty, with a log, in UTF-8. Override it."""
     informix_server.create_database(_SHARED)
     yield informix_server.url(_SHARED)
     informix_server.drop_database(_SHARED)
@@ -97,7 +98,7 @@ def informix_shared_database(informix_server: Server) -> Iterator[str]:
 def informix_transaction(informix_server: Server, informix_shared_database: str) -> Iterator[Connection]:
     """A connection to `informix_shared_database`, in a transaction that is rolled back after the test.
 
-    Fails the test when it has committed, or has turned autocommit on: others would see what it did.
+    Fails the test if it has committed or turned autocommit on, because other tests would see its changes.
     """
     import informix_arrow
 
@@ -106,12 +107,12 @@ def informix_transaction(informix_server: Server, informix_shared_database: str)
     connection = informix_arrow.connect(informix_shared_database)
     try:
         yield connection
-        kept = connection.autocommit or _commits(informix_server, database) > before
+        committed = connection.autocommit or _commits(informix_server, database) > before
     finally:
         connection.close()
         informix_server.faults.clear()
         informix_server.queries.clear()
-    if kept:
+    if committed:
         pytest.fail(
             f"this test has committed to {database}, which it shares with others: use informix_connection, whose "
             "database is the test's own",

@@ -1,4 +1,4 @@
-"""capture: the committed changes of tables, out of the server's log, as they are made."""
+"""Change data capture: read the committed changes of tables from the server's log."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 DATABASE = "syscdcv1"
-MOST_RECORDS = 100  # of one read: what every server that was seen takes (CDC section 1)
-READ_BYTES = 256 << 10  # of one read
+MOST_RECORDS = 100  # in one read: every server tested accepts this (CDC section 1)
+READ_BYTES = 256 << 10  # in one read
 
 _NO_DATABASE = (-329, -349)
 _NO_RIGHT = (-387, -388, -389, -674)
@@ -53,8 +53,8 @@ _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
 _POSITION_QUERY = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
-_CLOSE_TIMEOUT = 5.0  # seconds beyond the timeout that closing may take
-_LOGGING_RETRY_SECONDS = 15.0  # seconds for which switching full row logging off is tried again
+_CLOSE_TIMEOUT = 5.0  # seconds that closing may take beyond the timeout
+_LOGGING_RETRY_SECONDS = 15.0  # how long switching full row logging off is retried
 
 
 def capture(
@@ -78,77 +78,77 @@ def capture(
     intervals: Literal["native", "month_day_nano"] = "native",
     encoding_errors: Literal["strict", "replace", "binary"] = "strict",
 ) -> AwaitableContext[AsyncChanges]:
-    """Follow the committed changes of tables, transaction by transaction, in the order of their commits::
+    """Follow the committed changes of tables, transaction by transaction, in commit order::
 
         async with capture("informix://u:p@db1:9088/stores?server=ol_x", ["orders", "items"], start=token) as changes:
             async for transaction in changes:
                 for change in transaction.batches:
                     ...                              # change.table, change.data: a pyarrow.RecordBatch
-                save(changes.token)                  # where to go on: nothing is lost, and nothing comes twice
+                save(changes.token)                  # where to continue: no change is lost or delivered twice
 
-    In asyncio also ``changes = await capture(...)``; wrong arguments are refused at once, before the ``await``.
+    In asyncio also ``changes = await capture(...)``. Wrong arguments raise at once, before the ``await``.
 
-    Changes come out of the server's log by its Change Data Capture interface, for which its administrator has set up
-    the database ``syscdcv1``; the user must be ``informix``, or one who may connect to it.
+    Changes are read from the server's log through its Change Data Capture interface. The server's administrator must
+    have created the database ``syscdcv1``. The user must be ``informix``, or a user who may connect to that database.
 
     Parameters
     ----------
     connection
-        A URL, in any form that ``connect`` takes, a mapping of its keywords, or an open connection, beside which
-        others like it are opened.
+        A URL, in any form that ``connect`` takes, a mapping of its keywords, or an open connection. An open connection
+        is not used itself: more are opened with its settings.
     tables
-        Names, ``table``, ``owner.table`` or ``database:owner.table``, or a mapping from those to the columns that are
-        wanted (None: all). Their databases must have one code set. Columns of BYTE, TEXT, BLOB, CLOB, collections, ROW
-        and opaque types are not in the log and must be left out.
+        Names in the form ``table``, ``owner.table`` or ``database:owner.table``, or a mapping from these to the columns
+        to capture (None: all). All databases must have the same code set. Columns of BYTE, TEXT, BLOB, CLOB,
+        collection, ROW and opaque types are not in the log. Leave them out.
     columns
-        The columns of some of the tables, by table.
+        The columns to capture of some of the tables, by table.
     start
-        The ``token`` of an earlier capture of the same tables: go on behind the transaction after which it was taken.
-        None (default): begin now. Transactions that are open then are left out, with a warning.
+        The ``token`` of an earlier capture of the same tables: continue after the transaction that the token belongs
+        to. None (default): begin now. Transactions that are open then are left out, with a warning.
     timeout
         Seconds, 1 to 3600, that the server waits for changes in one read. Ctrl-C, cancellation and closing may have to
-        wait so long.
+        wait that long.
     idle
-        Seconds without a change after which the iteration ends; 0: as soon as the server says that there is nothing
+        Seconds without a change after which the iteration ends. 0: as soon as the server reports that there is nothing
         more. None (default): it never ends.
     max_records
-        Records that the server gives in one read, 1 to 100.
+        Maximum records that the server returns in one read, 1 to 100.
     transaction_bytes
-        Bytes that transactions which are not over may take in memory together; the largest go to temporary files
-        beyond it. 256 MiB by default.
+        Bytes that open transactions may take in memory together. Beyond that the largest ones are moved to temporary
+        files. 256 MiB by default.
     on_truncate
-        What becomes of a TRUNCATE: ``"deliver"`` (default) a change whose ``_op`` is ``truncate``, ``"ignore"``, or
-        ``"error"``.
+        How TRUNCATE is handled: ``"deliver"`` (default) a change whose ``_op`` is ``truncate``, ``"ignore"``, or raise
+        an ``"error"``.
     set_full_row_logging
-        True (default): switch the full row logging of the tables on, which a capture needs. It stays on when the
-        capture is closed, so that nothing is lost until the next; :func:`capture_off` switches it off, as ALTER TABLE
-        needs it.
+        True (default): switch on full row logging for the tables, which a capture needs. It stays on when the capture
+        is closed, so that nothing is lost until the next one. :func:`capture_off` switches it off, which ALTER TABLE
+        requires.
     watchdog
-        Seconds that the reader may stand at one place while the log grows, before and after the log's end was looked
-        up; then an ``OperationalError``. None: for ever. 60 by default.
+        Seconds that the reader may stay at one position while the log grows. After that time the end of the log is
+        looked up, and after the same time again an ``OperationalError`` is raised. None: no limit. 60 by default.
     batch_rows, batch_bytes
-        Where a run of changes of one table is divided.
+        Maximum rows and target bytes of one batch. A longer run of changes of one table is divided.
     decimals, floating_decimals, char_padding, intervals, encoding_errors
         As for :meth:`AsyncConnection.query`.
 
     Returns
     -------
     AsyncChanges
-        To be iterated over once.
+        Can be iterated over once.
 
     Raises
     ------
     InterfaceError
-        A wrong argument; nothing was asked of a server.
+        An argument is wrong. Nothing was sent.
     ProgrammingError, NotSupportedError
-        A table or column that is not there, a view, a database without a log, a type that is not captured, with
-        Informix's number; nothing was started.
+        A table or column does not exist, a view, a database without a log, or a type that cannot be captured, with
+        Informix's number. Nothing was started.
     OperationalError
-        No ``syscdcv1``, no right to it, a position that is no longer in the log (-83713), or a table in which a
-        transaction that is not over has changed rows, so that the server does not switch its logging (-289).
+        There is no ``syscdcv1``, the user may not use it, or the position is no longer in the log (-83713). Also if a
+        table was changed by a transaction that is still open, so that the server cannot switch its logging (-289).
     """
     settings = _settings(connection)
-    wanted = requested_tables(tables, columns, settings.database)
+    requests = requested_tables(tables, columns, settings.database)
     token = None if start is None else Token.parse(start)
     for name, value, low, high in (
         ("timeout", timeout, 1, 3600),
@@ -178,19 +178,19 @@ def capture(
         raise InterfaceError(str(error)) from None
 
     async def open() -> AsyncChanges:
-        found, session = await _find_tables(settings, wanted)
+        capture_tables, session = await _find_tables(settings, requests)
         conn = await _open_capture_connection(session, timeout)
         try:
-            return await _started(conn, found)
+            return await _start(conn, capture_tables)
         except BaseException:
             conn._runner.abandon()
             raise
 
-    async def _started(conn: AsyncConnection, found: Sequence[CaptureTable]) -> AsyncChanges:
+    async def _start(conn: AsyncConnection, tables: Sequence[CaptureTable]) -> AsyncChanges:
         server = str((await _row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
         number = await _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
-        for label, table in enumerate(found, 1):
+        for label, table in enumerate(tables, 1):
             if set_full_row_logging:
                 await _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
@@ -200,18 +200,18 @@ def capture(
         position = 0 if token is None else token.restart
         log_end = None if token is not None else await _log_end(conn)
         await _call_routine_checked(conn, _ACTIVATE, (number, position), lsn_text(position))
-        begun = None if token is not None else await _read_start_lsn(conn, number, log_end)
+        start_lsn = None if token is not None else await _read_start_lsn(conn, number, log_end)
         assembler = Assembler(
             captured,
             options,
             conn.encoding,
             token,
-            begun,
+            start_lsn,
             transaction_bytes,
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
-        schemas = {table.request.name: expected_schema(table.columns, options) for table in found}
+        schemas = {table.request.name: expected_schema(table.columns, options) for table in tables}
         reads = CaptureReader(number, READ_BYTES, max_records, assembler.write)
         return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _CLOSE_TIMEOUT)
 
@@ -222,17 +222,16 @@ def capture(
 
 
 async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tables: Sequence[str]) -> None:
-    """Switch the full row logging of tables off, which a capture has switched on: ALTER TABLE needs that.
+    """Switch off the full row logging of tables, which a capture has switched on. ALTER TABLE requires this.
 
-    Changes that are made from then on cannot be captured afterwards. Parameters and errors are those of
-    :func:`capture`; ``OperationalError`` as long as a capture of a table is running, or a transaction that has changed
-    it.
+    Changes made from then on cannot be captured later. Parameters and errors are those of :func:`capture`. Raises
+    ``OperationalError`` while a capture of a table is running, or a transaction that has changed the table is open.
     """
     settings = _settings(connection)
-    wanted = requested_tables(tables, None, settings.database)
-    found, session = await _find_tables(settings, wanted, columns=False)
+    requests = requested_tables(tables, None, settings.database)
+    capture_tables, session = await _find_tables(settings, requests, columns=False)
     async with await _open_capture_connection(session, 0) as conn:
-        for table in found:
+        for table in capture_tables:
             until = time.monotonic() + _LOGGING_RETRY_SECONDS
             while True:
                 answer = await _call_routine(conn, _LOGGING, (table.full_name, 0))
@@ -247,17 +246,17 @@ async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tab
 
 
 class AsyncChanges:
-    """The committed changes of tables, as they come. Made by :func:`capture`.
+    """The committed changes of tables, as they arrive. Made by :func:`capture`.
 
-    ``async for transaction in changes``, or :meth:`batches` for several transactions at a time. One task at a time may
-    read. A task that is cancelled while it waits for changes loses nothing: whoever reads on gets them.
+    Use ``async for transaction in changes``, or :meth:`batches` for several transactions at a time. One task at a time
+    may read. If a task is cancelled while it waits for changes, nothing is lost: the next read returns them.
     """
 
     if not ASYNC:
-        """The committed changes of tables, as they come. Made by :func:`~informix_arrow.capture`.
+        """The committed changes of tables, as they arrive. Made by :func:`~informix_arrow.capture`.
 
-        ``for transaction in changes``, or :meth:`batches` for several transactions at a time. One thread at a time may
-        read. Ctrl-C while it waits for changes loses nothing: whoever reads on gets them.
+        Use ``for transaction in changes``, or :meth:`batches` for several transactions at a time. One thread at a time
+        may read. Ctrl-C during a wait for changes loses nothing: the next read returns them.
         """
 
     def __init__(
@@ -269,7 +268,7 @@ class AsyncChanges:
         schemas: Mapping[str, pa.Schema],
         idle: float | None,
         watchdog: float | None,
-        goodbye: float,
+        close_timeout: float,
     ) -> None:
         self._connection = connection
         self._number = number
@@ -278,29 +277,29 @@ class AsyncChanges:
         self._schemas = schemas
         self._idle = idle
         self._watchdog = watchdog
-        self._goodbye = goodbye  # seconds that closing may take
+        self._close_timeout = close_timeout  # seconds that closing may take
         self._token = None if assembler.token is None else str(assembler.token)
         self._failure: BaseException | None = None
         self._closed = False
-        self._last = time.monotonic()  # when something came
-        self._stale_requests = (
-            0  # reads that were sent before somebody began to read: quiet that they tell of is over
-        )
-        self._records_at_last_read = 0  # records when the last read ended
-        self._watchdog_position: tuple[int, float] | None = None  # where the reader stands, and since when
-        self._log_end = 0  # where the log ended when that was looked up
+        self._last = time.monotonic()  # when the last transaction arrived, or reading began
+        # Reads sent before the current iteration began: if one of them returns nothing, that does not count as idle.
+        self._stale_requests = 0
+        self._records_at_last_read = 0  # the number of records when the last read ended
+        self._watchdog_position: tuple[int, float] | None = None  # where the reader is, and since when
+        self._log_end = 0  # where the log ended at the last lookup; 0 = not looked up
 
     @property
     def token(self) -> str | None:
-        """Where to go on behind the last transaction that was handed out: a short text for ``capture(start=...)``. It
-        moves on in quiet times, too. At first it is where the capture began; None where the server does not say so, up
-        to the first quiet moment or transaction.
+        """The position after the last transaction returned: a short text for ``capture(start=...)``.
+
+        It also moves on while no changes arrive. At first it is the position where the capture began. If the server
+        does not report that position, it is None until the first transaction or the first read without changes.
         """
         return self._token
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables as they were asked for."""
+        """The tables, named as in the call of ``capture()``."""
         return tuple(self._schemas)
 
     @property
@@ -310,13 +309,13 @@ class AsyncChanges:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more can be read."""
+        """True if the capture is closed."""
         return self._closed
 
     def schema(self, table: str) -> pa.Schema:
-        """The schema of a table's batches. ``InterfaceError`` when it is not captured.
+        """Return the schema of a table's batches. Raises ``InterfaceError`` if the table is not captured.
 
-        It is known at once and changes only when the server describes the table anew.
+        It is known at once and changes only when the server describes the table again.
         """
         if table not in self._schemas:
             raise InterfaceError(f"{table!r} is not captured: {', '.join(self._schemas)} are")
@@ -334,10 +333,10 @@ class AsyncChanges:
         Parameters
         ----------
         max_rows
-            A batch is over with the transaction that brings it to so many changes.
+            A batch ends with the transaction that brings it to this number of changes.
         max_seconds
-            It is over so many seconds after its first transaction came, too, but for what one read may take
-            (``timeout``); 0: as soon as there is nothing more to be had at once; None: only ``max_rows`` counts.
+            A batch also ends this many seconds after its first transaction arrived, plus the time of one read
+            (``timeout``). 0: as soon as no further transaction is available at once. None: only ``max_rows`` counts.
         """
         if not isinstance(max_rows, int) or max_rows < 1:
             raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
@@ -346,7 +345,7 @@ class AsyncChanges:
         return _MergingIterator(self, max_rows, max_seconds)
 
     async def as_tables(self) -> dict[str, pa.Table]:
-        """Read until the server has nothing more, and give all changes of each table as one table, by name."""
+        """Read until the server has no more changes. Return all changes of each table as one table, by name."""
         batches_by_table: dict[str, list[pa.RecordBatch]] = {name: [] for name in self._schemas}
         self._begin_reading()
         while True:
@@ -358,7 +357,7 @@ class AsyncChanges:
         return {name: self._as_table(name, batches) for name, batches in batches_by_table.items()}
 
     async def as_table(self) -> pa.Table:
-        """The same for a capture of one table. ``InterfaceError`` when there are several: :meth:`as_tables`."""
+        """Like :meth:`as_tables` for a capture of one table. Raises ``InterfaceError`` if several are captured."""
         if len(self._schemas) > 1:
             raise InterfaceError(f"{len(self._schemas)} tables are captured: as_tables() gives one for each")
         (table,) = (await self.as_tables()).values()
@@ -373,7 +372,7 @@ class AsyncChanges:
         return pa.Table.from_batches(batches, schema)
 
     async def close(self) -> None:
-        """End the capture; full row logging stays on. May be called again."""
+        """End the capture. Full row logging stays on. May be called again."""
         if self._closed:
             return
         self._closed = True
@@ -383,15 +382,15 @@ class AsyncChanges:
             return
         try:
             with suppress(Error):
-                await _call_routine(conn, _CLOSE, (self._number,), timeout=self._goodbye)
+                await _call_routine(conn, _CLOSE, (self._number,), timeout=self._close_timeout)
         finally:
-            if self._reads.in_flight:  # they would have to be waited for
+            if self._reads.in_flight:  # a normal close would wait for their replies
                 conn._runner.abandon()
             with suppress(Error):
                 await conn.close()
 
     async def _next(self, idle: float | None, until: float | None = None) -> Transaction | None:
-        """The next transaction; None when nothing has come for ``idle`` seconds, and after the moment ``until``."""
+        """Return the next transaction, or None after ``idle`` seconds without changes or past the time ``until``."""
         if self._failure is not None:
             raise InterfaceError(
                 f"this capture failed before ({_first_line(self._failure)}): go on with a new one, start=changes.token"
@@ -419,23 +418,23 @@ class AsyncChanges:
                 self._records_at_last_read = assembler.records_read
                 await self._connection._run(read_changes(self._connection._session, self._reads))
         except QueryCanceled:
-            raise  # between two reads: nothing is lost
+            raise  # the cancel came between two reads: nothing is lost
         except Error as error:
             await self._fail(error)
             raise
 
     def _begin_reading(self) -> None:
-        """Somebody begins to read: what was quiet before does not count."""
+        """Start the idle time anew: time without changes before this read does not count."""
         self._last = time.monotonic()
         self._stale_requests = self._reads.requests_sent
 
     async def _fail(self, error: Error) -> None:
-        """Nothing can be read behind this: what is missing must not pass for what never was."""
+        """Close after an error: later changes must not be returned as if none were missing before them."""
         self._failure = error
         await self.close()
 
     async def _watch(self) -> None:
-        """Notice a reader that stands at one place while the log grows (CDC section 6)."""
+        """Raise if the reader stays at one position while the log grows (CDC section 6)."""
         at, now = self._assembler.quiet_at, time.monotonic()
         if self._watchdog is None or at is None:
             return
@@ -452,7 +451,7 @@ class AsyncChanges:
             )
         end = await _log_end(self._connection)
         if end is None:
-            self._watchdog = None  # nobody says where the log ends
+            self._watchdog = None  # the server does not report where the log ends
             return
         self._watchdog_position = (at, now)
         self._log_end = end if end > (at | 0xFFF) + 1 else 0  # the page being written may not be read yet
@@ -488,7 +487,7 @@ class AsyncChanges:
 
 
 class _MergingIterator:
-    """Iterates over batches of transactions."""
+    """Iterates over batches of several transactions: :meth:`AsyncChanges.batches`."""
 
     def __init__(self, changes: AsyncChanges, max_rows: int, max_seconds: float | None) -> None:
         self._changes, self._max_rows, self._max_seconds = changes, max_rows, max_seconds
@@ -514,12 +513,12 @@ class _MergingIterator:
             rows += transaction.rows
         if not self._pending:
             raise StopAsyncIteration
-        held, self._pending = self._pending, []
-        return merge_transactions(held)
+        transactions, self._pending = self._pending, []
+        return merge_transactions(transactions)
 
 
 def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Parameters:
-    """With what to open the connections of a capture."""
+    """Return the parameters for the connections of a capture."""
     if isinstance(connection, AsyncConnection):
         connection._require_open()
         settings = connection._reconnect_parameters()
@@ -535,21 +534,21 @@ def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Paramete
 
 
 async def _find_tables(
-    settings: Parameters, wanted: Sequence[RequestedTable], *, columns: bool = True
+    settings: Parameters, requests: Sequence[RequestedTable], *, columns: bool = True
 ) -> tuple[list[CaptureTable], Parameters]:
-    """The tables as their databases know them, and with what to connect to ``syscdcv1``."""
+    """Look the tables up in their databases. Return them and the parameters to connect to ``syscdcv1``."""
     tables: dict[str, CaptureTable] = {}
-    texts: dict[tuple[str, str], str] = {}  # databases by locale and codec
-    for database in dict.fromkeys(one.database for one in wanted):
+    database_by_locale: dict[tuple[str, str], str] = {}  # by locale and codec
+    for database in dict.fromkeys(one.database for one in requests):
         async with await open_base_connection(replace(settings, database=database)) as conn:
-            for one in wanted:
+            for one in requests:
                 if one.database == database:
                     tables[one.name] = await conn._run(find_table(conn._session, one, check_columns=columns))
-            texts.setdefault((conn.locale, conn.encoding), database)
-    if len(texts) > 1:
-        told = ", ".join(f"{database} ({locale})" for (locale, _), database in texts.items())
-        raise NotSupportedError(f"the databases have several locales, and one capture has one: {told}")
-    ((locale, encoding),) = texts
+            database_by_locale.setdefault((conn.locale, conn.encoding), database)
+    if len(database_by_locale) > 1:
+        listed = ", ".join(f"{database} ({locale})" for (locale, _), database in database_by_locale.items())
+        raise NotSupportedError(f"the databases have several locales, and one capture has one: {listed}")
+    ((locale, encoding),) = database_by_locale
     session = replace(
         settings,
         database=DATABASE,
@@ -558,11 +557,11 @@ async def _find_tables(
         encoding=encoding,
         call_timeout=None,
     )
-    return [tables[one.name] for one in wanted], session
+    return [tables[one.name] for one in requests], session
 
 
 async def _log_end(conn: AsyncConnection) -> int | None:
-    """Where the log ends, to a page of 4 KiB; None where the server does not say so."""
+    """Return the end of the log, to a page of 4 KiB, or None if the server does not report it."""
     try:
         log, used = await _row(conn, _LOG_END, ())
         return int(log) << 32 | int(used) << 12
@@ -573,28 +572,28 @@ async def _log_end(conn: AsyncConnection) -> int | None:
 
 
 async def _read_start_lsn(conn: AsyncConnection, number: int, before: int | None) -> int | None:
-    """Where a capture session that has just been activated begins to read; None where the server does not say so.
+    """Return where a capture session that was just activated begins to read, or None if the server does not report it.
 
-    What the column means is not documented (CDC section 8): only a place between the ends that the log had before the
-    session was activated and has afterwards is believed.
+    The meaning of the column is not documented (CDC section 8). A position counts only if it lies between the end of
+    the log before the activation and the end of the log after it.
     """
     if before is None:
         return None
     try:
-        place = (await _row(conn, _POSITION_QUERY, (number,)))[0]
+        position = (await _row(conn, _POSITION_QUERY, (number,)))[0]
     except Error:
         if conn.closed:
             raise
         return None
     after = await _log_end(conn)
-    if after is None or not isinstance(place, int) or place < before:
+    if after is None or not isinstance(position, int) or position < before:
         return None
-    following = ((after >> 32) + 1) << 32  # the log that comes next
-    return place if place <= after + 0x1FFF or place == following else None
+    following = ((after >> 32) + 1) << 32  # the start of the next log file
+    return position if position <= after + 0x1FFF or position == following else None
 
 
 async def _open_capture_connection(settings: Parameters, timeout: int) -> AsyncConnection:
-    """A connection to ``syscdcv1``, on which silence of the server's own timeout is no failure."""
+    """Connect to ``syscdcv1``. Waiting as long as the server's own timeout is not a read timeout here."""
     if settings.read_timeout is not None:
         settings = replace(settings, read_timeout=max(settings.read_timeout, timeout + 10.0))
     try:
@@ -632,7 +631,7 @@ async def _row(
 async def _call_routine(
     conn: AsyncConnection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
 ) -> int:
-    """What a routine of ``syscdcv1`` says; below 0 it is an error."""
+    """Call a routine of ``syscdcv1`` and return its number, which is an error below 0."""
     try:
         value = (await _row(conn, sql, arguments, timeout))[0]
     except Error as error:
@@ -647,7 +646,7 @@ async def _call_routine(
 async def _call_routine_checked(
     conn: AsyncConnection, sql: str, arguments: tuple[object, ...], about: str = ""
 ) -> int:
-    """The same, with its errors raised."""
+    """Call a routine of ``syscdcv1`` and raise its errors."""
     answer = await _call_routine(conn, sql, arguments)
     if answer < 0:
         raise _error(answer, about)

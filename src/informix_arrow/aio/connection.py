@@ -1,4 +1,4 @@
-"""AsyncConnection: one session with a database server, for asyncio, and the function that makes one."""
+"""AsyncConnection, one session with a database server, for asyncio, and ``connect``, which opens one."""
 
 from __future__ import annotations
 
@@ -58,51 +58,50 @@ T = TypeVar("T")
 class AsyncConnection(AsyncMetadata):
     """One session with a database server, for asyncio. Made by :func:`connect`.
 
-    Tasks of one event loop may share it: exchanges with the server run one after the other, in the order in which they
-    were asked for, so statements of several tasks interleave, and open results can be read in turns. They share one
-    transaction. For statements that run side by side there is :class:`AsyncPool`.
+    Tasks of one event loop may share it. Operations run one after the other, first come, first served. So statements of
+    several tasks interleave, and open results can be read alternately. All tasks share one transaction. To run
+    statements side by side use :class:`AsyncPool`.
 
-    A task may be cancelled at any ``await`` here. The server is asked to stop, what it still sends is read on
-    (5 seconds at most), and then ``CancelledError`` is raised; the connection is usable as before, or closed.
-    Everything else is as with :class:`informix_arrow.Connection`: transactions, errors, types.
+    A task may be cancelled at any ``await`` here. The driver then asks the server to stop and reads what it still
+    sends, for at most 5 seconds, before ``CancelledError`` is raised. Afterwards the connection is usable as before, or
+    closed. Everything else is as with :class:`informix_arrow.Connection`: transactions, errors, types.
 
-    ``async with`` commits when the block ends well, rolls back when it raises, and closes.
+    ``async with`` commits when the block ends normally, rolls back when it raises, and closes.
 
     Attributes
     ----------
     row_factory
-        What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`AsyncCursor.row_factory`.
+        The form of the rows of new cursors, ``"tuple"`` by default; see :attr:`AsyncCursor.row_factory`.
     """
 
     if not ASYNC:
         """One session with a database server. Made by :func:`~informix_arrow.connect`.
 
-        Threads may share it: a lock is held around each exchange with the server, so statements of several
-        threads run one after the other, and open results can be read from different threads. They share one
-        transaction.
+        Threads may share it. A lock is held during each operation, so statements of several threads run one after the
+        other, and open results can be read from different threads. All threads share one transaction.
 
-        Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens one in
-        a logged database, the first of any kind in an ANSI database, and :meth:`commit` or :meth:`rollback` ends
-        it. With ``autocommit`` on, and in unlogged databases, every statement is final. :meth:`transaction` gives
-        blocks that can be nested. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
+        Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens a transaction
+        in a logged database, and the first statement of any kind in an ANSI database. :meth:`commit` or
+        :meth:`rollback` ends it. With ``autocommit`` on, and in unlogged databases, every statement is final.
+        :meth:`transaction` returns blocks that can be nested. The driver also tracks BEGIN, COMMIT and ROLLBACK WORK
+        that you send as SQL.
 
-        As a context manager a connection commits when the block ends well, rolls back when it raises, and closes.
+        As a context manager a connection commits when the block ends normally, rolls back when it raises, and closes.
 
-        After an error a connection is either usable as before or closed, nothing in between. It closes when the
-        network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when an interrupt
-        (:meth:`cancel`, ``timeout=``, Ctrl-C) is not answered within 5 seconds: the answer that was on its way would be
-        taken for the next one's. The server rolls back then.
+        After an error a connection is either usable as before or closed. It closes when the network fails, when the
+        server violates the protocol, when ``read_timeout`` expires, and when the server does not react within 5 seconds
+        to an interrupt (:meth:`cancel`, ``timeout=``, Ctrl-C). In the last case the pending reply would otherwise be
+        taken for the reply to the next request. The server rolls back when a connection closes.
 
         Attributes
         ----------
         row_factory
-            What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
+            The form of the rows of new cursors, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
         """
 
     _runner: AsyncSessionRunner
-    _parallel_jobs: (
-        weakref.WeakSet[AsyncPartitionReaders | AsyncParallelLoad] | tuple[()]
-    ) = ()  # who works by others of its kind
+    # Parallel reads and loads that were started from this connection.
+    _parallel_jobs: weakref.WeakSet[AsyncPartitionReaders | AsyncParallelLoad] | tuple[()] = ()
 
     async def read_arrow(
         self,
@@ -116,13 +115,14 @@ class AsyncConnection(AsyncMetadata):
     ) -> pa.Table:
         """Run a query and read all its rows into one table.
 
-        ``await conn.read_arrow("SELECT * FROM orders WHERE day >= ?", (date(2026, 1, 1),))``. Parameters, options
-        and errors are those of :meth:`query`, which streams instead.
+        ``await conn.read_arrow("SELECT * FROM orders WHERE day >= ?", (date(2026, 1, 1),))``. Parameters, options and
+        errors are those of :meth:`query`, which streams instead.
 
-        With ``partition_on`` or ``partition_num`` the query, or the table of which ``sql`` is the name, is divided by
-        ``plan_partitions`` and read by as many connections of their own, 8 at most, opened as this one was. They do not
-        see what this one has not committed, nor its TEMP tables, and each sees what is committed when it reads. The
-        rows come part by part. :func:`~informix_arrow.partition_read` can do more, and streams.
+        With ``partition_on`` or ``partition_num`` the query is divided by ``plan_partitions`` and read over several
+        connections, one for each part, 8 at most. ``sql`` may also be the name of a table then. The connections are
+        opened with the settings of this one. They do not see its uncommitted changes or its TEMP tables, and each sees
+        what is committed at the time it reads. The rows are returned part by part.
+        :func:`~informix_arrow.partition_read` has more options, and streams.
         """
         if partition_on is not None or partition_num is not None:
             return await self._read_in_parts(sql, parameters, timeout, partition_on, partition_num, options)
@@ -139,16 +139,16 @@ class AsyncConnection(AsyncMetadata):
         options: ReadKeywords,
     ) -> pa.Table:
         self._require_open()
-        asked = partition_request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
+        request = partition_request(sql, parameters, partition_on=partition_on, partition_num=partition_num)
         result = await read_parts(
             open_base_connection,
             self._reconnect_parameters(),
-            asked,
+            request,
             planner=self,
             ordered=True,
             timeout=timeout,
             options=inherited_read_options(self, options),
-            known=self._track_parallel,
+            on_start=self._track_parallel,
         )
         async with result:
             return await result.read_all()
@@ -179,81 +179,81 @@ class AsyncConnection(AsyncMetadata):
                 async for batch in result.batches():
                     ...
 
-        In asyncio also ``result = await conn.query(...)``; wrong arguments are refused at once, before the ``await``.
+        In asyncio also ``result = await conn.query(...)``. Wrong arguments raise at once, before the ``await``.
 
         Parameters
         ----------
         sql
-            One statement that returns rows, with ``?`` for each parameter, or ``:1``, ``:2`` ..., or ``:name``.
+            One statement that returns rows. Placeholders are ``?``, or ``:1``, ``:2`` ..., or ``:name``.
         parameters
-            One value for each placeholder, a mapping for ``:name``: what :meth:`AsyncCursor.execute` takes, BLOB and
-            CLOB contents excepted.
+            One value for each placeholder, or a mapping for ``:name``. Takes the values of :meth:`AsyncCursor.execute`,
+            except the contents of BLOB and CLOB.
         timeout
-            Seconds that running the query, and then the reading of each batch, may take: ``QueryTimeout`` when they
-            are over, and the connection stays usable. None (default): the connection's ``call_timeout``.
+            Seconds that running the query may take, and then reading each batch. After that ``QueryTimeout`` is raised,
+            and the connection stays usable. None (default): the connection's ``call_timeout``.
         batch_bytes
-            Target size of one batch, bytes of Arrow buffers, at least 4096 (default 16 MiB). The last batch
-            is smaller; a single row larger than this makes a batch of one row. The contents of large objects
-            count by themselves: a batch ends where they reach this size, too.
+            Target size of one batch in bytes of Arrow buffers, at least 4096 (default 16 MiB). The last batch is
+            smaller. A single row larger than this makes a batch of one row. The contents of large objects are counted
+            separately: a batch also ends where they reach this size.
         batch_rows
-            Most rows of one batch, at least 1 (default 1,048,576).
+            Maximum rows of one batch, at least 1 (default 1,048,576).
         decimals
             DECIMAL(p,s) and MONEY as exact ``"decimal128"`` (default) or as ``"float64"``.
         floating_decimals
-            DECIMAL(p) without a scale as ``"float64"`` (default), ``"string"``, or a ``pa.decimal128(p, s)``:
-            then exact, or a ``DataError``.
+            DECIMAL(p) without a scale as ``"float64"`` (default), ``"string"``, or a ``pa.decimal128(p, s)``. With the
+            last one a value that does not fit exactly raises ``DataError``.
         char_padding
             ``"strip"`` (default) removes the trailing blanks of CHAR and NCHAR, ``"keep"`` keeps them.
         strings
-            Text as ``"utf8"`` (default), ``"large"`` (64-bit offsets), ``"view"`` (string views) or
-            ``"dictionary"`` (int32 indices, each batch with a dictionary of its own).
+            Text as ``"utf8"`` (default), ``"large"`` (64-bit offsets), ``"view"`` (string views) or ``"dictionary"``
+            (int32 indices, each batch with its own dictionary).
         intervals
-            ``"native"`` (default): INTERVAL YEAR TO MONTH as int32 months, DAY TO FRACTION as duration[us]
-            (beyond 106,751,991 days a ``DataError``); ``"month_day_nano"``: both as Arrow's interval type.
+            ``"native"`` (default): INTERVAL YEAR TO MONTH as int32 months, DAY TO FRACTION as duration[us] (beyond
+            106,751,991 days a ``DataError``). ``"month_day_nano"``: both as Arrow's interval type.
         lobs
-            ``"inline"`` (default): TEXT and CLOB as large_utf8, BYTE and BLOB as large_binary, with their
-            contents, which are asked for in a second step; ``"skip"`` leaves these columns out of the result.
+            ``"inline"`` (default): TEXT and CLOB as large_utf8, BYTE and BLOB as large_binary, with their contents,
+            which are fetched in a second step. ``"skip"``: the result does not contain these columns.
         nested
-            ``"arrow"`` (default): SET, MULTISET and LIST as list, ROW as struct, where the description tells
-            the element types; ``"text"``: always as Informix's literal, ``SET{1,2}``. The parsing is Python
-            per value.
+            ``"arrow"`` (default): SET, MULTISET and LIST as list, ROW as struct, if the server describes the element
+            types. ``"text"``: always as Informix's literal, ``SET{1,2}``. These values are parsed in Python, one by
+            one.
         encoding_errors
-            For a byte that is no text of the database's code set: ``"strict"`` (a ``DataError`` naming row and
-            column), ``"replace"`` (U+FFFD in its place), or ``"binary"``: all text columns arrive as bytes,
-            unchecked. By default what the connection was opened with, which is ``"strict"`` by default.
+            For a byte that is not text in the database's code set: ``"strict"`` (a ``DataError`` with row and column),
+            ``"replace"`` (U+FFFD in its place), or ``"binary"`` (all text columns as unchecked bytes). The default is
+            the setting of the connection, which is ``"strict"`` by default.
         integer_aggregates
-            True: DECIMAL without fraction digits, as which Informix gives COUNT(*) and the SUM of integers,
-            as int64; beyond its range a ``DataError``. False by default: decimal128.
+            True: DECIMAL without fraction digits as int64. This is the type that Informix gives COUNT(*) and the SUM of
+            integers. A value beyond int64 raises ``DataError``. False (default): decimal128.
         isolation, lock_wait
-            For this result alone, as :func:`connect` takes them; set back when it ends, is closed or dropped. Two
-            results that are read in turns share one session: the one opened last decides for both.
+            For this result only, as in :func:`connect`. The previous setting is restored when the result ends, is
+            closed or dropped. Two results that are read alternately share one session: the one opened last decides for
+            both.
 
         Returns
         -------
         AsyncResult
-            Single use, its schema known at once, also for zero rows.
+            Single use. Its schema is known at once, also for zero rows.
 
         Raises
         ------
         ProgrammingError
-            The number of parameters is wrong, or the statement returns no rows (it is not executed then), or
-            the server refused it; ``sqlcode``, ``isamcode``, ``offset`` and ``near`` are set in the last
-            case.
+            The number of parameters is wrong, the statement returns no rows (then it is not executed), or the server
+            refused it. In the last case ``sqlcode``, ``isamcode``, ``offset`` and ``near`` are set.
         DataError
             A parameter, or a character of ``sql``, does not exist in the database's code set or does not fit.
         NotSupportedError
-            A column has a type that cannot be read; the text names both.
+            A column has a type that cannot be read. The text names both.
         InterfaceError
             An argument is wrong, or the connection is closed.
         OperationalError
-            The server failed or was lost; the text says whether the connection is closed now.
+            The server failed or the connection was lost. The text says whether the connection is now closed.
 
         Notes
         -----
         Types: the mapping table in the documentation. Source: SQLI section 7.
         """
         self._require_open()
-        exchange = start_query(
+        operation = start_query(
             self._session,
             self._parameters,
             sql,
@@ -276,18 +276,18 @@ class AsyncConnection(AsyncMetadata):
         if ASYNC:
 
             async def open() -> AsyncResult:
-                return AsyncResult(self, await self._run(exchange, timeout), timeout)
+                return AsyncResult(self, await self._run(operation, timeout), timeout)
 
             return AwaitableContext(open)
         else:
-            return AsyncResult(self, self._run(exchange, timeout), timeout)
+            return AsyncResult(self, self._run(operation, timeout), timeout)
 
     async def write_arrow(
         self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
     ) -> WriteReport:
-        """Load Arrow data into a table, by the fastest way that the server has.
+        """Load Arrow data into a table, with the fastest method that the server supports.
 
-        ``await conn.write_arrow("orders", frame)``. Everything about modes, types, transactions and errors is in the
+        ``await conn.write_arrow("orders", frame)``. Modes, types, transactions and errors are described in the
         documentation, "Writing".
 
         Parameters
@@ -295,54 +295,55 @@ class AsyncConnection(AsyncMetadata):
         table
             ``table``, ``owner.table`` or ``database:owner.table``.
         data
-            Anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pandas, DuckDB, pyarrow), or an
-            iterable of record batches. Streamed: memory holds one batch of it and one window.
+            Any object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pandas, DuckDB, pyarrow), or an
+            iterable of record batches. The data is streamed: memory holds one batch and one window.
 
-            In asyncio it is read between awaits while the event loop stands still: memory is at once there, a slow
-            iterator is not. An async iterable of record batches is awaited, such as ``result.batches()`` of another
-            connection, or an :class:`AsyncResult` itself.
+            In asyncio it is read between awaits, which blocks the event loop. Data in memory is available at once, but
+            a slow iterator is not. An async iterable of record batches is awaited. Examples are ``result.batches()`` of
+            another connection, or the :class:`AsyncResult` itself.
 
         timeout
-            Seconds for the whole load; it is undone when they are over, up to its last commit, and ``QueryTimeout``
-            raised. None (default): the connection's ``call_timeout``. So it is when the call is cancelled.
+            Seconds for the whole load. After that it is undone up to its last commit, and ``QueryTimeout`` is raised. A
+            cancelled call is undone in the same way. None (default): the connection's ``call_timeout``.
         mode
-            ``"append"`` (default); ``"create"``, ``"replace"``, ``"create_append"`` make the table;
-            ``"truncate"`` empties it first; ``"upsert"`` updates the rows whose ``key`` is there.
+            ``"append"`` (default). ``"create"``, ``"replace"`` and ``"create_append"`` create the table. ``"truncate"``
+            empties it first. ``"upsert"`` updates the rows whose ``key`` exists.
         columns
-            None (default): by name. A sequence: the table's columns for those of the data, in order. A mapping:
-            from names of the data to names of the table.
+            None (default): by name. A sequence: the table's columns for those of the data, in order. A mapping: from
+            names in the data to names in the table.
         on_error
-            ``"abort"`` (default) raises at the first refused row; ``"collect"`` loads the others and returns the
+            ``"abort"`` (default) raises at the first refused row. ``"collect"`` loads the other rows and returns the
             refused ones in ``report.rejected``.
         commit_every
-            None (default): one transaction, all or nothing; inside a transaction that is open already, a part of
-            it. A number: commit after so many rows.
+            None (default): one transaction, all or nothing. If a transaction is open, the load is a part of it. A
+            number: commit after this many rows.
         method
-            ``"auto"`` (default), ``"put"`` (insert cursor) or ``"pipeline"`` (an execution per row, sent ahead).
+            ``"auto"`` (default), ``"put"`` (insert cursor) or ``"pipeline"`` (one execution for each row, sent ahead).
         key
             Columns that identify a row, for ``mode="upsert"``.
         primary_key, serial, types, temporary
-            For modes that make the table: its key, its self-numbering column, declared types by column name
-            (``{"name": "VARCHAR(40)"}``), and whether it is a TEMP table.
+            For modes that create the table: its key, its SERIAL column, declared types by column name (``{"name":
+            "VARCHAR(40)"}``), and whether it is a TEMP table.
         cascade
-            True: ``mode="replace"`` may drop a table that foreign keys of other tables refer to, and these with it.
+            True: ``mode="replace"`` may drop a table that foreign keys of other tables refer to, together with these
+            keys.
         inexact
-            What becomes of digits that a column has no room for: ``"error"`` (default, unless the connection says
-            otherwise), ``"round"`` (halves away from zero), ``"truncate"`` (toward zero).
+            How to handle digits that do not fit a column: ``"error"``, ``"round"`` (halves away from zero) or
+            ``"truncate"`` (toward zero). The default is the setting of the connection, which is ``"error"`` by default.
         time_zone
-            Convert timestamps that have a zone into the local time of this one, such as ``"Europe/Berlin"``; None
-            (default) refuses them.
+            Convert timestamps with a time zone to local time in this zone, such as ``"Europe/Berlin"``. None (default)
+            refuses them.
         connections
-            How many connections load, 1 by default: more are opened as this one was, for ``mode`` ``"append"``,
-            ``"truncate"`` and ``"upsert"``, outside of transactions. By default all or nothing: each loads a staging
-            table, and one transaction takes all of them. With ``commit_every`` each commits so many rows of its own,
-            straight into the table. Rows come into the table in any order; ``row`` in errors and rejects is that of
-            the data.
+            Number of connections that load, 1 by default. The others are opened with the settings of this one. Requires
+            ``mode`` ``"append"``, ``"truncate"`` or ``"upsert"``, and no open transaction. By default the load is all
+            or nothing: each connection loads a staging table, and one transaction copies all of them. With
+            ``commit_every`` each connection writes directly to the table and commits after this many of its own rows.
+            Rows arrive in the table in any order. ``row`` in errors and rejects is the row of the data.
         progress
-            ``True`` draws a bar on stderr; a function is called with rows, bytes and seconds.
+            ``True`` draws a bar on stderr. A function is called with rows, bytes and seconds.
         group_bytes, window_bytes, window_rows, piece_rows
-            Bytes of one PUT group (1 MiB), bytes and rows sent ahead of their replies in the pipeline (512 KiB,
-            4096), rows converted at a time (65,536). There should be no need to change them.
+            Bytes of one PUT group (1 MiB), bytes and rows sent ahead of their replies in the pipeline (512 KiB, 4096),
+            rows converted at a time (65,536). You should not need to change them.
 
         Returns
         -------
@@ -352,14 +353,14 @@ class AsyncConnection(AsyncMetadata):
         Raises
         ------
         InterfaceError
-            A wrong argument, or data that is no Arrow data; nothing was sent.
+            An argument is wrong, or the data is not Arrow data. Nothing was sent.
         ProgrammingError
-            Columns that the table lacks, types that do not fit, a statement that the server refused.
+            The table does not have a column, types do not fit, or the server refused a statement.
         DataError, IntegrityError
-            A row was refused: ``row`` (0-based), ``column``, ``sqlcode`` and ``isamcode`` are set, and the text
-            names the row's key.
+            A row was refused. ``row`` (0-based), ``column``, ``sqlcode`` and ``isamcode`` are set, and the text names
+            the row's key.
         OperationalError
-            Locks, space, a long transaction, or the connection was lost. The text says what is in the table.
+            Locks, space, a long transaction, or a lost connection. The text says what is in the table.
         """
         self._require_open()
         connections = options.pop("connections", 1)
@@ -385,7 +386,7 @@ class AsyncConnection(AsyncMetadata):
                 connections=connections,
                 timeout=self._runner.call_timeout(timeout),
                 options=options,
-                known=self._track_parallel,
+                on_start=self._track_parallel,
             )
         with open_write(self._session, table, data, self._parameters.delimident, options) as load:
             if ASYNC:
@@ -434,18 +435,18 @@ class AsyncConnection(AsyncMetadata):
         withhold: bool = False,
         row_factory: RowFactory | None = None,
     ) -> AsyncCursor[Self]:
-        """A new PEP 249 cursor on this connection. Any number may be open at a time.
+        """Return a new PEP 249 cursor on this connection. Any number may be open at a time.
 
         Parameters
         ----------
         name
-            What ``WHERE CURRENT OF`` calls the cursor's current row. Rows are fetched one by one then.
+            The name of the cursor for ``WHERE CURRENT OF``. Rows are then fetched one by one.
         scrollable
-            True: a :class:`AsyncScrollCursor`, whose rows can be had in any order.
+            True: an :class:`AsyncScrollCursor`, which returns rows in any order.
         withhold
-            True: its results outlive COMMIT and ROLLBACK.
+            True: its results stay open after COMMIT and ROLLBACK.
         row_factory
-            ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function; the connection's by default.
+            ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function. The default is the connection's.
         """
         if self._runner._closed:
             self._require_open()
@@ -465,27 +466,27 @@ class AsyncConnection(AsyncMetadata):
         return await self.cursor().execute(operation, parameters, inexact=inexact, timeout=timeout)
 
     async def fast_path_call(self, signature: str, *arguments: object, timeout: float | None = None) -> Any:
-        """Call a routine of the server without SQL; what it returns: None, a value, or a tuple of several.
+        """Call a routine of the server without SQL. Return None, a value, or a tuple of several values.
 
         ``await conn.fast_path_call("function informix.ifx_lo_close(integer)", descriptor)``. The routine is looked up
-        once; a call costs one round trip.
+        once. After that a call costs one round trip.
 
         Parameters
         ----------
         signature
-            ``function owner.name(type, ...)`` as the server knows the routine; ``function`` may be left out.
+            ``function owner.name(type, ...)`` as the server knows the routine. ``function`` may be omitted.
         arguments
-            A value for each type, of just that type: nothing is converted. bytes for opaque types, BLOB and CLOB
-            locators (72 bytes) among them.
+            One value of exactly the right type for each parameter: nothing is converted. Opaque types, including BLOB
+            and CLOB locators (72 bytes), are passed as bytes.
 
         Raises
         ------
         InterfaceError, ProgrammingError
-            This is no signature, or it has another number of types; nothing was sent.
+            The signature is malformed or has a different number of types. Nothing was sent.
         DataError
-            An argument is none of its type; nothing was sent.
+            An argument does not have its type. Nothing was sent.
         Error
-            The server's: -674 when it knows no such routine.
+            The server reported an error, -674 if it has no such routine.
         """
         self._require_open()
         return await self._run(fast_path_call(self._session, signature, arguments), timeout)
@@ -493,82 +494,81 @@ class AsyncConnection(AsyncMetadata):
     def transaction(
         self, savepoint_name: str | None = None, *, force_rollback: bool = False
     ) -> AsyncTransactionBlock[Self]:
-        """A block whose statements are in effect together, or not at all::
+        """Return a block whose statements take effect together or not at all::
 
             async with conn.transaction():
                 await conn.execute("INSERT INTO orders ...")
                 async with conn.transaction():            # a savepoint
                     await conn.execute("INSERT INTO items ...")
 
-        In asyncio a cancellation undoes it, too. Statements of other tasks on this connection are part of it: give each
-        task a connection of an :class:`AsyncPool`.
+        In asyncio a cancellation also undoes the block. Statements of other tasks on this connection become part of it:
+        give each task its own connection from an :class:`AsyncPool`.
 
-        The outermost block is a transaction, with autocommit too: committed when it is left well, rolled back when an
-        exception leaves it. A block inside another one, or inside a transaction that is open already, is a savepoint:
-        an exception undoes the work since then, and only what surrounds it can commit. Exceptions pass on, except
-        :class:`Rollback`, which undoes a block and ends there. :meth:`commit`, :meth:`rollback` and their SQL are
-        refused inside.
+        The outermost block is a transaction, also with autocommit. It is committed when the block ends normally, and
+        rolled back when an exception leaves the block. A block inside another one, or inside an open transaction, is a
+        savepoint: an exception undoes the work since then, and only the enclosing transaction can commit. Exceptions
+        are passed on, except :class:`Rollback`, which undoes a block and ends there. :meth:`commit`, :meth:`rollback`
+        and the equivalent SQL are refused inside a block.
 
         Parameters
         ----------
         savepoint_name
-            The savepoint's name, when the block is one; made up by default.
+            The savepoint's name, if the block is one. Generated by default.
         force_rollback
             True: undo the work in any case, for tests.
 
         Raises
         ------
         NotSupportedError
-            The database has no log (when the block is entered).
+            The database has no log. Raised when the block is entered.
         """
         return AsyncTransactionBlock(self, savepoint_name, force_rollback)
 
     async def commit(self) -> None:
-        """Make the work of the open transaction permanent; does nothing when none is open.
+        """Commit the open transaction. Does nothing if none is open.
 
-        Results that were not read to their end are closed by the server.
+        The server closes results that were not read to the end.
         """
         await self._run(commit(self._session))
 
     async def rollback(self) -> None:
-        """Undo the work of the open transaction; does nothing when none is open. Closes results as
-        :meth:`commit`.
+        """Roll back the open transaction. Does nothing if none is open.
+
+        The server closes results as in :meth:`commit`.
         """
         await self._run(rollback(self._session))
 
     async def ping(self) -> None:
-        """Ask the server for a sign of life, in one round trip that touches nothing.
+        """Check that the server replies, in one round trip without side effects.
 
-        Raises ``OperationalError`` when the connection is lost; it is closed then.
+        Raises ``OperationalError`` if the connection is lost. The connection is then closed.
         """
         await self._run(ping(self._session))
 
     def cancel(self) -> None:
-        """End the statement that runs now for another task, which gets ``QueryCanceled``; the connection stays usable.
+        """Cancel the statement that currently runs for another task. Does not wait.
 
-        Nothing happens when none runs. Does not wait.
+        That task gets ``QueryCanceled``, and the connection stays usable. Without a running statement nothing happens.
         """
         if not ASYNC:
-            """End the statement that runs now in another thread, by the interrupt that the server knows.
+            """Cancel the statement that currently runs in another thread, by an interrupt sent to the server.
 
-            The call that waits raises ``QueryCanceled`` and the connection stays usable; a call that ended before the
-            interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
-            signal handlers included.
+            The waiting call raises ``QueryCanceled``, and the connection stays usable. A call that ends before the
+            interrupt arrives returns normally. Without a running statement nothing happens. May be called from any
+            thread, also from signal handlers.
             """
         self._runner.interrupt()
-        for several in tuple(self._parallel_jobs):
-            several.cancel()
+        for job in tuple(self._parallel_jobs):
+            job.cancel()
 
     async def close(self) -> None:
-        """End the session; an open transaction is rolled back. Waits for what runs. May be called again."""
+        """End the session. An open transaction is rolled back. Waits for a running operation. May be called again."""
         if not ASYNC:
-            """End the session; an open transaction is rolled back. May be called again; other use is an error
-            then.
-            """
+            """End the session. An open transaction is rolled back. May be called again; any other use is an error."""
         if ASYNC:
             try:
                 await self._runner.close()
-            except InterfaceError:  # it is another event loop's
+            except InterfaceError:  # the connection belongs to another event loop
                 raise
             except BaseException:
                 self._runner.abandon()
@@ -578,7 +578,7 @@ class AsyncConnection(AsyncMetadata):
 
     @property
     def autocommit(self) -> bool:
-        """Whether every statement is final. May be set while no transaction is open (``ProgrammingError`` else).
+        """True if every statement is final. May be set while no transaction is open, else ``ProgrammingError``.
 
         In asyncio, not while a statement runs.
         """
@@ -598,9 +598,11 @@ class AsyncConnection(AsyncMetadata):
 
     @property
     def isolation(self) -> str | None:
-        """How reads see the work of others: ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"``
-        or ``"repeatable"``; None when nobody has set it: committed read in a logged database, dirty read in an unlogged
-        one, repeatable read in an ANSI one. May be set at any time, and for one result by ``query(isolation=...)``.
+        """The isolation level of reads: ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or
+        ``"repeatable"``.
+
+        None if it was not set. The server's default is committed read in a logged database, dirty read in an unlogged
+        one, and repeatable read in an ANSI one. May be set at any time, and for one result by ``query(isolation=...)``.
 
         In asyncio it is set by :meth:`set_isolation`.
         """
@@ -621,8 +623,10 @@ class AsyncConnection(AsyncMetadata):
 
     @property
     def lock_wait(self) -> int | None:
-        """Seconds that a statement waits for another session's lock; 0 = it fails at once, -1 = for ever; None when
-        nobody has set it: it fails at once. May be set at any time, and for one result by ``query(lock_wait=...)``.
+        """Seconds that a statement waits for another session's lock. 0 = it fails at once, -1 = no limit.
+
+        None if it was not set: statements fail at once. May be set at any time, and for one result by
+        ``query(lock_wait=...)``.
 
         In asyncio it is set by :meth:`set_lock_wait`.
         """
@@ -641,32 +645,30 @@ class AsyncConnection(AsyncMetadata):
 
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
-        """Let the statements of a block read and write "files" of this side that are no files::
+        """Let the statements of a block read and write client files that exist only in memory::
 
-            with conn.client_files({"in": b"...", "out": (made := {})}):
+            with conn.client_files({"in": b"...", "out": (written := {})}):
                 await conn.execute("INSERT INTO t VALUES (1, filetoblob('in', 'client'))")
                 await conn.read_arrow("SELECT lotofile(b, 'out', 'client') FROM t")
 
-        Only for SQL that calls FILETOBLOB, FILETOCLOB or LOTOFILE itself: bytes and file objects as
-        parameters, and reading the column, do the same with less. The server gets what is registered here and
-        nothing else; no path of this computer is ever opened.
+        Only for SQL that calls FILETOBLOB, FILETOCLOB or LOTOFILE. Otherwise pass bytes and file objects as parameters,
+        and read the column. The server gets only what is registered here. No path on this computer is ever opened.
 
-        In asyncio this is a plain ``with``, and file objects are used while the event loop stands still.
+        In asyncio this is a plain ``with``, and the use of file objects blocks the event loop.
 
         Parameters
         ----------
         files
-            By the name that the SQL uses: bytes or a readable file object to be read; a dict or an object
-            with ``write()`` to be written. The server adds a suffix to the names of files that it makes: a
-            dict gets each file as bytes under its full name, an object takes one file. Read the result within
-            the block.
+            By the name that the SQL uses: bytes or a readable file object to read from, or a dict or an object with
+            ``write()`` to write to. The server adds a suffix to the names of files that it creates. A dict gets each
+            file as bytes under its full name. An object takes one file. Read the result within the block.
 
         Raises
         ------
         InterfaceError
             A value is none of these, or a name is in use.
         OperationalError
-            From a statement in the block: the server asked for another name, or an object failed.
+            From a statement in the block: the server requested another name, or an object failed.
         """
         if ASYNC:
             self._require_open()
@@ -685,22 +687,24 @@ class AsyncConnection(AsyncMetadata):
                     self._session.files.forget(list(files))
 
     async def _transfer_ownership(self) -> Self:
-        """The same connection as another object, for its next holder: this one is refused from now on, and with it its
-        cursors and results."""
+        """Return the same session as a new connection object, for its next user.
+
+        From now on this object, its cursors and its results raise ``InterfaceError``.
+        """
         other = object.__new__(type(self))
-        link = await self._runner.transfer_ownership()
+        runner = await self._runner.transfer_ownership()
         other.__dict__.update(self.__dict__)
-        other._runner = link
-        other.__dict__.pop("_parallel", None)
+        other._runner = runner
+        other.__dict__.pop("_parallel_jobs", None)
         return other
 
-    def _track_parallel(self, several: AsyncPartitionReaders | AsyncParallelLoad) -> None:
-        """Let :meth:`cancel` reach them."""
-        # In one step, for threads that begin such work at the same time; few connections ever have any.
-        self.__dict__.setdefault("_parallel", weakref.WeakSet()).add(several)
+    def _track_parallel(self, job: AsyncPartitionReaders | AsyncParallelLoad) -> None:
+        """Register a parallel read or load, so that :meth:`cancel` reaches it."""
+        # In one step, as threads may start jobs at the same time; most connections never have any.
+        self.__dict__.setdefault("_parallel_jobs", weakref.WeakSet()).add(job)
 
-    async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
-        return await self._runner.run(exchange, timeout=timeout)
+    async def _run(self, operation: Exchange[T], timeout: float | None = None) -> T:
+        return await self._runner.run(operation, timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self
@@ -709,18 +713,18 @@ class AsyncConnection(AsyncMetadata):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            # After an error closing is enough: the server rolls back, and nothing can hide the error.
+            # After an error closing is enough: the server rolls back, and no second error hides the first.
             if error is None and not self.closed:
                 await self.commit()
         finally:
             await self.close()
 
     def __del__(self) -> None:
-        # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by itself.
-        link: AsyncSessionRunner | None = getattr(self, "_runner", None)
-        if link is not None and not link.closed:
+        # A finalizer may run at any point, so nothing is sent here. The server rolls back by itself.
+        runner: AsyncSessionRunner | None = getattr(self, "_runner", None)
+        if runner is not None and not runner.closed:
             text = f"unclosed {self!r}"
-            link.abandon()
+            runner.abandon()
             warnings.warn(text, ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
@@ -731,15 +735,16 @@ class AsyncConnection(AsyncMetadata):
 async def open_connection(
     parameters: Parameters, kind: type[AsyncConnection] | None = None
 ) -> AsyncConnection:
-    """Log in. What is made is of ``kind``; without one an :class:`AsyncConnection`, or the subclass of it that an
-    integration wants.
+    """Log in and return a connection of class ``kind``.
+
+    Without ``kind`` it is an :class:`AsyncConnection`, or the subclass that an integration has registered.
     """
-    link = await AsyncSessionRunner.open(parameters)
-    return (kind or connection_class(AsyncConnection))(parameters, link)
+    runner = await AsyncSessionRunner.open(parameters)
+    return (kind or connection_class(AsyncConnection))(parameters, runner)
 
 
 async def open_base_connection(parameters: Parameters) -> AsyncConnection:
-    """Log in, for work behind the scenes: what is made is of no integration's class."""
+    """Log in for internal use: return an :class:`AsyncConnection`, never a subclass of an integration."""
     return await open_connection(parameters, AsyncConnection)
 
 
@@ -787,97 +792,101 @@ def connect(
 ) -> AwaitableContext[AsyncConnection]:
     """Open a connection.
 
-    In asyncio, ``conn = await connect(...)``, or ``async with connect(...) as conn``; wrong arguments are refused at
-    once, before the ``await``. A host's name is resolved by the event loop, which asks the operating system in a
-    thread of its default executor; nothing else uses threads, and an IP address needs none.
+    In asyncio, ``conn = await connect(...)``, or ``async with connect(...) as conn``. Wrong arguments raise at once,
+    before the ``await``. The event loop resolves host names in a thread of its default executor. Nothing else uses
+    threads, and an IP address needs none.
 
     ``connect("informix://user:pw@host:9088/stores?server=ol_informix")``, or the same as keywords, as a JDBC URL, as an
-    ODBC string, or ``connect("stores@ol_informix")`` through a sqlhosts file. A keyword overrules the string, the
-    string the environment, the environment the sqlhosts file, and that the default.
+    ODBC string, or ``connect("stores@ol_informix")`` with a sqlhosts file. Settings are taken in this order: keywords,
+    the connection string, environment variables, the sqlhosts file, defaults.
 
     Parameters
     ----------
     url
-        ``informix://[user[:password]@]host[:port][/database][?key=value&...]``; the keys are the keywords
-        below, and ``env.NAME`` for a session variable. Special characters are percent-encoded, IPv6 hosts in
-        square brackets. For the other forms see the documentation, "Connecting".
+        ``informix://[user[:password]@]host[:port][/database][?key=value&...]``. The keys are the keywords below, and
+        ``env.NAME`` for a session variable. Special characters are percent-encoded, IPv6 hosts are in square brackets.
+        For the other forms see the documentation, "Connecting".
     host, port
-        Where the server listens; port 9088 by default.
+        Address of the server. The default port is 9088.
     user, password
         Sent in plain text over the network unless TLS is used.
     database
-        Opened at once; may be left out.
+        Opened at once. May be omitted.
     server
-        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default. Without a host, the entry or the group
-        of this name in the sqlhosts file tells where it is.
+        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default. Without a host, the address is taken from
+        the entry or the group of this name in the sqlhosts file.
     sqlhosts
-        Path of that file; ``INFORMIXSQLHOSTS``, else ``INFORMIXDIR/etc/sqlhosts`` by default.
+        Path of that file. The default is ``INFORMIXSQLHOSTS``, else ``INFORMIXDIR/etc/sqlhosts``.
     autocommit
         False by default.
     connect_timeout
-        Seconds until the TCP connection stands, its TLS handshake included, and then again until the login is
-        answered; 15 by default.
+        Seconds until the TCP connection is open, including its TLS handshake, and then again until the server replies
+        to the login; 15 by default.
     read_timeout
-        Seconds of silence borne while an answer is awaited; no limit by default. The connection closes when
-        it is over.
+        Maximum seconds without data while waiting for a reply; no limit by default. The connection closes when it
+        expires.
     login_timeout
-        Seconds for everything until the connection can be used, all members of a group tried; 30 by default. What
-        ``pam`` takes to answer does not count.
+        Seconds until the connection is usable, with all members of a group tried; 30 by default. The time that ``pam``
+        takes is not counted.
     call_timeout
-        Seconds that each call may take which talks to the server, where it has no ``timeout`` of its own; no limit by
-        default. When they are over the statement is ended on the server, and ``QueryTimeout`` raised.
+        Seconds that each call to the server may take, if the call has no ``timeout`` of its own; no limit by default.
+        After that the statement is cancelled on the server, and ``QueryTimeout`` is raised.
     keepalive
-        TCP keepalive: True (default) as the system has it, False, or seconds of silence before the first probe.
+        TCP keepalive: True (default) with the settings of the system, False, or seconds without data before the first
+        probe.
     tls
-        True speaks TLS, as ``informixs://`` does; so do a sqlhosts entry with ``onsocssl`` and any of the following.
+        True uses TLS, like ``informixs://``. A sqlhosts entry with ``onsocssl`` and each of the following keywords
+        imply it.
     tls_ca
-        PEM or PKCS#12 file (``tls_ca_password``) with the CA of the server's certificate, or with that itself; the
-        system's CAs by default.
+        PEM or PKCS#12 file (``tls_ca_password``) with the CA of the server's certificate, or with the certificate
+        itself. The default is the system's CAs.
     tls_cert, tls_key, tls_pkcs12
-        A certificate of the client: PEM files (``tls_key_password``), or one of PKCS#12 (``tls_pkcs12_password``).
+        A client certificate: PEM files (``tls_key_password``), or a PKCS#12 file (``tls_pkcs12_password``).
     tls_context
         An ``ssl.SSLContext`` instead of all these.
     tls_verify, tls_hostname
-        False does not ask who is at the other end. The name that the certificate must have, ``host`` by default.
+        ``tls_verify=False`` disables verification of the server's certificate. ``tls_hostname`` is the name that the
+        certificate must have, ``host`` by default.
     pam
-        Called with the questions of a server that asks some at login, ``pam(prompt, echo)``; returns the answer.
+        Called with each challenge that the server sends at login, ``pam(prompt, echo)``. Returns the response.
     fetch_buffer_size
-        Bytes of rows asked for in one fetch, 4096 to 2147483647; ``FET_BUF_SIZE`` or 1 MiB by default. A
-        server without large fetch buffers gets 32767.
+        Bytes of rows requested in one fetch, 4096 to 2147483647; ``FET_BUF_SIZE`` or 1 MiB by default. For a server
+        without large fetch buffers 32767 is used.
     max_reply_bytes
-        What one reply of the server may take here, beyond batches and the contents of large objects: 1 MiB to 1 GiB,
-        256 MiB by default. A server that sends more is out of step or means harm: ``OperationalError``, and the
+        Maximum memory for one reply of the server, not counting batches and the contents of large objects: 1 MiB to 1
+        GiB, 256 MiB by default. A server that sends more is out of step or malicious: ``OperationalError``, and the
         connection is closed.
     client_locale, db_locale
-        ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as
-        UTF-8 here: the database is asked for its code set, and when that differs from the login's, the login is
-        repeated. A ``db_locale`` is believed, as by IBM's JDBC driver, unless the server warns that the database
-        has another: it saves the question and the second login.
+        ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as UTF-8 here:
+        the driver asks the database for its code set, and logs in again if that differs from the code set of the login.
+        A ``db_locale`` is trusted, as by IBM's JDBC driver, unless the server warns that the database has a different
+        one. This saves the question and the second login.
     isolation
-        ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or ``"repeatable"``; the server's
-        default by default.
+        ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or ``"repeatable"``. By default the
+        server's default.
     lock_wait
-        Seconds to wait for a lock; 0 fails at once, -1 waits for ever; the server's default (not to wait) by default.
+        Seconds to wait for a lock. 0 fails at once, -1 waits without limit. By default the server's default, which is
+        not to wait.
     statement_cache_size
-        Prepared statements that are kept for their next execution, 64 by default; 0 keeps none.
+        Prepared statements that are kept for their next execution, 64 by default. 0 keeps none.
     lob_window_bytes
-        Bytes of BYTE, TEXT, BLOB and CLOB contents that are asked for, or sent, ahead of their answers, 4 MiB by
-        default; to 256 MiB. 0: each step of each object waits for its answer.
+        Bytes of BYTE, TEXT, BLOB and CLOB contents that are requested, or sent, ahead of their replies; 4 MiB by
+        default, at most 256 MiB. 0: each step of each object waits for its reply.
     encoding
-        Python codec of text on the wire, overruling what the database says about its code set: for data that
-        was stored under a wrong label.
+        Python codec of text on the wire. It overrides the code set that the database reports, for data that was stored
+        under the wrong code set.
     encoding_errors
-        What happens to a byte that is no text of the code set, in results: ``"strict"`` (default),
-        ``"replace"`` or ``"binary"``; see :meth:`AsyncConnection.query`, which can say otherwise for one read.
+        How to handle a byte in a result that is not text in the code set: ``"strict"`` (default), ``"replace"`` or
+        ``"binary"``. See :meth:`AsyncConnection.query`, which can override it for one read.
     inexact
-        What becomes of digits that a column has no room for, in values that are stored: ``"error"`` (default),
-        ``"round"`` (halves away from zero) or ``"truncate"`` (toward zero). Calls that send values can say otherwise.
+        How to handle digits of stored values that do not fit a column: ``"error"`` (default), ``"round"`` (halves away
+        from zero) or ``"truncate"`` (toward zero). Calls that send values can override it.
     log_parameters
-        True: observers, logs and a trace see values, those of parameters and literals in statements, and a trace those
-        of rows; False by default.
+        True: observers, logs and traces contain the values of parameters and of literals in statements, and traces
+        contain the values of rows. False by default.
     trace
-        Path of a file to which the dialogue with the server is added, message by message, without passwords and, unless
-        ``log_parameters``, without values; ``python -m informix_arrow.trace FILE`` prints it. None by default.
+        Path of a file to which the messages exchanged with the server are appended, without passwords and, unless
+        ``log_parameters``, without values. ``python -m informix_arrow.trace FILE`` prints it. None by default.
     application
         Name shown by the server's monitoring, ``informix-arrow`` by default.
     env
@@ -888,7 +897,7 @@ def connect(
     InterfaceError
         An argument is unknown (with a suggestion), malformed or missing.
     OperationalError
-        The server cannot be reached, or refuses user, password, server or database name.
+        The server cannot be reached, or refuses the user, password, server or database name.
     NotSupportedError
         The form of the URL, the server's protocol or the database's code set is not supported.
     """

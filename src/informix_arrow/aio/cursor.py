@@ -1,4 +1,4 @@
-"""AsyncCursor: PEP 249's cursor, with ADBC's names for Arrow results, for asyncio."""
+"""AsyncCursor: the cursor of PEP 249, with ADBC's names for Arrow results, for asyncio."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 
 
 class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
-    """Runs statements and hands out their rows, as Python objects or as Arrow (PEP 249).
+    """Runs statements and returns their rows, as Python objects or as Arrow (PEP 249).
 
-    Made by :meth:`AsyncConnection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The ``fetch_arrow*``,
-    ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` methods are extensions by ADBC's names; they take the rows
-    that were not fetched yet. An async iterator over the rows that are left.
+    Made by :meth:`AsyncConnection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The methods
+    ``fetch_arrow*``, ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` are extensions with ADBC's names. They
+    return the rows that were not fetched yet. The cursor is an async iterator over the remaining rows.
 
-    In asyncio ``lobs = "lazy"`` is refused: its files read with blocking calls; ``"inline"`` streams the contents batch
-    by batch. A file object among the parameters is read, and the rows of :meth:`executemany` are taken, between awaits,
-    while the event loop stands still.
+    In asyncio ``lobs = "lazy"`` is refused, because its files read with blocking calls. ``"inline"`` streams the
+    contents batch by batch. A file object among the parameters, and the rows of :meth:`executemany`, are read between
+    awaits, which blocks the event loop.
 
-    A result is closed on the server by COMMIT and ROLLBACK; rows that are not here yet cannot be fetched then. With
-    ``withhold=True`` it outlives both.
+    COMMIT and ROLLBACK close a result on the server. Rows that were not received yet cannot be fetched after that. With
+    ``withhold=True`` the result stays open.
 
-    With a ``name``, rows are fetched one by one, each when it is asked for, so that ``UPDATE ... WHERE CURRENT OF
-    name`` and ``DELETE ... WHERE CURRENT OF name``, executed by another cursor of the connection, mean the row that was
-    fetched last. The query must say ``FOR UPDATE`` for that.
+    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE ...
+    WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched last.
+    The query must say ``FOR UPDATE`` for that.
     """
 
-    # Of the class until a statement sets them, as in CursorBase.
+    # Class attributes until a statement sets them, as in CursorBase.
     _timeout: float | None = None
     _cursor: ServerCursor | SmallResult | None = None
-    # Its rows: all of them, where they are few and here, or what makes batches of them.
+    # The rows of the result: all of them if they are few and already received, else an iterator over batches.
     _complete_rows: DecodedRows | None = None
     _result: AsyncResult | None = None
     _batches: AsyncIterator[pa.RecordBatch | DecodedRows] | None = None
@@ -80,7 +80,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     @property
     def rownumber(self) -> int | None:
-        """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
+        """0-based number of the row that the next fetch returns, or None without a result (PEP 249)."""
         return None if self._description is None else self._rows.rows_returned
 
     async def execute(
@@ -96,34 +96,34 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         Parameters
         ----------
         operation
-            Any one statement, with ``?`` for each parameter, or ``:1``, ``:2`` ..., or ``:name``.
+            Any one statement. Placeholders are ``?``, or ``:1``, ``:2`` ..., or ``:name``.
         parameters
-            One value for each placeholder, a mapping for ``:name``: int, float, Decimal, str, bool, date, datetime,
+            One value for each placeholder, or a mapping for ``:name``: int, float, Decimal, str, bool, date, datetime,
             time, timedelta, :class:`~informix_arrow.YearMonthInterval`, ``pyarrow.MonthDayNano`` or None. For BYTE,
-            TEXT, BLOB and CLOB: bytes, bytearray, memoryview, str (TEXT, CLOB) or a file object open for reading, from
-            where it stands to its end; contents are sent in pieces and never copied as a whole. For SET,
-            MULTISET and LIST a list or set, for ROW a dict or tuple; or a str with the literal. Scalars of numpy,
-            pyarrow and pandas stand for what they hold, a UUID for its text.
+            TEXT, BLOB and CLOB: bytes, bytearray, memoryview, str (TEXT, CLOB) or a file object open for reading, which
+            is read from its current position to its end. Contents are sent in pieces and never copied as a whole. For
+            SET, MULTISET and LIST a list or set, for ROW a dict or tuple; or a str with the literal. Scalars of numpy,
+            pyarrow and pandas are converted to Python values, a UUID to its text.
         inexact
-            What becomes of digits that a column or argument has no room for, where a value is assigned to it as it is:
-            ``"error"`` (a ``DataError``), ``"round"`` (halves away from zero) or ``"truncate"`` (toward zero). By
-            default what the connection was opened with, which is ``"error"`` by default.
+            How to handle digits that do not fit the column or argument that a value is assigned to: ``"error"`` (a
+            ``DataError``), ``"round"`` (halves away from zero) or ``"truncate"`` (toward zero). The default is the
+            setting of the connection, which is ``"error"`` by default.
 
         Raises
         ------
         ProgrammingError
-            The number of parameters is wrong (nothing was sent then), or the server refused the statement.
+            The number of parameters is wrong (then nothing was sent), or the server refused the statement.
         DataError
-            A value cannot be sent: out of range, of a kind that the target cannot hold, or with a character
-            that the database's code set lacks. Also an error of a file object passes through; the row has no
-            effect then.
+            A value cannot be sent: it is out of range, has a type that the target cannot hold, or contains a character
+            that the database's code set does not have. An error of a file object is passed on. The row then has no
+            effect.
         Error
-            Whatever else the server reports, by the class of its error.
+            Any other error that the server reports, with the class for its number.
 
         Warns
         -----
         Warning
-            The server cut text that was too long for its column, as it does in a database that is not ANSI.
+            The server truncated text that was too long for its column. It does so in databases that are not ANSI.
         """
         await self._reset()
         if ASYNC:
@@ -142,23 +142,22 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> Self:
-        """Execute one statement for each row of parameters, pipelined: a few round trips, however many rows.
+        """Execute one statement for each row of parameters, pipelined: a few round trips for any number of rows.
 
-        ``seq_of_parameters`` is consumed while rows are sent; it may be a generator. ``rowcount`` becomes the
-        sum over all rows. Values are those of :meth:`execute`; rows with BLOB and CLOB values cost a round
-        trip each.
+        ``seq_of_parameters`` is consumed while rows are sent. It may be a generator. ``rowcount`` becomes the sum over
+        all rows. Values are those of :meth:`execute`. Rows with BLOB and CLOB values cost a round trip each.
 
         Parameters
         ----------
         operation, seq_of_parameters
             The statement and its rows of values.
         stop_on_error
-            False (default): every row that the server does not refuse goes in, then one error is raised for those
-            that it did. True: the call ends with the first refused row, no row behind it goes in, and those before it
-            stay. That is exact: in a transaction by a savepoint; with autocommit rows are sent one at a time then,
+            False (default): every row that the server does not refuse is executed, then one error is raised for the
+            refused rows. True: the call ends with the first refused row. No later row takes effect, and the earlier
+            rows stay. In a transaction this is ensured by a savepoint. With autocommit the rows are sent one at a time,
             which costs a round trip each.
         inexact
-            As :meth:`execute`.
+            As in :meth:`execute`.
         timeout
             Seconds for the whole call. None (default): the connection's ``call_timeout``.
 
@@ -166,24 +165,24 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         ------
         Error
             The server's error for the first row that it refused, with ``row`` its 0-based number. ``refused`` has the
-            number and the codes of every refused row, ``rows`` tells which rows went in, and ``rowcount`` how many
-            were changed: as part of the open transaction, which ``rollback()`` undoes, or for good with autocommit. A
-            row that cannot be sent at all (a value of a wrong type, a wrong number of values, an error of the
-            iterable itself) ends the call: the rows before it are in effect then, those after it are not.
+            number and the codes of every refused row, ``rows`` the rows that took effect, and ``rowcount`` the number
+            of changed rows. In a transaction ``rollback()`` can undo them; with autocommit they are final. A row that
+            cannot be sent (a value of a wrong type, a wrong number of values, an error of the iterable itself) ends the
+            call: the rows before it are in effect, those after it are not.
         QueryCanceled, QueryTimeout
-            The call was interrupted. In a transaction it was undone to its beginning: none of its rows is in effect
-            and the transaction stays open. With autocommit ``rows`` says which ones are in effect: how many, where
-            they are the first ones, else their numbers, from 0. At most some 50 ms of the server's work are on
-            their way at a time, and a row that has begun.
+            The call was interrupted. In a transaction the whole call was undone: none of its rows is in effect, and the
+            transaction stays open. With autocommit ``rows`` says which rows are in effect: their number if they are the
+            first ones, else their numbers, from 0. At the time of the interrupt at most about 50 ms of the server's
+            work have been sent ahead, plus the row that is being executed.
 
-        In asyncio, rows are taken between awaits, while the event loop stands still. A task that is cancelled meanwhile
-        gets its ``CancelledError`` when the call was undone, in a transaction; with autocommit the rows that were sent
-        are in effect.
+        In asyncio, rows are taken from the iterable between awaits, which blocks the event loop. If the task is
+        cancelled in a transaction, the call is undone before ``CancelledError`` is raised. With autocommit the rows
+        that were sent are in effect.
 
         Warns
         -----
         Warning
-            As :meth:`execute`, once, with the number of rows that it happened to.
+            As in :meth:`execute`, once, with the number of affected rows.
         """
         await self._reset()
         exchange = self._executemany_exchange(
@@ -193,7 +192,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             self._set_many_outcome(await self._connection._run(exchange, timeout))
         except QueryCanceled as error:
             if error.rows is None and not self._connection.closed:
-                error.rows = 0  # it was ended before its first row was sent
+                error.rows = 0  # it was cancelled before its first row was sent
             raise
         return self
 
@@ -205,11 +204,13 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function; the parameters, which no routine changes. What it returns are rows, to be
-        fetched; ``description`` is None when it returns nothing (PEP 249).
+        """Call a procedure or function and return the parameters, which a routine never changes.
 
-        ``procname`` is ``[database[@server]:][owner.]name``. The routine is called by EXECUTE PROCEDURE, and where the
-        server knows no such procedure, by EXECUTE FUNCTION. Errors, parameters and ``inexact`` as :meth:`execute`.
+        Returned values are rows to be fetched. ``description`` is None if the routine returns nothing (PEP 249).
+
+        ``procname`` is ``[database[@server]:][owner.]name``. The routine is called with EXECUTE PROCEDURE. If the
+        server has no such procedure, EXECUTE FUNCTION is used. Errors, parameters and ``inexact`` are as in
+        :meth:`execute`.
         """
         await self._reset()
         if ASYNC:
@@ -230,43 +231,46 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         temporary: bool = False,
         inexact: Inexact | None = None,
     ) -> int:
-        """Load Arrow data into a table under ADBC's name; the number of rows loaded.
+        """Load Arrow data into a table with ADBC's method. Return the number of rows loaded.
 
-        The same as :meth:`AsyncConnection.write_arrow`, its transactions included. ``catalog_name`` is the database,
-        ``db_schema_name`` the owner, who is exact. Under DELIMIDENT the table's name is exact too; without it the
-        server folds it to lower case.
+        The same as :meth:`AsyncConnection.write_arrow`, also for transactions. ``catalog_name`` is the database,
+        ``db_schema_name`` the owner, whose case is kept. Under DELIMIDENT the case of the table's name is kept too.
+        Without it the server folds the name to lower case.
         """
         await self._reset()
-        whole = quote_exactly(table_name, self._connection._parameters.delimident)
+        table = quote_exactly(table_name, self._connection._parameters.delimident)
         if db_schema_name:
-            whole = f"{exact_owner(db_schema_name)}.{whole}"
+            table = f"{exact_owner(db_schema_name)}.{table}"
         if catalog_name:
-            whole = f"{catalog_name}:{whole}"
+            table = f"{catalog_name}:{table}"
         report = await self._connection.write_arrow(
-            whole, data, mode=mode, temporary=temporary, inexact=inexact
+            table, data, mode=mode, temporary=temporary, inexact=inexact
         )
         self.rowcount = report.rows
         return report.rows
 
     async def fetchone(self) -> Any:
-        """The next row, None when there is none."""
+        """Return the next row, or None if there is none."""
         row = self._rows.next_row()
-        if row is NO_ROW:  # as it is without a result and in a closed cursor, too
+        if row is NO_ROW:  # also without a result, and in a closed cursor
             row = await self._next_row()
         return None if row is NO_ROW else row
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
+        """Return the next ``size`` rows (``arraysize`` by default), or fewer at the end.
+
+        Raises ``InterfaceError`` if ``size`` is not a valid number.
+        """
         self._require_rows()
-        wanted = self._number_of_rows(size)
-        rows = self._rows.fetch(wanted)
-        while len(rows) < wanted and await self._load_next_batch():
-            rows += self._rows.fetch(wanted - len(rows))
+        count = self._number_of_rows(size)
+        rows = self._rows.fetch(count)
+        while len(rows) < count and await self._load_next_batch():
+            rows += self._rows.fetch(count - len(rows))
         return rows
 
     async def fetchall(self) -> list[Any]:
-        """All rows that are left."""
-        if self._complete_rows is not None:  # nothing comes before it, and nothing after
+        """Return all remaining rows."""
+        if self._complete_rows is not None:  # these are all rows of the result
             return self._rows.all_rows(self._pop_complete_rows())
         self._require_rows()
         rows = self._rows.fetch()
@@ -277,7 +281,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     if ASYNC:
 
         async def fetch_arrow_table(self) -> pa.Table:
-            """The rows that are left as a ``pyarrow.Table``."""
+            """Return the remaining rows as a ``pyarrow.Table``."""
             cursor = self._require_rows()
             rest = self._rows.remaining_batch()
             batches = [] if rest is None else [rest]
@@ -289,9 +293,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     else:
 
         def fetch_arrow(self) -> ArrowStream:
-            """The rows that are left as an object for Arrow consumers:
-            ``polars.DataFrame(cur.fetch_arrow())``.
-            """
+            """Return the remaining rows for an Arrow consumer: ``polars.DataFrame(cur.fetch_arrow())``."""
             cursor = self._require_rows()
             if cursor.lazy:
                 raise NotSupportedError(
@@ -301,29 +303,30 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             return ArrowStream(cursor.plan.schema, self._rest())
 
         def fetch_arrow_table(self) -> pa.Table:
-            """The rows that are left as a ``pyarrow.Table``."""
+            """Return the remaining rows as a ``pyarrow.Table``."""
             return self.fetch_record_batch().read_all()
 
         def fetch_record_batch(self) -> pa.RecordBatchReader:
-            """The rows that are left as a ``pyarrow.RecordBatchReader``, streamed."""
+            """Return the remaining rows as a ``pyarrow.RecordBatchReader``, streamed."""
             return self.fetch_arrow().reader()
 
     async def fetch_df(self) -> Any:
-        """The rows that are left as a ``pandas.DataFrame``; needs pandas. A BIGINT column with NULLs becomes ``Int64``:
-        pandas' own default, float64, has not all digits of it.
+        """Return the remaining rows as a ``pandas.DataFrame``. Requires pandas.
+
+        A BIGINT column with NULLs becomes ``Int64``, because float64, pandas' default, cannot hold all its digits.
         """
         import pandas  # type: ignore[import-untyped]
 
         table = await self.fetch_arrow_table()
         frame = table.to_pandas()
-        whole = {pa.int64(): pandas.Int64Dtype()}
+        nullable = {pa.int64(): pandas.Int64Dtype()}
         for number, column in enumerate(table.columns):
-            if column.type in whole and column.null_count:
-                frame.isetitem(number, column.to_pandas(types_mapper=whole.get))
+            if column.type in nullable and column.null_count:
+                frame.isetitem(number, column.to_pandas(types_mapper=nullable.get))
         return frame
 
     async def fetch_polars(self) -> Any:
-        """The rows that are left as a ``polars.DataFrame``; needs polars."""
+        """Return the remaining rows as a ``polars.DataFrame``. Requires polars."""
         import polars
 
         if ASYNC:
@@ -334,14 +337,14 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     if not ASYNC:
 
         def scroll(self, value: int, mode: str = "relative") -> None:
-            """Refused: rows of this cursor come once, in order. ``connection.cursor(scrollable=True)`` has it."""
+            """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
             self._require_rows()
             raise NotSupportedError(
                 "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
             )
 
     async def close(self) -> None:
-        """Release the statement and end the cursor's life; later use is an ``InterfaceError``."""
+        """Release the statement and close the cursor. Any later use raises ``InterfaceError``."""
         if not self._closed:
             self._closed = True
             self._description = None
@@ -360,33 +363,33 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         self._reset_outcome()
         await self._drop_result()
 
-    def _set_result(self, done: Outcome | ServerCursor | SmallResult) -> None:
-        """Take what a statement did, or its result."""
-        if isinstance(done, Outcome):
-            self._set_outcome(done)
+    def _set_result(self, outcome: Outcome | ServerCursor | SmallResult) -> None:
+        """Store the outcome of a statement, or its result."""
+        if isinstance(outcome, Outcome):
+            self._set_outcome(outcome)
             return
         try:
-            self._set_description(done)
-        except BaseException:  # no row could be made
+            self._set_description(outcome)
+        except BaseException:  # the row factory does not fit these columns
             if ASYNC:
-                if not isinstance(done, SmallResult):
-                    self._connection._session.orphans.append(done)  # closed before what comes next
+                if not isinstance(outcome, SmallResult):
+                    self._connection._session.orphans.append(outcome)  # closed before the next request
             else:
-                self._connection._run(done.close(self._connection._session))
+                self._connection._run(outcome.close(self._connection._session))
             raise
-        if isinstance(done, SmallResult):
-            self._cursor = self._complete_rows = done
+        if isinstance(outcome, SmallResult):
+            self._cursor = self._complete_rows = outcome
             self._rows = RowBuffer(self._make_row)
         else:
-            self._open_result(done)
+            self._open_result(outcome)
 
     def _open_result(self, cursor: ServerCursor) -> None:
-        """Begin to read a result; how its rows are made is known."""
+        """Start reading a result, whose description is already set."""
         self._cursor = cursor
         exact = self._decimal_converters(cursor)
-        whole = None if exact else cursor.pop_all_rows()
-        if whole is not None:
-            self._complete_rows, self._rows = whole, RowBuffer(self._make_row)
+        rows = None if exact else cursor.pop_all_rows()
+        if rows is not None:
+            self._complete_rows, self._rows = rows, RowBuffer(self._make_row)
             return
         self._result = result = AsyncResult(self._connection, cursor, self._timeout)
         if not ASYNC:
@@ -414,21 +417,24 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         return self._cursor
 
     def _pop_complete_rows(self) -> DecodedRows:
-        """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
+        """Return the rows of a result that was received completely.
+
+        Raises ``InterfaceError`` if the connection could not fetch rows now either.
+        """
         assert self._complete_rows is not None
         self._connection._runner.require_idle()
-        whole, self._complete_rows = self._complete_rows, None
-        return whole
+        rows, self._complete_rows = self._complete_rows, None
+        return rows
 
     async def _next_row(self) -> Any:
-        """The next row, ``NO_ROW`` at the end."""
+        """Return the next row, or ``NO_ROW`` at the end."""
         self._require_rows()
         while (row := self._rows.next_row()) is NO_ROW and await self._load_next_batch():
             pass
         return row
 
     async def _load_next_batch(self) -> bool:
-        """Take the next batch; False at the end of the result."""
+        """Add the next batch to the rows. Return False at the end of the result."""
         if self._complete_rows is not None:
             self._rows.add(self._pop_complete_rows())
             return True
@@ -444,21 +450,24 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     if not ASYNC:
 
         def _rest(self) -> Iterator[pa.RecordBatch]:
-            """Batches of the rows of which none was handed out."""
-            if self._complete_rows is not None:  # of which none was handed out
+            """Iterate over the batches of the remaining rows."""
+            if self._complete_rows is not None:  # no row was returned yet
                 return self._whole_batch(self._require_rows())
             rest = self._rows.remaining_batch()
             return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
 
         def _whole_batch(self, cursor: ServerCursor | SmallResult) -> Iterator[pa.RecordBatch]:
-            """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
+            """Yield the rows of a result that was received completely, once the consumer asks for them.
+
+            Raises ``InterfaceError`` if the cursor has another result by then.
+            """
             if self._cursor is not cursor:
                 raise InterfaceError("the result was closed while it was being read")
             if self._complete_rows is not None:
                 yield as_batch(self._pop_complete_rows())
 
     def __aiter__(self) -> Self:
-        """The cursor itself: an async iterator over the rows that are left."""
+        """Return the cursor itself: an async iterator over the remaining rows."""
         return self
 
     async def __anext__(self) -> Any:
@@ -474,7 +483,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if ASYNC and error is not None and not isinstance(error, Exception):
-            # Canceled: leave without another wait.
+            # Cancelled: leave without waiting again.
             self._closed = True
             self._description = None
             self._abandon()
@@ -484,6 +493,6 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     if ASYNC:
 
         def _abandon(self) -> None:
-            """Drop the result without a wait."""
+            """Drop the result without waiting."""
             self._cursor = self._complete_rows = self._result = self._batches = None
             self._rows = NO_ROWS

@@ -1,4 +1,4 @@
-"""One load by several connections: all or nothing through staging tables, or each with commits of its own."""
+"""Parallel loads: one load over several connections, all or nothing, or each connection with its own commits."""
 
 from __future__ import annotations
 
@@ -36,13 +36,11 @@ from ..wire.errors import (
 from . import staged_load
 from .staged_load import AsyncStagingConnection
 
-LOCK_WAIT_SECONDS = (
-    60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
-)
+LOCK_WAIT_SECONDS = 60  # how long loaders wait for each other's locks if the connection has no lock_wait
 
 
 class AsyncLoadConnection(AsyncStagingConnection, Protocol):
-    """A connection, as far as it is needed to load a share."""
+    """The parts of a connection that are needed to load a share of the data."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -65,10 +63,11 @@ async def load_parts(
     connections: int,
     timeout: float | None,
     options: WriteKeywords,
-    known: Callable[[AsyncParallelLoad], object] = lambda loaders: None,
+    on_start: Callable[[AsyncParallelLoad], object] = lambda load: None,
 ) -> WriteReport:
-    """Load ``data`` by ``connections`` connections like this one, which ``open`` makes; ``known`` is told who loads
-    before they begin.
+    """Load ``data`` over several connections, which ``open`` opens with the settings of ``connection``.
+
+    ``on_start`` is called with the load before it begins.
     """
     session = connection._session
     delimident = connection._parameters.delimident
@@ -76,17 +75,17 @@ async def load_parts(
     _check(connection, request)
     wait = lock_wait_of(session)
     settings = replace(settings, autocommit=True, lock_wait=LOCK_WAIT_SECONDS if wait is None else wait)
-    loaders = AsyncParallelLoad(open, settings, request, source, connections, timeout, options, progress)
-    known(loaders)
+    load = AsyncParallelLoad(open, settings, request, source, connections, timeout, options, progress)
+    on_start(load)
     try:
-        return await loaders.run()
+        return await load.run()
     finally:
         if isinstance(progress, Bar):
-            progress.finish(*loaders.progress_totals, loaders.seconds)
+            progress.finish(*load.progress_totals, load.seconds)
 
 
 def _check(connection: AsyncLoadConnection, request: WriteRequest) -> None:
-    """Refuse what several connections cannot do, before anything is sent."""
+    """Raise for a load that several connections cannot do, before anything is sent."""
     if request.mode not in ("append", "truncate", "upsert"):
         raise InterfaceError(
             f"connections= goes with mode='append', 'truncate' and 'upsert', not with mode={request.mode!r}: make the "
@@ -112,7 +111,11 @@ def _check(connection: AsyncLoadConnection, request: WriteRequest) -> None:
 
 
 class AsyncParallelLoad:
-    """Several connections that load the shares of one load."""
+    """One load whose data is distributed to several connections.
+
+    The calling thread or task reads the data and hands out chunks. Each loader has a connection, in a thread or task of
+    its own. A further connection, the coordinator, begins the load and commits it.
+    """
 
     def __init__(
         self,
@@ -129,66 +132,64 @@ class AsyncParallelLoad:
         self._request, self._source = request, source
         self._count = connections
         self._progress = progress
-        self._began = time.monotonic()
-        self._ends = None if timeout is None else self._began + timeout
+        self._start_time = time.monotonic()
+        self._deadline = None if timeout is None else self._start_time + timeout
         self._timeout = timeout
         self._options = _loader_options(options)
         self._direct = request.commit_every is not None
-        self._upserts = request.mode == "upsert"
-        self._number = _free_name(source.schema) if self._upserts else ""
+        self._is_upsert = request.mode == "upsert"
+        self._number = _free_name(source.schema) if self._is_upsert else ""
         self._queue = ChunkQueue(connections)
-        self._working: set[AsyncLoadConnection] = set()
-        self._progress_by_loader = [(0, 0)] * connections  # rows and bytes of each
-        self._standing = [
-            (0, 0)
-        ] * connections  # of each that failed: rows that stay, and by how many commits
+        self._active: set[AsyncLoadConnection] = set()
+        self._progress_by_loader = [(0, 0)] * connections  # rows and bytes
+        # Of each loader that failed: the rows that stay in the table, and the number of its commits.
+        self._rows_and_commits = [(0, 0)] * connections
         self._reports: list[WriteReport] = []
         self._staged: list[staged_load.StagedPart] = []
         self._load = ""
-        self._rows = 0  # of the data
-        self._touched: tuple[int, int] | None = None  # by an upsert: rows, and those that were there
+        self._rows = 0  # rows of the data
+        self._touched: tuple[int, int] | None = None  # by an upsert: rows, and how many of them existed
         if ASYNC:
             self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def progress_totals(self) -> tuple[int, int]:
-        """Rows and bytes so far."""
-        return sum(rows for rows, _ in self._progress_by_loader), sum(
-            size for _, size in self._progress_by_loader
-        )
+        """Rows and bytes loaded so far."""
+        rows, sizes = zip(*self._progress_by_loader, strict=True)
+        return sum(rows), sum(sizes)
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
-        return time.monotonic() - self._began
+        """Seconds since the load began."""
+        return time.monotonic() - self._start_time
 
     def cancel(self) -> None:
-        """End all; whoever loads gets ``QueryCanceled``."""
-        crew = self._queue.worker_group
-        crew.canceled = crew.stopped = True
+        """Cancel the load. The call that runs it raises ``QueryCanceled``."""
+        group = self._queue.worker_group
+        group.canceled = group.stopped = True
         if ASYNC:
-            crew.stop()
+            group.stop()
         self._interrupt()
 
     async def run(self) -> WriteReport:
-        """Do it all, and put away what it took."""
-        keeper = await self._open(self._settings)  # who begins and takes
+        """Run the load, and close the connections."""
+        coordinator = await self._open(self._settings)
         try:
-            self._working.add(keeper)
-            return await self._run(keeper)
+            self._active.add(coordinator)
+            return await self._run(coordinator)
         finally:
-            self._working.discard(keeper)
+            self._active.discard(coordinator)
             with suppress(Error):
-                await keeper.close()
+                await coordinator.close()
 
     # ---- the load ------------------------------------------------------------------------------------------
 
-    async def _run(self, keeper: AsyncLoadConnection) -> WriteReport:
+    async def _run(self, coordinator: AsyncLoadConnection) -> WriteReport:
         table, overwrite = self._request.table, self._request.mode == "truncate"
         if not self._direct:
-            self._load = await staged_load.begin(keeper, table, recorded=False)
+            self._load = await staged_load.begin(coordinator, table, recorded=False)
         elif overwrite:
-            await keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._remaining_time())
+            await coordinator.execute(f"TRUNCATE TABLE {table}", timeout=self._remaining_time())
         try:
             self._spawn()
             await self._distribute()
@@ -198,16 +199,16 @@ class AsyncParallelLoad:
             if self._direct:
                 self._describe_committed(error)
             else:
-                await self._discard_staged(keeper, error)
+                await self._discard_staged(coordinator, error)
             raise
         if not self._direct:
-            await self._commit_staged(keeper, overwrite)
+            await self._commit_staged(coordinator, overwrite)
         return self._report()
 
     async def _distribute(self) -> None:
-        """Hand the data out, in the caller's own thread or task, as there is room for it."""
+        """Hand out the data, in the caller's own thread or task, as the loaders have room for it."""
         batches = self._source.batches
-        sorter = Rechunker(rows_per_chunk(self._source.total, self._count))
+        rechunker = Rechunker(rows_per_chunk(self._source.total, self._count))
         while True:
             if ASYNC:
                 if isinstance(batches, AsyncBatchSource) and batches.is_starved:
@@ -222,24 +223,24 @@ class AsyncParallelLoad:
                 if ASYNC and isinstance(batches, AsyncBatchSource) and batches.is_starved:
                     continue
                 break
-            for deal in sorter.add(batch):
-                await self._offer(deal)
-        for deal in sorter.flush():
-            await self._offer(deal)
-        self._rows = sorter.rows
+            for chunk in rechunker.add(batch):
+                await self._offer(chunk)
+        for chunk in rechunker.flush():
+            await self._offer(chunk)
+        self._rows = rechunker.rows
         self._queue.end()
 
-    async def _offer(self, deal: Chunk) -> None:
+    async def _offer(self, chunk: Chunk) -> None:
         try:
-            while not self._queue.offer(deal, signal := AsyncSignal()):
+            while not self._queue.offer(chunk, signal := AsyncSignal()):
                 await self._wait(signal)
         except WorkStopped:
             self._raise_failure()
 
     async def _wait_for_loaders(self) -> None:
-        """Wait until all have loaded what they got."""
-        crew = self._queue.worker_group
-        while crew.has_active_workers(signal := AsyncSignal()) or crew.connecting:
+        """Wait until all loaders have loaded their chunks."""
+        group = self._queue.worker_group
+        while group.has_active_workers(signal := AsyncSignal()) or group.connecting:
             await self._wait(signal)
         self._raise_failure()
         loaded = sum(report.rows + report.rejected.num_rows for report in self._reports)
@@ -251,88 +252,95 @@ class AsyncParallelLoad:
             self._progress(*self.progress_totals, self.seconds)
 
     async def _wait(self, signal: AsyncSignal) -> None:
-        """Wait for a change; tell of progress, and raise what has become of the load."""
-        left = self._remaining_time()
-        await signal.wait(POLL_SECONDS if left is None else min(POLL_SECONDS, left))
+        """Wait for a change. Report progress, and raise if the load has failed or was cancelled."""
+        seconds = self._remaining_time()
+        await signal.wait(POLL_SECONDS if seconds is None else min(POLL_SECONDS, seconds))
         self._raise_failure()
         if self._progress is not None:
             self._progress(*self.progress_totals, self.seconds)
 
     def _raise_failure(self) -> None:
-        """Raise why the load is over before its end."""
-        crew = self._queue.worker_group
-        if crew.failure is not None:
-            raise crew.failure
-        if crew.canceled:
+        """Raise if the load failed, was cancelled, or has run out of time."""
+        group = self._queue.worker_group
+        if group.failure is not None:
+            raise group.failure
+        if group.canceled:
             raise QueryCanceled("the load was cancelled")
-        if self._ends is not None and time.monotonic() >= self._ends:
+        if self._deadline is not None and time.monotonic() >= self._deadline:
             raise QueryTimeout(f"the load took longer than {self._timeout:g} s (timeout)")
 
     def _remaining_time(self) -> float | None:
-        return None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
+        return None if self._deadline is None else max(self._deadline - time.monotonic(), 0.001)
 
     if ASYNC:
 
         async def _arrived(self, batches: AsyncBatchSource) -> None:
-            """Wait for the user's data in the caller's own task, unless the load is over before."""
-            task, crew = asyncio.current_task(), self._queue.worker_group
+            """Wait for the user's data in the caller's own task, until the load ends."""
+            task, group = asyncio.current_task(), self._queue.worker_group
             assert task is not None
-            wakes = _DataWaitCanceller(task, self._queue)
-            left = self._remaining_time()
-            timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.cancel_wait)
-            with crew.lock:
-                wakes.set()
+            canceller = _DataWaitCanceller(task, self._queue)
+            seconds = self._remaining_time()
+            loop = asyncio.get_running_loop()
+            timer = None if seconds is None else loop.call_later(seconds, canceller.cancel_wait)
+            with group.lock:
+                canceller.set()
             try:
                 await batches.wait_for_batches()
             finally:
-                wakes.finished = True
+                canceller.finished = True
                 if timer is not None:
                     timer.cancel()
-            if wakes.cancelled:
+            if canceller.cancelled:
                 uncancel = getattr(task, "uncancel", None)  # Python 3.11
-                if uncancel is not None and uncancel():  # somebody else has cancelled the task as well
+                if uncancel is not None and uncancel():  # the task was also cancelled from elsewhere
                     raise asyncio.CancelledError
                 self._raise_failure()
 
-    async def _commit_staged(self, keeper: AsyncLoadConnection, overwrite: bool) -> None:
-        """Take what is staged. From here on a cancellation is the statement's."""
+    async def _commit_staged(self, coordinator: AsyncLoadConnection, overwrite: bool) -> None:
+        """Copy the staged rows to the table. From here on a cancellation cancels the statement."""
         table = self._request.table
         try:
             self._raise_failure()
-            if self._upserts:
+            if self._is_upsert:
                 self._touched = await staged_load.upsert(
-                    keeper, table, self._staged, timeout=self._remaining_time()
+                    coordinator, table, self._staged, timeout=self._remaining_time()
                 )
             else:
                 await staged_load.commit(
-                    keeper, table, self._staged, None, overwrite=overwrite, timeout=self._remaining_time()
+                    coordinator,
+                    table,
+                    self._staged,
+                    None,
+                    overwrite=overwrite,
+                    timeout=self._remaining_time(),
                 )
         except BaseException as error:
             if isinstance(error, CommitUnknown):
                 raise
-            if isinstance(error, Error) and error.sqlcode is not None and not self._upserts:
+            if isinstance(error, Error) and error.sqlcode is not None and not self._is_upsert:
                 add_text(
                     error,
                     "All rows were refused together, and the server names none of them; a load by one connection "
                     "does.",
                 )
-            await self._discard_staged(keeper, error)
+            await self._discard_staged(coordinator, error)
             raise
-        with suppress(Error):  # what stays is swept one day
-            await staged_load.drop(keeper, self._load)
+        with suppress(Error):  # a later load sweeps what is left
+            await staged_load.drop(coordinator, self._load)
 
-    async def _discard_staged(self, keeper: AsyncLoadConnection, error: BaseException) -> None:
-        """Put away what was staged, and say what is left."""
-        if self._load and not keeper.closed:
+    async def _discard_staged(self, coordinator: AsyncLoadConnection, error: BaseException) -> None:
+        """Drop the staging tables after an error, and add to its text what is left."""
+        if self._load and not coordinator.closed:
             try:
-                await staged_load.drop(keeper, self._load)
+                await staged_load.drop(coordinator, self._load)
             except Error as another:
                 add_text(error, f"Its staging tables could not be dropped: {another}")
         add_text(error, f"Nothing of this load is in the table {self._request.table}.")
 
     def _describe_committed(self, error: BaseException) -> None:
-        done = [(report.rows, report.commits) for report in self._reports]
-        rows, commits = (sum(each) for each in zip((0, 0), *self._standing, *done, strict=True))
+        finished = [(report.rows, report.commits) for report in self._reports]
+        counts = [(0, 0), *self._rows_and_commits, *finished]
+        rows, commits = (sum(column) for column in zip(*counts, strict=True))
         emptied = " It was emptied before." if self._request.mode == "truncate" else ""
         add_text(
             error,
@@ -371,77 +379,80 @@ class AsyncParallelLoad:
             else:
                 try:
                     threading.Thread(target=self._run_loader, args=(number,), daemon=True).start()
-                except BaseException:  # there are too many already
+                except BaseException:  # there are too many threads
                     for _ in range(number, self._count):
                         self._queue.worker_group.worker_exited()
                     raise
 
     async def _run_loader(self, number: int) -> None:
-        """What one loader does: connect when there is something for it, load, and leave."""
-        crew, connection = self._queue.worker_group, None
-        hand = AsyncChunkReader(self._queue, self._source.schema, self._number)
+        """Run one loader: connect once there is a chunk for it, load, and close the connection."""
+        group, connection = self._queue.worker_group, None
+        reader = AsyncChunkReader(self._queue, self._source.schema, self._number)
         try:
-            # The first one connects in any case: no rows at all are loaded, too.
-            if await hand.wait_for_chunk() or (number == 0 and not self._queue.any_offered):
+            # The first loader always connects, so that a load without rows also runs.
+            if await reader.wait_for_chunk() or (number == 0 and not self._queue.any_offered):
                 connection = await self._connect()
-                self._working.add(connection)
-                if not crew.stopped:  # from here on it would be interrupted
-                    await self._load_share(connection, number, hand)
+                self._active.add(connection)
+                if not group.stopped:  # from here on _interrupt() reaches it
+                    await self._load_share(connection, number, reader)
         except WorkStopped:
             pass
-        except BaseException as error:  # noqa: BLE001 - whoever called raises it
+        except BaseException as error:  # noqa: BLE001 - the caller raises it
             if ASYNC and isinstance(error, SourceInterrupted):
-                crew.fail(asyncio.CancelledError())
+                group.fail(asyncio.CancelledError())
             else:
-                crew.fail(prefix_error(error, f"connection {number + 1} of {self._count}"))
+                group.fail(prefix_error(error, f"connection {number + 1} of {self._count}"))
                 self._interrupt()
         finally:
             if connection is not None:
-                self._working.discard(connection)
+                self._active.discard(connection)
                 with suppress(Error):
                     await connection.close()
-            crew.worker_exited()
+            group.worker_exited()
 
-    async def _load_share(self, connection: AsyncLoadConnection, number: int, hand: AsyncChunkReader) -> None:
+    async def _load_share(
+        self, connection: AsyncLoadConnection, number: int, reader: AsyncChunkReader
+    ) -> None:
         def record_progress(rows: int, size: int, seconds: float) -> None:
             self._progress_by_loader[number] = rows, size
 
         options: WriteKeywords = {**self._options, "progress": record_progress}
-        table, left = self._request.table, self._remaining_time()
+        table, timeout = self._request.table, self._remaining_time()
         if not self._direct:
             staged = await staged_load.load(
                 connection,
                 table,
                 self._load,
-                hand.schema,
-                hand,
+                reader.schema,
+                reader,
                 upsert_key=self._request.key,
                 number=self._number,
-                timeout=left,
+                timeout=timeout,
                 **options,
             )
             self._staged.append(staged)
             self._reports.append(staged.report)
             return
         delimident = self._settings.delimident
-        with open_write(connection._session, table, hand, delimident, options) as load:
+        with open_write(connection._session, table, reader, delimident, options) as load:
             try:
-                self._reports.append(await connection._run(load.run(), left))
+                self._reports.append(await connection._run(load.run(), timeout))
             except BaseException:
-                done = load.outcome
-                stays = (done.committed, done.commits) if connection.logged else (done.rows, 0)
-                self._standing[number] = stays
+                outcome = load.outcome
+                self._rows_and_commits[number] = (
+                    (outcome.committed, outcome.commits) if connection.logged else (outcome.rows, 0)
+                )
                 raise
 
     async def _connect(self) -> AsyncLoadConnection:
-        crew, connection = self._queue.worker_group, None
-        crew.change_connecting(1)
+        group, connection = self._queue.worker_group, None
+        group.change_connecting(1)
         try:
             connection = await self._open(self._settings)
             return connection
         finally:
             try:
-                crew.change_connecting(-1)
+                group.change_connecting(-1)
             except WorkStopped:
                 if connection is not None:
                     with suppress(Error):
@@ -449,59 +460,59 @@ class AsyncParallelLoad:
                 raise
 
     def _interrupt(self) -> None:
-        for connection in tuple(self._working):
+        for connection in tuple(self._active):
             connection.cancel()
 
     async def _end(self) -> None:
-        """Stop whoever is still at work, and wait for that."""
-        crew = self._queue.worker_group
-        crew.stop()
+        """Stop the loaders that still work, and wait until they have ended."""
+        group = self._queue.worker_group
+        group.stop()
         if ASYNC:
             for task in self._tasks:
                 task.cancel()
             if self._tasks:
                 await asyncio.wait(self._tasks)
         else:
-            while crew.has_active_workers(signal := AsyncSignal()):
-                self._interrupt()  # again: it may have come between two requests
+            while group.has_active_workers(signal := AsyncSignal()):
+                self._interrupt()  # again: the first interrupt may have come between two requests
                 signal.wait(POLL_SECONDS)
 
 
 if ASYNC:
 
     class _DataWaitCanceller:
-        """Ends a task's wait for data when the load is over."""
+        """Cancels a task's wait for data when the load ends."""
 
-        def __init__(self, task: asyncio.Task[Any], dealing: ChunkQueue) -> None:
-            self._task, self._queue = task, dealing
+        def __init__(self, task: asyncio.Task[Any], queue: ChunkQueue) -> None:
+            self._task, self._queue = task, queue
             self.cancelled = self.finished = False
 
         def set(self) -> None:
-            """Something has changed; under the crew's lock."""
+            """React to a change of the load. Called with the lock of the worker group held."""
             if self._queue.worker_group.stopped:
                 self.cancel_wait()
             elif not self.finished:
                 self._queue.worker_group.notify_on_change(self)
 
         def cancel_wait(self) -> None:
-            """The wait is over."""
+            """Cancel the wait, once."""
             if not (self.cancelled or self.finished):
                 self.cancelled = True
                 self._task.cancel()
 
 
 def _loader_options(options: WriteKeywords) -> WriteKeywords:
-    """The options of one loader."""
-    own: WriteKeywords = {**options}
-    own.pop("mode", None)
-    own.pop("key", None)
-    own.pop("progress", None)
-    return own
+    """Return the options for one loader."""
+    loader_options: WriteKeywords = {**options}
+    loader_options.pop("mode", None)
+    loader_options.pop("key", None)
+    loader_options.pop("progress", None)
+    return loader_options
 
 
 def _free_name(schema: pa.Schema) -> str:
-    """A name for the rows' numbers that no column of the data has."""
+    """Return a name for the column of row numbers that the data does not have."""
     name = "ifx_row_number"
-    while any(each.lower() == name for each in schema.names):
+    while any(column.lower() == name for column in schema.names):
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""Tables and queries in parts, read by several connections at the same time."""
+"""Partitioned reads: the parts of a table or query, read over several connections at the same time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CONSISTENCIES = ("none", "last committed", "lock")
 
 
 class AsyncReadConnection(AsyncConnectionProtocol, Protocol):
-    """A connection, as far as it is needed to read parts."""
+    """The parts of a connection that are needed to read partitions."""
 
     autocommit: bool
 
@@ -72,41 +72,42 @@ async def plan_partitions(
     parameters: Values = (),
     timeout: float | None = None,
 ) -> list[Partition]:
-    """Divide a table or a query into parts that can be read by themselves, on any connection::
+    """Divide a table or a query into parts that can be read independently, on any connection::
 
         for part in await plan_partitions(conn, "orders", "order_num", 8):
             await read_somewhere(part.sql, part.parameters)
 
-    The parts together hold each row exactly once, whatever its key is, NULL among them. What is read when, and whether
-    rows that others change meanwhile are seen, is up to the sessions that read.
+    Together the parts contain each row exactly once, whatever its key is, also NULL. The sessions that read decide when
+    each part is read, and whether concurrent changes are visible.
 
     Parameters
     ----------
     conn
         An open connection.
     table_or_query
-        ``table``, ``owner.table``, ``database:owner.table``, or a SELECT that gives the same rows each time, whose
-        columns have names.
+        ``table``, ``owner.table``, ``database:owner.table``, or a SELECT. The SELECT must return the same rows each
+        time, and its columns must have names.
     partition_on
-        The column to divide by; in its own words a query's column too. None (default): chosen by ``by``.
+        The column to divide by, which may also be a column of the query. None (default): chosen by ``by``.
     partition_num
-        How many parts, 1 to 10,000; there may be fewer. None (default): 4, and for fragments one for each.
+        Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
+        ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. It sets equal strides only: the outer parts are
-        open, no row is left out. None (default): asked of the server.
+        Lowest and highest value of ``partition_on``, also as text. It only determines the equal strides: the outer
+        parts are open, so no row is left out. None (default): the server is asked for them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
-        ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, DECIMAL and MONEY with a scale, in equal strides, or,
-        where a sample of the table shows that these would be uneven, between its quantiles; of texts always between
-        quantiles, in the server's collation.
+        ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are
+        equal, or run between quantiles if a sample of the table shows that equal strides would be uneven. Text is
+        always divided at quantiles, in the server's collation.
         ``"rowid"``: ranges of pages, for tables that are not fragmented.
-        ``"mod"``: by the remainder of a division, for whole numbers; the server reads everything for each part.
-        ``"auto"`` (default): ``range`` with ``partition_on``, else the first of these that there is: fragments with
+        ``"mod"``: by the remainder of a division, for integers. The server reads everything for each part.
+        ``"auto"`` (default): ``range`` with ``partition_on``, else the first of these that is possible: fragments with
         expressions, a single-column key of numbers or dates, rowids, one part. :attr:`Partition.reason` says why.
     parameters
         Values for the placeholders of a query.
     timeout
-        Seconds for the whole; None (default): the connection's ``call_timeout``.
+        Seconds for the whole call. None (default): the connection's ``call_timeout``.
 
     Returns
     -------
@@ -116,15 +117,15 @@ async def plan_partitions(
     Raises
     ------
     InterfaceError
-        A wrong argument: a column that is not there or cannot be divided, bounds that are none of its values, a way
-        that the table has not.
+        An argument is wrong: a column that does not exist or cannot be divided, bounds that are not values of the
+        column, or a ``by`` that is not possible for the table.
     NotSupportedError
-        ``by="fragment"`` for a table whose fragments cannot be addressed, such as those by round robin.
+        ``by="fragment"`` for a table whose fragments cannot be addressed, such as round robin.
     ProgrammingError
         The server refused the table or the query.
     """
     conn._require_open()
-    asked = partition_request(
+    request = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -132,24 +133,24 @@ async def plan_partitions(
         partition_range=partition_range,
         by=by,
     )
-    return await conn._run(plan(conn._session, asked, conn._parameters.delimident), timeout)
+    return await conn._run(plan(conn._session, request, conn._parameters.delimident), timeout)
 
 
 class AsyncPartitionedResult:
-    """The rows of a table or query that several connections read, streamed, to be read once. Made by
-    :func:`partition_read`.
+    """The rows of a table or query, read over several connections, streamed. Made by :func:`partition_read`.
 
-    ``async for batch in result.batches()``, or ``await result.read_all()``. It is used like an :class:`AsyncResult`.
-    When a task is cancelled while it reads, all parts are ended on the server, and the result is over.
+    Use ``async for batch in result.batches()``, or ``await result.read_all()``. It can be read once, like
+    :class:`AsyncResult`. If a task is cancelled while it reads, all parts are cancelled on the server, and the result
+    cannot be read further.
     """
 
     if not ASYNC:
-        """The rows of a table or query that several connections read, streamed, to be read once. Made by
+        """The rows of a table or query, read over several connections, streamed. Made by
         :func:`~informix_arrow.partition_read`.
 
-        It is used like a :class:`Result`: hand it to whatever takes an Arrow stream, or use :meth:`batches` or
-        :meth:`read_all`. Parts are read ahead, in threads, as far as the memory budget goes, whether or not anybody
-        takes their batches. :meth:`close` it, or use ``with``: until then the connections stay open.
+        It can be read once, like a :class:`Result`: pass it to any consumer of an Arrow stream, or use :meth:`batches`
+        or :meth:`read_all`. Threads read parts ahead, up to the memory budget, even if no batch is taken. :meth:`close`
+        it, or use ``with``. Until then the connections stay open.
         """
 
     def __init__(self, readers: AsyncPartitionReaders, schema: pa.Schema) -> None:
@@ -159,29 +160,30 @@ class AsyncPartitionedResult:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema: known at once, the same for every batch of every part."""
+        """The Arrow schema. It is known at once and the same for every batch of every part."""
         return self._schema
 
     @property
     def partitions(self) -> tuple[Partition, ...]:
-        """What is read."""
+        """The parts that are read."""
         return self._readers.partitions
 
     @property
     def connections(self) -> int:
-        """How many connections read."""
+        """Number of connections that read."""
         return self._readers.memory_budget.connections
 
     def batches(self) -> AsyncIterator[pa.RecordBatch]:
-        """Iterate over the record batches, by ``async for``: as they come, or in the order of the parts.
+        """Iterate over the record batches with ``async for``, in the order of their arrival or in the order of the
+        parts.
 
         Raises
         ------
         InterfaceError
-            The result was read or closed before; at once, not at the first step.
+            The result was already read or closed. Raised at once, not at the first step.
         Error
-            The first error of any part, whose text names the part. All others are ended on the server then, and every
-            further step is an ``InterfaceError``.
+            The first error of any part. Its text names the part. All other parts are then cancelled on the server, and
+            every further step raises ``InterfaceError``.
         QueryCanceled
             After :meth:`cancel`.
         """
@@ -191,7 +193,7 @@ class AsyncPartitionedResult:
         return _Batches(self)
 
     async def read_all(self) -> pa.Table:
-        """Read all rows into one table. Errors as :meth:`batches`."""
+        """Read all rows into one table. Errors are those of :meth:`batches`."""
         if ASYNC:
             batches = [batch async for batch in self.batches()]
         else:
@@ -199,14 +201,14 @@ class AsyncPartitionedResult:
         return pa.Table.from_batches(batches, self._schema)
 
     def cancel(self) -> None:
-        """End the statements of all parts; whoever reads gets ``QueryCanceled``. Does not wait.
+        """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait.
 
-        In asyncio from within the event loop, else from any thread, signal handlers included.
+        In asyncio call it from within the event loop, else from any thread, also from signal handlers.
         """
         self._readers.cancel()
 
     async def close(self) -> None:
-        """End what is still read, and close the connections. May be called again."""
+        """Cancel what is still being read, and close the connections. May be called again."""
         self._claimed = True
         await self._readers.end()
 
@@ -232,7 +234,9 @@ class AsyncPartitionedResult:
     def __del__(self) -> None:
         readers: AsyncPartitionReaders | None = getattr(self, "_readers", None)
         if readers is not None and not readers.ended:
-            readers.merge_queue.worker_group.stopped = True  # the readers see it: no lock may be taken here
+            readers.merge_queue.worker_group.stopped = (
+                True  # without the lock, which a finalizer must not take
+            )
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
@@ -243,7 +247,7 @@ class AsyncPartitionedResult:
 
 
 class _Batches:
-    """Hands out the batches."""
+    """Iterates over the batches of a partitioned result."""
 
     def __init__(self, result: AsyncPartitionedResult) -> None:
         self._result = result
@@ -254,7 +258,7 @@ class _Batches:
 
     async def __anext__(self) -> pa.RecordBatch:
         readers = self._result._readers
-        core = readers.merge_queue
+        queue = readers.merge_queue
         if self._failed is not None:
             raise InterfaceError(
                 "reading this result failed before: rows were lost; read it again"
@@ -262,19 +266,19 @@ class _Batches:
         try:
             while True:
                 signal = AsyncSignal()
-                batch = None if core.worker_group.stopped else core.next_batch(signal)
+                batch = None if queue.worker_group.stopped else queue.next_batch(signal)
                 if batch is not None:
                     return batch
-                if core.is_finished:
+                if queue.is_finished:
                     break
                 await signal.wait(POLL_SECONDS)
-            whole = core.all_read and not core.worker_group.stopped
+            complete = queue.all_read and not queue.worker_group.stopped
             await readers.end()
-            if core.worker_group.failure is not None:
-                raise core.worker_group.failure
-            if core.worker_group.canceled:
+            if queue.worker_group.failure is not None:
+                raise queue.worker_group.failure
+            if queue.worker_group.canceled:
                 raise _canceled_error()
-            if not whole:
+            if not complete:
                 raise InterfaceError("the result was closed while it was being read")
         except BaseException as error:
             self._failed = error
@@ -284,31 +288,34 @@ class _Batches:
 
 
 class AsyncPartitionReaders:
-    """Several connections that read parts: what their threads or tasks hold, so that the result can be dropped."""
+    """Several connections that read the parts of one partitioned result.
+
+    The threads or tasks hold this object and not the result, so that the result can be dropped while they run.
+    """
 
     def __init__(
         self,
         parts: Sequence[Partition],
         open: AsyncOpen,
         settings: Parameters,
-        shares: MemoryBudget,
+        budget: MemoryBudget,
         *,
         ordered: bool,
         timeout: float | None,
         options: ReadKeywords,
-        keeper: AsyncReadConnection | None = None,
+        lock_holder: AsyncReadConnection | None = None,
     ) -> None:
         self.partitions = tuple(parts)
-        self.memory_budget = shares
+        self.memory_budget = budget
         self.merge_queue = OrderedMergeQueue(
-            self.partitions, shares.connections, shares.queue_bytes, ordered=ordered
+            self.partitions, budget.connections, budget.queue_bytes, ordered=ordered
         )
-        self.ended = False  # somebody has seen to it that nobody reads any more
+        self.ended = False  # end() was called: no reader runs any more
         self._open = open
         self._settings = settings
         self._timeout = timeout
         self._options = options
-        self._keeper = keeper  # holds a lock for as long as parts are read
+        self._lock_holder = lock_holder  # holds the lock while parts are read
         self._reading: set[AsyncReadConnection] = set()
         self._schema: pa.Schema | None = None
         if ASYNC:
@@ -317,12 +324,13 @@ class AsyncPartitionReaders:
             self._threads: list[threading.Thread] = []
 
     async def start(self, connection: AsyncReadConnection | None) -> pa.Schema:
-        """Begin with the first part here and now, on a connection that is there already or a new one: its schema is
-        that of all. The others connect and read in the background.
+        """Open the first part, start all readers, and return the schema of the first part, which all parts must have.
+
+        The first part is read on ``connection`` if there is one. The other readers connect and read in the background.
         """
         connection = connection or await self._open(self._settings)
         try:
-            self._reading.add(connection)  # from here on it can be cancelled
+            self._reading.add(connection)  # from here on cancel() reaches it
             first = self.merge_queue.claim()
             assert first is not None
             try:
@@ -343,13 +351,13 @@ class AsyncPartitionReaders:
         return result.schema
 
     def cancel(self) -> None:
-        """End all, and say so to whoever reads."""
-        crew = self.merge_queue.worker_group
-        crew.canceled = crew.stopped = True
+        """Cancel all parts. The reading call raises ``QueryCanceled``."""
+        group = self.merge_queue.worker_group
+        group.canceled = group.stopped = True
         self._interrupt()
 
     async def end(self) -> None:
-        """Stop whoever is still at work, and wait for that."""
+        """Stop the readers that still work, and wait until they have ended."""
         self.ended = True
         if ASYNC:
             if not self.merge_queue.all_read:
@@ -359,12 +367,12 @@ class AsyncPartitionReaders:
             if self._tasks:
                 await asyncio.wait(self._tasks)
         else:
-            whole = self.merge_queue.all_read
-            if not whole:
+            complete = self.merge_queue.all_read
+            if not complete:
                 self.merge_queue.stop()
             while self.merge_queue.worker_group.has_active_workers(signal := AsyncSignal()):
-                if not whole:
-                    self._interrupt()  # again: it may have come between two requests
+                if not complete:
+                    self._interrupt()  # again: the first interrupt may have come between two requests
                 signal.wait(POLL_SECONDS)
 
     def _interrupt(self) -> None:
@@ -385,28 +393,28 @@ class AsyncPartitionReaders:
     async def _read(
         self, connection: AsyncReadConnection | None, part: int | None, result: AsyncResult | None
     ) -> None:
-        """What one reader does: a part after the other, until there is none left."""
-        core = self.merge_queue
+        """Run one reader: read one part after the other until none is left."""
+        queue = self.merge_queue
         try:
             if connection is None:
                 connection = await self._connect()
             self._reading.add(connection)
-            part = core.claim() if part is None else part
+            part = queue.claim() if part is None else part
             while part is not None:
                 result = result or await self._open_part(connection, part)
                 async with result:
                     async for batch in result.batches():
-                        while not core.put(part, batch, signal := AsyncSignal()):
+                        while not queue.put(part, batch, signal := AsyncSignal()):
                             await signal.wait(POLL_SECONDS)
-                            if core.worker_group.stopped:
+                            if queue.worker_group.stopped:
                                 raise WorkStopped
                         del batch
-                core.mark_read(part)
-                part, result = core.claim(), None
+                queue.mark_read(part)
+                part, result = queue.claim(), None
         except WorkStopped:
             pass
-        except BaseException as error:  # noqa: BLE001 - whoever reads the result raises it
-            core.worker_group.fail(
+        except BaseException as error:  # noqa: BLE001 - the reading call raises it
+            queue.worker_group.fail(
                 prefix_error(error, self.partitions[part].name if part is not None else "another connection")
             )
             self._interrupt()
@@ -414,9 +422,9 @@ class AsyncPartitionReaders:
             if connection is not None:
                 self._reading.discard(connection)
                 await _close_quietly(connection)
-            if core.reader_exiting() and self._keeper is not None:
-                await _close_quietly(self._keeper)
-            core.worker_group.worker_exited()
+            if queue.reader_exiting() and self._lock_holder is not None:
+                await _close_quietly(self._lock_holder)
+            queue.worker_group.worker_exited()
 
     async def _connect(self) -> AsyncReadConnection:
         self.merge_queue.worker_group.change_connecting(1)
@@ -449,7 +457,7 @@ class AsyncPartitionReaders:
 async def read_parts(
     open: AsyncOpen,
     settings: Parameters,
-    asked: PartitionRequest,
+    request: PartitionRequest,
     *,
     planner: AsyncReadConnection | None = None,
     connections: int | None = None,
@@ -458,11 +466,12 @@ async def read_parts(
     consistency: Consistency = "none",
     timeout: float | None = None,
     options: ReadKeywords,
-    known: Callable[[AsyncPartitionReaders], object] = lambda readers: None,
+    on_start: Callable[[AsyncPartitionReaders], object] = lambda readers: None,
 ) -> AsyncPartitionedResult:
-    """Plan on ``planner``, or on a connection made for it, and begin to read.
+    """Plan the parts and start to read them.
 
-    ``open`` makes connections; ``known`` is told who reads before they begin.
+    ``open`` opens connections. The plan is made on ``planner``, or else on a connection opened for it. ``on_start`` is
+    called with the readers before they begin.
     """
     if consistency not in CONSISTENCIES:
         raise InterfaceError(
@@ -470,56 +479,56 @@ async def read_parts(
         )
     if connections is not None and (not isinstance(connections, int) or connections < 1):
         raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
-    if consistency == "lock" and asked.table is None:
+    if consistency == "lock" and request.table is None:
         raise InterfaceError("consistency='lock' locks a table, and this is a query: name the table")
     if consistency == "last committed":
         if options.get("isolation") not in (None, "last committed"):
             raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
         options = {**options, "isolation": "last committed"}
-    keeper: AsyncReadConnection | None = None
+    lock_holder: AsyncReadConnection | None = None
     new_planner: AsyncReadConnection | None = None
     try:
         if consistency == "lock":
-            keeper = await open(settings)
-            keeper.autocommit = False
-            await keeper.execute(f"LOCK TABLE {asked.text} IN SHARE MODE")
+            lock_holder = await open(settings)
+            lock_holder.autocommit = False
+            await lock_holder.execute(f"LOCK TABLE {request.text} IN SHARE MODE")
         if planner is None:
-            planner = new_planner = keeper or await open(settings)
-        parts = await planner._run(plan(planner._session, asked, settings.delimident), timeout)
+            planner = new_planner = lock_holder or await open(settings)
+        parts = await planner._run(plan(planner._session, request, settings.delimident), timeout)
         count = min(len(parts), connections or MAX_CONNECTIONS)
-        shares = MemoryBudget.divide(
+        budget = MemoryBudget.divide(
             memory_budget, count, options.get("batch_bytes", 16 << 20), settings.fetch_buffer_size
         )
         readers = AsyncPartitionReaders(
             parts,
             open,
-            replace(settings, fetch_buffer_size=shares.fetch_bytes),
-            shares,
+            replace(settings, fetch_buffer_size=budget.fetch_bytes),
+            budget,
             ordered=ordered,
             timeout=timeout,
-            options={**options, "batch_bytes": shares.batch_bytes},
-            keeper=keeper,
+            options={**options, "batch_bytes": budget.batch_bytes},
+            lock_holder=lock_holder,
         )
-        known(readers)
-        first, new_planner = (None if new_planner is keeper else new_planner), None
+        on_start(readers)
+        first, new_planner = (None if new_planner is lock_holder else new_planner), None
         return AsyncPartitionedResult(readers, await readers.start(first))
     except BaseException:
-        for connection in {new_planner, keeper} - {None}:
+        for connection in {new_planner, lock_holder} - {None}:
             assert connection is not None
             await _close_quietly(connection)
         raise
 
 
 def inherited_read_options(connection: AsyncConnectionProtocol, options: ReadKeywords) -> ReadKeywords:
-    """Options of reads that see what this connection would see, but for its own uncommitted work."""
+    """Return options for reads that see what this connection sees, except its own uncommitted changes."""
     session = connection._session
     isolation, lock_wait = isolation_of(session), lock_wait_of(session)
-    own: ReadKeywords = {}
+    inherited: ReadKeywords = {}
     if isolation is not None:
-        own["isolation"] = isolation
+        inherited["isolation"] = isolation
     if lock_wait is not None:
-        own["lock_wait"] = lock_wait
-    return {**own, **options}
+        inherited["lock_wait"] = lock_wait
+    return {**inherited, **options}
 
 
 def _canceled_error() -> QueryCanceled:
@@ -527,6 +536,6 @@ def _canceled_error() -> QueryCanceled:
 
 
 async def _close_quietly(connection: AsyncReadConnection) -> None:
-    """Close a connection that has done its work; it is gone, whatever the server says to that."""
+    """Close a connection that is no longer needed, whatever the server replies."""
     with suppress(Error):
         await connection.close()

@@ -1,11 +1,11 @@
-"""A pool of connections for programs with many threads, or many tasks.
+"""A connection pool for programs with many threads, or many tasks.
 
     pool = await informix_arrow.aio.AsyncPool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8)
     async with pool.connection() as conn:
         table = await conn.read_arrow("SELECT * FROM orders")
 
-No thread of its own: connections are opened, checked and retired when somebody asks for one or gives one back.
-Whoever waits is served in the order of asking.
+The pool has no thread of its own: connections are opened, checked and retired when a caller acquires or releases one.
+Callers are served first come, first served.
 """
 
 from __future__ import annotations
@@ -45,47 +45,48 @@ Hook = Callable[[AsyncConnection], object]
 
 
 class AsyncPool:
-    """Connections that are opened once and lent many times::
+    """A pool of connections that are opened once and used many times::
 
         async with AsyncPool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8) as pool:
             async with pool.connection() as conn:
                 table = await conn.read_arrow("SELECT * FROM orders")
 
-    In asyncio, ``min_size`` connections are opened by ``async with pool`` or ``await pool``; without either, all are
-    opened when they are asked for. ``configure`` and ``reset`` may be coroutine functions. Tasks may be cancelled at
-    any ``await``: whoever waited leaves the line, what was lent comes back, and a connection whose statement could not
-    be ended in good order is replaced.
+    In asyncio, ``min_size`` connections are opened by ``async with pool`` or ``await pool``. Without either,
+    connections are opened on demand. ``configure`` and ``reset`` may be coroutine functions. Tasks may be cancelled at
+    any ``await``: a waiting task leaves the queue, a connection in use is returned, and a connection whose statement
+    could not be ended cleanly is replaced.
 
     Parameters
     ----------
     url, keywords
-        As for :func:`informix_arrow.connect`; every connection is made with them.
+        As for :func:`informix_arrow.connect`. Every connection is opened with them.
     min_size
-        Connections opened at once and kept when idle, 0 by default.
+        Connections opened at once and kept open when idle, 0 by default.
     max_size
-        Most connections open at a time, 10 by default; further callers wait.
+        Maximum open connections, 10 by default. Further callers wait.
     timeout
-        Seconds that a caller waits for a connection, one that has to be opened included, 30 by default; None = for
-        ever, 0 = not for others.
+        Seconds that a caller waits for a connection, including the time to open one; 30 by default. None = no limit. 0
+        = do not wait for other callers.
     max_idle
-        Seconds after which an unused connection is closed (beyond ``min_size``), 600 by default; None = never.
+        Seconds after which an unused connection is closed (beyond ``min_size``), 600 by default. None = never.
     max_age
-        Seconds after which a connection is not lent again, 3600 by default; None = never.
+        Seconds after which a connection is not used again, 3600 by default. None = never.
     check_after
-        A connection that was idle for longer than so many seconds is asked for a sign of life before it is lent,
-        30 by default; 0 = always, None = never. One whose server has closed it is noticed without that.
+        A connection that was idle for longer than this many seconds is checked by a round trip before it is handed out,
+        30 by default. 0 = always, None = never. If the server closed an idle connection, the pool detects it without
+        this check.
     configure
-        Called with each new connection, to set it up. What it leaves uncommitted is committed.
+        Called with each new connection, to set it up. Uncommitted changes that it makes are committed.
     reset
-        Called with each connection that comes back, after it was rolled back. An error closes the connection and
-        reaches whoever gave it back. What it leaves uncommitted is committed.
+        Called with each connection that is returned, after it was rolled back. If it raises, the connection is closed,
+        and the caller that returned the connection gets the exception. Uncommitted changes that it makes are committed.
 
     Notes
     -----
-    Given back, a connection is rolled back if a transaction is open, its results that were not read to their end are
-    closed (reading on is an error), and ``autocommit``, ``isolation``, ``lock_wait`` and ``row_factory`` are as they
-    were. One that is closed, lost or in another database is discarded. What else a session remembers (temporary
-    tables, SET statements) stays with it.
+    When a connection is returned, an open transaction is rolled back, and results that were not read to the end are
+    closed: reading on raises an error. ``autocommit``, ``isolation``, ``lock_wait`` and ``row_factory`` are reset. A
+    connection that is closed, lost or in another database is discarded. The rest of the session's state (temporary
+    tables, SET statements) is kept.
     """
 
     def __init__(
@@ -106,79 +107,83 @@ class AsyncPool:
         check_hooks(configure=configure, reset=reset)
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[AsyncConnection] = PoolCore(limits)
-        # Anew for each connection: a server group is begun at a random member.
+        # Resolved again for each connection: connecting to a server group starts at a random member.
         self._resolve: Callable[[], Parameters] = partial(resolve, url, **keywords)
-        self._resolve()  # what is wrong with them is told here, and not by the first connection
+        self._resolve()  # raises for wrong keywords here, and not at the first connection
         self._configure, self._reset = configure, reset
         if not ASYNC:
             self._fill()
 
     @asynccontextmanager
     async def connection(self, timeout: float | None = None) -> AsyncIterator[AsyncConnection]:
-        """Lend a connection for a block: committed when the block ends well, rolled back when it raises.
+        """Use a connection for a block. It is committed when the block ends normally, and rolled back when the block
+        raises.
 
-        ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
+        ``timeout`` overrides the pool's timeout. Raises the errors of :meth:`acquire` and of the commit.
         """
         waiter: Waiter[AsyncConnection] = Waiter()
         try:
             connection = await self._acquire(waiter, timeout)
-        except BaseException:  # perhaps a signal's, behind it
+        except BaseException:  # also of a signal, after the connection was assigned
             self._leave(waiter)
             raise
         try:
             yield connection
-            if not connection.closed or connection.in_transaction:  # lost work is an error, too
+            if not connection.closed or connection.in_transaction:  # a lost transaction must raise, too
                 await connection.commit()
         finally:
             try:
                 await self.release(connection)
-            except BaseException:  # perhaps a signal's, in front of it
+            except BaseException:  # also of a signal, before the return began
                 member = self._core.find_lent(connection)
                 if member is not None:
                     self._drop(member, "broken")
                 raise
 
     async def acquire(self, timeout: float | None = None) -> AsyncConnection:
-        """Lend a connection; give it back with :meth:`release`.
+        """Take a connection from the pool. Return it with :meth:`release`.
 
         Raises
         ------
         OperationalError
-            None became free within ``timeout`` seconds (the pool's timeout by default), or none could be opened.
+            No connection became available within ``timeout`` seconds (by default the pool's timeout), or none could be
+            opened.
         InterfaceError
             The pool is closed.
         """
         return await self._acquire(Waiter(), timeout)
 
-    async def _acquire(self, place: Waiter[AsyncConnection], timeout: float | None) -> AsyncConnection:
+    async def _acquire(self, waiter: Waiter[AsyncConnection], timeout: float | None) -> AsyncConnection:
         core = self._core
         try:
-            with core.deadline(timeout) as patience:
+            with core.deadline(timeout) as deadline:
                 await self._retire()
                 ready = AsyncSignal()
-                place.notify = ready.set
-                core.request(place)
-                if not place.is_served:
-                    await ready.wait(patience.remaining)
-                member = core.claim(place, patience)
+                waiter.notify = ready.set
+                core.request(waiter)
+                if not waiter.is_served:
+                    await ready.wait(deadline.remaining)
+                member = core.claim(waiter, deadline)
                 if member is not None and core.needs_check(member) and not await self._is_alive(member):
-                    core.mark_broken(place)
+                    core.mark_broken(waiter)
                     member = None
                 if member is None:
-                    place.member = member = await self._open_member(patience)
+                    waiter.member = member = await self._open_member(deadline)
                 return core.lend(member)
         except BaseException:
-            self._leave(place)
+            self._leave(waiter)
             raise
 
     async def release(self, connection: AsyncConnection) -> None:
-        """Take a connection back: reset, and put by or discarded. What the caller still has of it, its cursors and
-        results too, is refused from now on (``InterfaceError``): whoever gets it next gets another object.
+        """Return a connection to the pool, which resets and keeps it, or discards it.
 
-        Raises ``InterfaceError`` for a connection that this pool has not lent, or that was given back already, and the
-        error of the ``reset`` hook.
+        After this the connection object, its cursors and its results raise ``InterfaceError``. The next caller gets a
+        new object.
 
-        In asyncio, when the task is cancelled meanwhile, the connection is closed.
+        Raises ``InterfaceError`` for a connection that this pool did not hand out, or that was already returned, and
+        the error of the ``reset`` hook.
+
+        In asyncio, if the task is cancelled meanwhile, the connection is closed.
         """
         member = self._core.begin_return(connection)
         try:
@@ -196,13 +201,13 @@ class AsyncPool:
 
     @property
     def statistics(self) -> PoolStatistics:
-        """A snapshot of the pool's numbers."""
+        """A snapshot of the pool's counters."""
         return self._core.statistics
 
     async def close(self, timeout: float = 0.0) -> None:
-        """Close the idle connections and lend no more; those that are lent are closed when they come back.
+        """Close the idle connections and hand out no more. Connections in use are closed when they are returned.
 
-        ``timeout`` is how many seconds to wait for that.
+        ``timeout`` is the number of seconds to wait for that.
         """
         all_back = AsyncSignal()
         if self._core.close(all_back.set):
@@ -212,7 +217,7 @@ class AsyncPool:
             await all_back.wait(Deadline(timeout).remaining)
 
     async def _fill(self) -> None:
-        """Open ``min_size`` connections, if they are not there yet."""
+        """Open connections up to ``min_size``."""
         try:
             while self._core.reserve():
                 await self._return_idle(await self._open_reserved())
@@ -229,8 +234,8 @@ class AsyncPool:
             self._core.failed_to_open()
             raise
 
-    async def _open_member(self, patience: Deadline | None = None) -> PooledConnection[AsyncConnection]:
-        connection = await open_connection(with_login_deadline(self._resolve(), patience))
+    async def _open_member(self, deadline: Deadline | None = None) -> PooledConnection[AsyncConnection]:
+        connection = await open_connection(with_login_deadline(self._resolve(), deadline))
         try:
             await _call(self._configure, connection)
         except BaseException:
@@ -257,12 +262,12 @@ class AsyncPool:
         try:
             await _call(self._reset, connection)
         except Error:
-            if not connection.closed:  # else it was lost, and is replaced like any other
+            if not connection.closed:  # a lost connection is replaced without an error
                 raise
 
-    def _leave(self, place: Waiter[AsyncConnection]) -> None:
-        """Give up a place in the line."""
-        unwanted = self._core.cancel(place)
+    def _leave(self, waiter: Waiter[AsyncConnection]) -> None:
+        """Leave the queue, and drop a connection that was already assigned."""
+        unwanted = self._core.cancel(waiter)
         if unwanted is not None:
             self._drop(unwanted, "broken" if unwanted.connection.closed else "retired")
 
@@ -278,7 +283,7 @@ class AsyncPool:
         try:
             await member.connection.close()
         except Error:
-            pass  # it is gone all the same
+            pass  # the connection is discarded anyway
         finally:
             self._drop(member, why)
 
@@ -286,7 +291,7 @@ class AsyncPool:
         try:
             _end(member.connection)
         except Error:
-            pass  # it is gone all the same
+            pass  # the connection is discarded anyway
         finally:
             self._core.remove(member, why)
 
@@ -313,12 +318,12 @@ class AsyncPool:
 
 
 async def _call(hook: Hook | None, connection: AsyncConnection) -> None:
-    """Let a hook of the user's set a connection up; what it leaves uncommitted is committed."""
+    """Call a user's hook with a connection, and commit what the hook leaves uncommitted."""
     if hook is not None:
         if ASYNC:
-            done = hook(connection)
-            if inspect.isawaitable(done):
-                await done
+            outcome = hook(connection)
+            if inspect.isawaitable(outcome):
+                await outcome
         else:
             hook(connection)
         if connection.in_transaction:
@@ -326,8 +331,8 @@ async def _call(hook: Hook | None, connection: AsyncConnection) -> None:
 
 
 def _end(connection: AsyncConnection) -> None:
-    """Close a connection that is of no more use."""
+    """Close a connection that is no longer usable."""
     if ASYNC:
-        connection._runner.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
+        connection._runner.abandon()  # close() would wait, and the task may be cancelled
     else:
         connection.close()

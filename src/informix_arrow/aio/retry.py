@@ -1,4 +1,4 @@
-"""Whole transactions, repeated when what was in their way has passed."""
+"""Transactions that are run again after an error that passes by itself."""
 
 from __future__ import annotations
 
@@ -29,32 +29,33 @@ async def run_transaction(
     backoff: float = 0.1,
     max_backoff: float = 5.0,
 ) -> T:
-    """Run ``await work(connection)`` in a transaction of its own and commit; again from the start when that fails for a
-    reason that passes by itself (:attr:`Error.transient`: locks, a deadlock, a lost connection).
+    """Run ``await work(connection)`` in a transaction of its own and commit it. Retry after transient errors.
 
-    The transaction is rolled back before it is repeated, so ``work`` must have no effects outside the database, or such
-    as may happen twice. One whose COMMIT is in doubt (:class:`CommitUnknown`) is never repeated.
+    An error is transient if it passes by itself (:attr:`Error.transient`: locks, a deadlock, a lost connection). The
+    transaction is rolled back before it is repeated, so ``work`` must have no effects outside the database, or only
+    effects that may happen twice. A transaction whose COMMIT is in doubt (:class:`CommitUnknown`) is never repeated.
 
     Parameters
     ----------
     where
-        A pool or a URL, which give each attempt a connection that is well; or an open connection without a transaction,
-        which is used for as long as it is open.
+        A pool or a URL, which provide a working connection for each attempt, or an open connection without a
+        transaction, which is used as long as it is open.
     work
-        Called with the connection. What it returns is returned.
+        Called with the connection. Its return value is returned.
     retries
-        How often to try again after the first time, 3 by default; 0 = not.
+        Number of retries after the first attempt, 3 by default. 0 = no retries.
     backoff
-        Seconds to wait before the first repetition, 0.1 by default; twice as long before each further one, up to
-        ``max_backoff`` (5 by default). Between half of that and all of it by chance, so that two who met do not meet
-        again.
+        Seconds to wait before the first retry, 0.1 by default. The time doubles before each further one, up to
+        ``max_backoff`` (5 by default). The actual wait is a random part of it, at least half, so that two conflicting
+        transactions do not collide again.
 
     Raises
     ------
     Error
-        The last attempt's, or the first that does not pass by itself. What ``work`` raises otherwise, after a rollback.
+        The error of the last attempt, or the first one that is not transient. Other exceptions of ``work`` are passed
+        on after a rollback.
     InterfaceError
-        A wrong argument, or a connection that has a transaction open: that one could not be repeated whole.
+        An argument is wrong, or the connection has an open transaction, which could not be repeated as a whole.
     """
     if not isinstance(retries, int) or retries < 0:
         raise InterfaceError(f"retries must be a number from 0, got {retries!r}")
@@ -67,8 +68,8 @@ async def run_transaction(
             async with _connection_for_attempt(where) as conn, conn.transaction():
                 return await work(conn)
         except Error as error:
-            gone = isinstance(where, AsyncConnection) and where.closed
-            if attempt == retries or gone or not error.transient:
+            lost = isinstance(where, AsyncConnection) and where.closed
+            if attempt == retries or lost or not error.transient:
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
             log.debug(
@@ -83,7 +84,7 @@ async def run_transaction(
 
 @asynccontextmanager
 async def _connection_for_attempt(where: AsyncPool | AsyncConnection | str) -> AsyncIterator[AsyncConnection]:
-    """A connection for one attempt."""
+    """Provide a connection for one attempt."""
     if isinstance(where, AsyncConnection):
         if where.in_transaction:
             raise InterfaceError("the connection has a transaction open: commit it or roll it back first")

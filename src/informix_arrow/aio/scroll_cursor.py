@@ -1,4 +1,4 @@
-"""AsyncScrollCursor: rows of a result in any order, for asyncio."""
+"""AsyncScrollCursor: the rows of a result in any order, for asyncio."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 
 class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
-    """A cursor whose result stays on the server, to be gone through in any direction.
+    """A cursor whose result stays on the server and can be read in any direction.
 
-    Made by ``connection.cursor(scrollable=True)``. The fetch methods go forward from the current row; :meth:`scroll`
-    (PEP 249) and the methods that begin with ``fetch_`` and end in ``first``, ``last``, ``prior``, ``absolute`` and
-    ``relative`` go anywhere. Rows are counted from 0. The server takes a scroll cursor's rows once and keeps them:
-    later changes do not show, and FOR UPDATE is refused. After an error the position is what it was.
+    Made by ``connection.cursor(scrollable=True)``. The fetch methods move forward from the current row. :meth:`scroll`
+    (PEP 249) and the methods ``fetch_first``, ``fetch_last``, ``fetch_prior``, ``fetch_absolute`` and
+    ``fetch_relative`` go to any row. Rows are numbered from 0. The server reads a scroll cursor's rows once and keeps
+    them: later changes are not visible, and FOR UPDATE is refused. After an error the position is unchanged.
 
-    Each row costs the server a message of its own, though up to 256 share one round trip: to read large results from
+    Each row costs the server a message of its own, though up to 256 share one round trip. To read large results from
     beginning to end, use a cursor that is not scrollable.
     """
 
@@ -49,66 +49,72 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
 
     @property
     def rownumber(self) -> int | None:
-        """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
+        """0-based number of the row that the next fetch returns, or None without a result (PEP 249)."""
         return None if self._scroller is None else self._scroller.rownumber
 
     async def scroll(self, value: int = 0, mode: str = "relative") -> None:
-        """Let the next fetch give another row (PEP 249).
+        """Move the position, so that the next fetch returns another row (PEP 249).
 
         Parameters
         ----------
         value
-            How far from the row that would come next, or with ``"absolute"`` the number of the row, from 0.
+            The distance from the row that would come next, or with ``"absolute"`` the number of the row, from 0.
         mode
-            ``"relative"`` (default), ``"absolute"``, ``"first"`` or ``"last"``, which do not look at ``value``.
+            ``"relative"`` (default), ``"absolute"``, ``"first"`` or ``"last"``. The last two ignore ``value``.
 
         Raises
         ------
         IndexError
-            There is no such row. The position is what it was.
+            There is no such row. The position is unchanged.
         """
         await self._run(self._require_scroller().scroll(self._connection._session, value, mode))
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
+        """Return the next ``size`` rows (``arraysize`` by default), or fewer at the end.
+
+        Raises ``InterfaceError`` if ``size`` is not a valid number.
+        """
         scroller = self._require_scroller()
-        wanted = self._number_of_rows(size)
-        return await self._run(scroller.fetch(self._connection._session, wanted))
+        return await self._run(scroller.fetch(self._connection._session, self._number_of_rows(size)))
 
     async def fetchall(self) -> list[Any]:
-        """All rows behind the current one."""
+        """Return all rows after the current one."""
         return await self._run(self._require_scroller().fetch(self._connection._session, None))
 
     async def fetch_first(self) -> Any:
-        """The first row; None when there is none."""
+        """Return the first row, or None if there is none."""
         return await self._row(0)
 
     async def fetch_last(self) -> Any:
-        """The last row; None when there is none."""
+        """Return the last row, or None if there is none."""
         return await self._row(-1, from_end=True)
 
     async def fetch_prior(self) -> Any:
-        """The row before the current one; None when there is none: the position is before the first row then."""
+        """Return the row before the current one, or None if there is none.
+
+        In the second case the position is then before the first row.
+        """
         return await self._row(self._require_scroller().position - 1)
 
     async def fetch_relative(self, offset: int) -> Any:
-        """The row so many behind (negative: before) the current one; None, as :meth:`fetch_absolute`, when there is
-        none.
+        """Return the row at this distance after (negative: before) the current one.
+
+        Returns None if there is none, like :meth:`fetch_absolute`.
         """
         return await self._row(self._require_scroller().position + offset)
 
     async def fetch_absolute(self, number: int) -> Any:
-        """The row of this number, from 0; negative numbers count from the end, -1 is the last row.
+        """Return the row with this number, from 0. Negative numbers count from the end: -1 is the last row.
 
-        None when there is none: the position is before the first or behind the last row then, at the end that was
-        missed.
+        Returns None if there is none. The position is then before the first row or after the last one, depending on the
+        end that was passed.
         """
         return await self._row(number, from_end=number < 0)
 
     if ASYNC:
 
         async def fetch_arrow_table(self) -> pa.Table:
-            """The rows behind the current one as a ``pyarrow.Table``."""
+            """Return the rows after the current one as a ``pyarrow.Table``."""
             scroller, session = self._require_scroller(), self._connection._session
             batches = []
             while (batch := await self._run(scroller.next_batch(session))) is not None:
@@ -123,17 +129,17 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
 
     async def _row(self, number: int, *, from_end: bool = False) -> Any:
         scroller = self._require_scroller()
-        found = await self._run(scroller.fetch_row(self._connection._session, number, from_end=from_end))
-        return found[0] if found else None
+        rows = await self._run(scroller.fetch_row(self._connection._session, number, from_end=from_end))
+        return rows[0] if rows else None
 
-    async def _run(self, exchange: Exchange[T]) -> T:
+    async def _run(self, operation: Exchange[T]) -> T:
         scroller = self._require_scroller()
-        at = scroller.position
+        position = scroller.position
         try:
-            return await self._connection._run(exchange, self._timeout)
+            return await self._connection._run(operation, self._timeout)
         except BaseException:
-            # The exchange may have run to its end, when a time limit was over or the task cancelled: its rows are lost.
-            scroller.position = at
+            # After a timeout or a cancellation the operation may have run to its end, and its rows are lost.
+            scroller.position = position
             raise
 
     def _require_scroller(self) -> Scroller:
@@ -168,7 +174,7 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
             try:
                 await self._connection._run(scroller.cursor.close(session))
             except BaseException:
-                session.orphans.append(scroller.cursor)  # closed before what comes next
+                session.orphans.append(scroller.cursor)  # closed before the next request
                 raise
 
     def _abandon(self) -> None:
@@ -177,10 +183,10 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
             self._connection._session.orphans.append(scroller.cursor)
 
     async def _next_row(self) -> Any:
-        found = await self._run(self._require_scroller().fetch(self._connection._session, 1))
-        return found[0] if found else NO_ROW
+        rows = await self._run(self._require_scroller().fetch(self._connection._session, 1))
+        return rows[0] if rows else NO_ROW
 
     def __del__(self) -> None:
-        # Nothing is sent in finalizers: the connection closes the cursor before its next exchange.
+        # Finalizers send nothing: the connection closes the cursor before its next request.
         if getattr(self, "_scroller", None) is not None:
             self._abandon()

@@ -1,4 +1,6 @@
-"""Functions that connect by themselves: ``partition_read`` and, in the blocking module, ``read_arrow`` and ``write_arrow``."""
+"""Functions that open connections themselves: ``partition_read``, and in the blocking module also ``read_arrow`` and
+``write_arrow``.
+"""
 
 from __future__ import annotations
 
@@ -42,34 +44,34 @@ def partition_read(
     timeout: float | None = None,
     **options: Unpack[ReadKeywords],
 ) -> AwaitableContext[AsyncPartitionedResult]:
-    """Read a table or a query by several connections at the same time, and stream its rows::
+    """Read a table or a query over several connections at the same time, and stream its rows::
 
         async with partition_read("informix://u:p@db1:9088/stores?server=ol_x", "orders", "order_num", 8) as result:
             async for batch in result.batches():
                 ...
 
-    In asyncio also ``result = await partition_read(...)``; wrong arguments are refused at once, before the ``await``.
+    In asyncio also ``result = await partition_read(...)``. Wrong arguments raise at once, before the ``await``.
 
     Parameters
     ----------
     connection
-        A URL, in any form that ``connect`` takes, or an open connection: others like it are opened. They do not see
-        what it has not committed, nor its TEMP tables.
+        A URL, in any form that ``connect`` takes, or an open connection, whose settings are used to open others. These
+        do not see its uncommitted changes or its TEMP tables.
     table_or_query, partition_on, partition_num, partition_range, by, parameters
         As for :func:`plan_partitions`.
     connections
-        How many read; as many as there are parts, and 8 at most, by default.
+        Number of connections that read. By default one for each part, 8 at most.
     ordered
-        True: the batches of one part after those of the part before. False (default): as they come.
+        True: the batches of each part follow those of the part before. False (default): in the order of their arrival.
     memory_budget
-        Bytes for all that is read and was not taken yet, 256 MiB by default, at least 1 MiB for each connection: fetch
-        replies, batches being built, batches that wait. ``batch_bytes`` and the connections' fetch buffers are made
-        smaller where it asks for that. A row that is larger than its share is read all the same.
+        Bytes for everything that was read but not taken yet, 256 MiB by default, at least 1 MiB for each connection:
+        fetch replies, batches being built, and waiting batches. ``batch_bytes`` and the fetch buffers of the
+        connections are reduced to fit it. A row that is larger than its share is still read.
     consistency
-        What happens to rows that others change while parts are read. ``"none"`` (default): each part sees what is
-        committed when it reads it, so a row whose key changes may be read twice or not at all. ``"last committed"``:
-        so, and nobody waits for locks. ``"lock"``: one more connection holds ``LOCK TABLE .. IN SHARE MODE`` from
-        before the plan until all parts are read: all of them see one state; writers wait or fail meanwhile.
+        How rows are handled that others change while parts are read. ``"none"`` (default): each part sees what is
+        committed when it is read, so a row whose key changes may be read twice or not at all. ``"last committed"``: the
+        same, but without waiting for locks. ``"lock"``: one more connection holds ``LOCK TABLE .. IN SHARE MODE`` from
+        before the plan until all parts are read. All parts then see one state. Writers wait or fail meanwhile.
     timeout
         Seconds for planning, and for each part: for its query, and then for each of its batches.
     options
@@ -78,16 +80,16 @@ def partition_read(
     Returns
     -------
     AsyncPartitionedResult
-        Single use, its schema known at once.
+        Single use. Its schema is known at once.
 
     Raises
     ------
     InterfaceError
-        A wrong argument; nothing was read.
+        An argument is wrong. Nothing was read.
     Error
-        What planning, connecting, locking or the first part's query met.
+        An error of planning, connecting, locking or the first part's query.
     """
-    asked = partition_request(
+    request = partition_request(
         table_or_query,
         parameters,
         partition_on=partition_on,
@@ -104,7 +106,7 @@ def partition_read(
         read_parts,
         open_base_connection,
         settings,
-        asked,
+        request,
         connections=connections,
         ordered=ordered,
         memory_budget=memory_budget,
@@ -130,13 +132,13 @@ if not ASYNC:
     ) -> pa.Table:
         """Run a query and read all its rows into one table: ``read_arrow("SELECT ...", "informix://...")``.
 
-        ``connection`` is an open :class:`AsyncConnection`, or a URL to connect to for this query alone. Parameters,
+        ``connection`` is an open :class:`AsyncConnection`, or a URL to connect to for this query only. Parameters,
         options and errors are those of :meth:`AsyncConnection.query`.
         """
         if isinstance(connection, AsyncConnection):
             return connection.read_arrow(sql, parameters, timeout=timeout, **options)
-        with connect(connection, autocommit=True) as own:
-            return own.read_arrow(sql, parameters, timeout=timeout, **options)
+        with connect(connection, autocommit=True) as new:
+            return new.read_arrow(sql, parameters, timeout=timeout, **options)
 
     def write_arrow(
         table: str,
@@ -148,10 +150,10 @@ if not ASYNC:
     ) -> WriteReport:
         """Load Arrow data into a table: ``write_arrow("orders", frame, "informix://...")``.
 
-        ``connection`` is an open :class:`AsyncConnection`, or a URL to connect to for this load alone. Options and errors
-        are those of :meth:`AsyncConnection.write_arrow`.
+        ``connection`` is an open :class:`AsyncConnection`, or a URL to connect to for this load only. Options and
+        errors are those of :meth:`AsyncConnection.write_arrow`.
         """
         if isinstance(connection, AsyncConnection):
             return connection.write_arrow(table, data, timeout=timeout, **options)
-        with connect(connection, autocommit=True) as own:
-            return own.write_arrow(table, data, timeout=timeout, **options)
+        with connect(connection, autocommit=True) as new:
+            return new.write_arrow(table, data, timeout=timeout, **options)

@@ -1,11 +1,11 @@
-"""Loads in parts that other connections, processes or machines make: a staging table for each, one transaction that
-takes them all.
+"""Staged loads: several connections, processes or machines load one part each, and one transaction copies all parts.
 
-Whoever begins calls :func:`begin`, each part :func:`load`, and whoever began :func:`commit_and_clean_up`, which is the only moment at
-which the target changes. With an id it is recorded in the table ``informix_arrow_writes``: the same id is not taken
-twice, however often somebody who does not know whether it was tries again.
+A coordinator calls :func:`begin`. Each part is loaded into a staging table of its own by :func:`load`. Then the
+coordinator calls :func:`commit_and_clean_up`, which is the only moment at which the target table changes. If it passes
+an id, the id is recorded in the table ``informix_arrow_writes``. A load with the same id is not committed twice,
+however often it is retried after an unknown outcome.
 
-Connections are in autocommit.
+Connections are in autocommit mode.
 """
 
 from __future__ import annotations
@@ -35,17 +35,16 @@ if TYPE_CHECKING:
 
 WRITES = "informix_arrow_writes"
 PREFIX = "ifx_stage_"
-STALE_SECONDS = (
-    24 * 3600.0
-)  # seconds without a part that begins or ends, and nobody at its tables: then a load is nobody's
-_LONG = 3600.0  # seconds after which a part that ends says so
+# A load is abandoned if no part begins or ends for this many seconds, and its tables are not in use.
+STALE_SECONDS = 24 * 3600.0
+_LONG = 3600.0  # seconds after which a part records the time of its end in the table's name
 _EXISTS, _NO_TABLE = -310, -206
 _NOT_NULL = " NOT NULL"
 _SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
 
 
 class AsyncStagingConnection(AsyncConnectionProtocol, Protocol):
-    """A connection, as far as it is needed here."""
+    """The parts of a connection that staged loads need."""
 
     @property
     def logged(self) -> bool: ...
@@ -62,8 +61,11 @@ class AsyncStagingConnection(AsyncConnectionProtocol, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StagedPart:
-    """A part that waits: its table, the columns that its rows have, and what its load told; for an upsert those of the
-    key, and the column with the rows' numbers in the data."""
+    """A part that was loaded into a staging table and is not committed yet.
+
+    It has the name of that table, the columns that the part has, and the report of its load. For an upsert it also has
+    the key columns, and the column with the numbers of the rows in the data.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -73,20 +75,20 @@ class StagedPart:
 
     @property
     def load(self) -> str:
-        """The load that it is a part of."""
+        """The name of the load that the part belongs to."""
         return _load_name(self.name)
 
     @property
     def rows(self) -> int:
-        """How many are in it."""
+        """Number of rows in the part."""
         return self.report.rows
 
 
 async def begin(connection: AsyncStagingConnection, table: str, *, recorded: bool = True) -> str:
-    """Check the target, and remove what loads that died have left; the name of a new load.
+    """Check the target table, drop staging tables of abandoned loads, and return the name of a new load.
 
-    ``recorded``: :func:`commit_and_clean_up` will be given an id. ``NotSupportedError`` in a database without a log,
-    ``ProgrammingError`` for a table that is not there.
+    ``recorded``: an id will be passed to :func:`commit_and_clean_up`. Raises ``NotSupportedError`` in a database
+    without a log, and ``ProgrammingError`` for a table that does not exist.
     """
     if not connection.logged:
         raise NotSupportedError(
@@ -99,7 +101,7 @@ async def begin(connection: AsyncStagingConnection, table: str, *, recorded: boo
                 f"CREATE TABLE {WRITES} (id VARCHAR(200) PRIMARY KEY, made DATETIME YEAR TO SECOND)"
             )
         except Error as error:
-            if error.sqlcode != _EXISTS:  # somebody else was first
+            if error.sqlcode != _EXISTS:  # another session created it first
                 raise
     await sweep(connection)
     return uuid.uuid4().hex[:12]
@@ -117,44 +119,44 @@ async def load(
     number: str = "",
     **options: Any,
 ) -> StagedPart:
-    """Bring rows into a staging table of their own, whose columns have the types of the target's.
+    """Load rows into a new staging table, whose columns have the types of the target's columns.
 
-    ``columns`` and ``options`` are those of ``write_arrow``. The columns of ``upsert_key`` take no NULL.
-    ``number`` is a column of the batches that the target does not have: :func:`upsert` wants both. When it fails, the
-    staging table is gone. ``NotSupportedError`` for columns of types that no other table can be made with.
+    ``columns`` and ``options`` are those of ``write_arrow``. The columns of ``upsert_key`` accept no NULL. ``number``
+    is a column of the batches that the target does not have. :func:`upsert` requires both. If the load fails, the
+    staging table is dropped. Raises ``NotSupportedError`` for columns of types that no other table can be created with.
     """
-    own = pa.schema([each for each in schema if each.name != number], schema.metadata)
-    pairs = map_columns(own, await _columns(connection, table), columns, table)
+    target_fields = pa.schema([field for field in schema if field.name != number], schema.metadata)
+    pairs = map_columns(target_fields, await _columns(connection, table), columns, table)
     names = {source: column.name for source, column in pairs}
     types = {column.name: _staging_type(column) for _, column in pairs}
     keys = tuple(key_columns(upsert_key, pairs))
-    for each in keys:
-        types[each] = f"{types[each].removesuffix(_NOT_NULL)}{_NOT_NULL}"
-    kept = tuple(names.values())
+    for key in keys:
+        types[key] = f"{types[key].removesuffix(_NOT_NULL)}{_NOT_NULL}"
+    part_columns = tuple(names.values())
     if number:
         names[number], types[number] = number, "BIGINT"
-    begun, name = time.time(), _name(load)
-    began = name
+    start, name = time.time(), _name(load)
+    first_name = name
     data = (
         batches
         if isinstance(batches, SharedBatchSource)
         else pa.RecordBatchReader.from_batches(schema, batches)
     )
     try:
-        # Made before it is filled, and locked while it is: whoever sweeps sees that it is used.
+        # Created before it is filled, and locked while it is filled, so that sweep() sees that it is in use.
         await connection.write_arrow(name, schema.empty_table(), mode="create", columns=names, types=types)
         async with connection.transaction():
             await connection.execute(f"LOCK TABLE {name} IN EXCLUSIVE MODE")
             report = await connection.write_arrow(name, data, columns=names, **options)
-            if time.time() - begun > _LONG:
-                # From here on nobody holds it. Its name tells whoever sweeps when that began.
-                began, name = name, _name(load)
-                await connection.execute(f"RENAME TABLE {began} TO {name}")
+            if time.time() - start > _LONG:
+                # From here on the table is not locked. Its name says since when, for sweep().
+                first_name, name = name, _name(load)
+                await connection.execute(f"RENAME TABLE {first_name} TO {name}")
     except BaseException:
         if not connection.closed:
-            await _drop(connection, {began, name})
+            await _drop(connection, {first_name, name})
         raise
-    return StagedPart(name, kept, replace(report, transaction="own"), keys, number)
+    return StagedPart(name, part_columns, replace(report, transaction="own"), keys, number)
 
 
 async def commit_and_clean_up(
@@ -167,13 +169,15 @@ async def commit_and_clean_up(
     overwrite: bool = False,
     timeout: float | None = None,
 ) -> bool:
-    """Take all parts into the table, as :func:`commit` does, and drop the staging tables; one that cannot be dropped
-    waits to be swept. After an error nothing was taken, and they wait to be taken, dropped or swept.
+    """Commit all parts to the table, as :func:`commit` does, and drop the staging tables.
+
+    A staging table that cannot be dropped is swept later. After an error nothing was committed, and the staging tables
+    stay until they are committed, dropped or swept.
     """
-    taken = await commit(connection, table, staged, id, by=by, overwrite=overwrite, timeout=timeout)
+    committed = await commit(connection, table, staged, id, by=by, overwrite=overwrite, timeout=timeout)
     with suppress(Error):
         await _drop(connection, [part.name for part in staged])
-    return taken
+    return committed
 
 
 async def commit(
@@ -186,20 +190,21 @@ async def commit(
     overwrite: bool = False,
     timeout: float | None = None,
 ) -> bool:
-    """Take all parts into the table, in one transaction; in place of its rows with ``overwrite``.
+    """Copy all parts into the table in one transaction. With ``overwrite`` they replace its rows.
 
-    True when they were taken; False when a load of this id was taken before, and nothing is done. Without an id nothing
-    is recorded. ``by`` is recorded with it, once for all loads that somebody takes: where a load of this id was taken
-    before and none by this one, ``InterfaceError``, for these may be other rows. ``timeout``: seconds for the
-    statements together; for each of them the connection's ``call_timeout`` by default.
+    Returns True if they were copied, and False if a load with this id was committed before; then nothing is done.
+    Without an id nothing is recorded. ``by`` is recorded together with the id, once for all loads of one caller. If a
+    load with this id was committed before, but none by this ``by``, ``InterfaceError`` is raised, because these may be
+    other rows. ``timeout``: seconds for all statements together. By default the connection's ``call_timeout`` applies
+    to each.
     """
-    if any(each is not None and len(each.encode()) > 200 for each in (id, by)):
+    if any(key is not None and len(key.encode()) > 200 for key in (id, by)):
         raise InterfaceError("the id of a load has 200 bytes at most, with what is added to it")
     delimident = connection._parameters.delimident
-    ends = None if timeout is None else time.monotonic() + timeout
+    deadline = None if timeout is None else time.monotonic() + timeout
 
-    def left() -> float | None:
-        return None if ends is None else max(ends - time.monotonic(), 0.001)
+    def remaining() -> float | None:
+        return None if deadline is None else max(deadline - time.monotonic(), 0.001)
 
     async with connection.transaction():
         before = id is not None and await _is_committed(connection, id)
@@ -210,19 +215,19 @@ async def commit(
                 f"was done. Load them under another id, or record {by!r} in {WRITES} if they are the same"
             )
         if not before:
-            for each in (id, None if known else by):
-                if each is not None:
-                    # A key: of two who do this at once, the other one fails or waits.
+            for key in (id, None if known else by):
+                if key is not None:
+                    # The id is a primary key: of two concurrent commits the second one waits or fails.
                     await connection.execute(
-                        f"INSERT INTO {WRITES} VALUES (?, CURRENT YEAR TO SECOND)", (each,)
+                        f"INSERT INTO {WRITES} VALUES (?, CURRENT YEAR TO SECOND)", (key,)
                     )
             if overwrite:
-                await connection.execute(f"DELETE FROM {table}", timeout=left())
+                await connection.execute(f"DELETE FROM {table}", timeout=remaining())
             for part in staged:
                 names = ", ".join(quote(name, delimident) for name in part.columns)
                 sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM {part.name}"
                 try:
-                    taken = (await connection.execute(sql, timeout=left())).rowcount
+                    copied = (await connection.execute(sql, timeout=remaining())).rowcount
                 except Error as error:
                     if error.sqlcode == _NO_TABLE and not await _table_exists(connection, part.name):
                         add_text(
@@ -231,9 +236,9 @@ async def commit(
                             "while no part began or ended, for a day. Nothing was taken: load it again.",
                         )
                     raise
-                if taken != part.rows:
+                if copied != part.rows:
                     raise InternalError(
-                        f"{part.rows:,} rows were loaded into {part.name}, and {taken:,} of them are there: nothing "
+                        f"{part.rows:,} rows were loaded into {part.name}, and {copied:,} of them are there: nothing "
                         "was taken"
                     )
     return not before
@@ -246,27 +251,26 @@ async def upsert(
     *,
     timeout: float | None = None,
 ) -> tuple[int, int]:
-    """Bring all parts into the table by one MERGE, in one transaction; the rows that it touched, and how many of them
-    were there.
+    """Merge all parts into the table with one MERGE, in one transaction. Return the affected rows, and how many of them
+    existed.
 
-    ``IntegrityError`` for the first row of the data whose key came before: nothing is taken then.
+    Raises ``IntegrityError`` for the first row of the data whose key appeared before. Nothing is merged then.
     """
     delimident = connection._parameters.delimident
-    ends = None if timeout is None else time.monotonic() + timeout
+    deadline = None if timeout is None else time.monotonic() + timeout
 
-    def left() -> float | None:
-        return None if ends is None else max(ends - time.monotonic(), 0.001)
+    def remaining() -> float | None:
+        return None if deadline is None else max(deadline - time.monotonic(), 0.001)
 
-    there = await _columns(connection, table)
-    wanted = staged[0].columns
-    columns = [next(each for each in there if each.name == name) for name in wanted]
-    names = [quote(name, delimident) for name in wanted]
+    all_columns = await _columns(connection, table)
+    columns = [next(c for c in all_columns if c.name == name) for name in staged[0].columns]
+    names = [quote(column.name, delimident) for column in columns]
     keys = [quote(name, delimident) for name in staged[0].key]
     number = staged[0].number
     parts = [part for part in staged if part.rows] or staged[:1]
 
     def source(chosen: Sequence[str]) -> str:
-        """All parts, as it is written behind FROM."""
+        """Return all parts as a source for FROM."""
         if len(parts) == 1:
             return parts[0].name
         listed = ", ".join(chosen)
@@ -274,24 +278,26 @@ async def upsert(
 
     session, rows = connection._session, sum(part.rows for part in parts)
     async with connection.transaction():
-        await connection._run(reject_duplicate_keys(session, source([*keys, number]), keys, number), left())
+        await connection._run(
+            reject_duplicate_keys(session, source([*keys, number]), keys, number), remaining()
+        )
         touched = await connection._run(
-            merge(session, table, there, source(names), columns, names, keys, rows), left()
+            merge(session, table, all_columns, source(names), columns, names, keys, rows), remaining()
         )
     return touched
 
 
 async def drop(connection: AsyncStagingConnection, load: str) -> None:
-    """Drop all staging tables of a load that is not to be taken."""
+    """Drop all staging tables of a load that will not be committed."""
     await _drop(connection, [name for name in await _stages(connection) if _load_name(name) == load])
 
 
 async def sweep(connection: AsyncStagingConnection, older: float = STALE_SECONDS) -> list[str]:
-    """Drop the staging tables of this user's loads of which no part has begun or ended for ``older`` or more seconds (a
-    part that ends within an hour counts by its beginning); their names.
+    """Drop the staging tables of this user's abandoned loads, and return their names.
 
-    A load is swept as a whole or not at all: while somebody uses one of its tables, those that are loaded wait for it,
-    however long that takes.
+    A load is abandoned if none of its parts has begun or ended for ``older`` or more seconds. A part that ends within
+    an hour counts by its beginning. A load is swept as a whole or not at all: while one of its tables is in use, those
+    that are already loaded stay, for any length of time.
     """
     now = time.time()
     loads: dict[str, list[str]] = {}
@@ -314,13 +320,13 @@ async def sweep(connection: AsyncStagingConnection, older: float = STALE_SECONDS
 
 async def _stages(connection: AsyncStagingConnection) -> list[str]:
     sql = "SELECT tabname FROM systables WHERE tabname LIKE ? AND owner = USER"
-    async with await connection.execute(sql, (f"{PREFIX}%",)) as found:
-        names = [str(row[0]).rstrip() for row in await found.fetchall()]
+    async with await connection.execute(sql, (f"{PREFIX}%",)) as cursor:
+        names = [str(row[0]).rstrip() for row in await cursor.fetchall()]
     return [name for name in names if _begin_time(name) < float("inf")]
 
 
 def _name(load: str) -> str:
-    """Of a staging table that is begun now, or that is as if it were."""
+    """Return a name for a staging table, with the current time as its beginning."""
     return f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
 
 
@@ -329,7 +335,7 @@ def _load_name(name: str) -> str:
 
 
 def _begin_time(name: str) -> float:
-    """When a staging table was begun; never, for what only looks like one."""
+    """Return when a staging table was begun, or infinity if the name only looks like one."""
     parts = name.rstrip().removeprefix(PREFIX).split("_")
     try:
         return float(int(parts[0], 16)) if [len(part) for part in parts] == [8, 12, 8] else float("inf")
@@ -338,7 +344,7 @@ def _begin_time(name: str) -> float:
 
 
 def _staging_type(column: Column) -> str:
-    """The type of a staging column: the target's own, but for numbers that the target makes."""
+    """Return the type of a staging column: the target's type, or an integer for SERIAL columns."""
     if column.type.code in _SERIALS:
         return _SERIALS[TypeCode(column.type.code)]
     text = column.type.sql
@@ -357,15 +363,15 @@ async def _drop(connection: AsyncStagingConnection, names: Iterable[str]) -> Non
 
 
 async def _is_committed(connection: AsyncStagingConnection, id: str) -> bool:
-    async with await connection.execute(f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?", (id,)) as found:
-        row = await found.fetchone()
+    async with await connection.execute(f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?", (id,)) as cursor:
+        row = await cursor.fetchone()
     return bool(row and row[0])
 
 
 async def _table_exists(connection: AsyncStagingConnection, table: str) -> bool:
     sql = "SELECT COUNT(*) FROM systables WHERE tabname = ?"
-    async with await connection.execute(sql, (bare_name(table),)) as found:
-        row = await found.fetchone()
+    async with await connection.execute(sql, (bare_name(table),)) as cursor:
+        row = await cursor.fetchone()
     return bool(row and row[0])
 
 

@@ -1,4 +1,4 @@
-"""``async with conn.transaction():`` blocks, nested as deep as you like."""
+"""Transaction blocks, ``async with conn.transaction():``, which can be nested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AsyncTransactionBlock(TransactionState, Generic[AsyncConnectionT]):
 
     @property
     def connection(self) -> AsyncConnectionT:
-        """The connection that the block is on."""
+        """The connection of the block."""
         return self._connection
 
     async def __aenter__(self) -> Self:
@@ -37,7 +37,7 @@ class AsyncTransactionBlock(TransactionState, Generic[AsyncConnectionT]):
         name, block = self._enter(session)
         try:
             self._block = await connection._run(begin_block(session, name, block))
-        except BaseException:  # perhaps a signal's, behind the server's answer
+        except BaseException:  # also of a signal, after the server's reply
             self._abandon()
             raise
         return self

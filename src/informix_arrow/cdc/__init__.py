@@ -1,4 +1,4 @@
-"""Captured changes: the records of a log put together to committed transactions, as Arrow record batches.
+"""Change data capture: assemble the records of a server's log into committed transactions, as Arrow record batches.
 
-No server is asked anything here; :mod:`informix_arrow.capture` reads the records.
+`capture` is the public function and class, `requests` reads the log, and the other modules work without a server.
 """

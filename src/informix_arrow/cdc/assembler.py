@@ -1,8 +1,8 @@
-"""Records of a log put together to committed transactions (CDC sections 4 and 6).
+"""The assembler: build committed transactions from the records of a log (CDC sections 4 and 6).
 
-Bytes go in as they arrive, cut anywhere; whole transactions come out, in the order in which they were committed. Row
-images are decoded where they stand, into batches of their transaction, before anybody knows whether it will be
-committed: a transaction costs what its columns cost, and beyond a limit its place is a file.
+It takes bytes as they arrive, cut at any position, and returns complete transactions in commit order. Row images are
+decoded at once into batches of their transaction, before it is known whether the transaction will be committed. So a
+transaction takes as much memory as its columns, and beyond a limit it is moved to a file.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ class Transaction:
     Attributes
     ----------
     batches
-        Its changes in their order, a :class:`Change` for each table and run of changes; a sequence, which may be read
-        again. Those of a large transaction lie in a temporary file, which goes with the transaction.
+        Its changes in order, one :class:`Change` for each run of changes of one table. A sequence that may be read
+        several times. The changes of a large transaction are in a temporary file, which is deleted with the
+        transaction.
     commit_lsn, begin_lsn
-        Where its COMMIT and its BEGIN stand in the log: 64 bits, rising over all transactions.
+        Position of its COMMIT and its BEGIN in the log: 64 bits, increasing over all transactions.
     commit_time, begin_time
-        By the server's clock, UTC, whole seconds.
+        By the server's clock, in UTC, in whole seconds.
     transaction
-        The server's number for it, which is used again afterwards.
+        The server's number of the transaction, which is reused later.
     user
-        The user id (uid) under which it was made.
+        The user id (uid) of the session that made it.
     token
-        Where a capture goes on behind it.
+        The position after this transaction, to continue a capture.
     """
 
     batches: ChangeList
@@ -58,7 +59,7 @@ class Transaction:
 
     @property
     def rows(self) -> int:
-        """How many changes it has."""
+        """Number of changes."""
         return self.batches.rows
 
     def __repr__(self) -> str:
@@ -69,8 +70,8 @@ class Transaction:
 class CapturedTable:
     """A table that is captured.
 
-    ``name`` is what users called it, ``label`` the user data of its records, ``columns`` their names in the order that
-    users are to get, ``batches`` what the last TABSCHEMA has made of it.
+    ``name`` is the user's name for it, ``label`` the user data of its records, ``columns`` its columns in the order in
+    which users get them, and ``batches`` builds its batches according to the last TABSCHEMA.
     """
 
     name: str
@@ -81,20 +82,24 @@ class CapturedTable:
 
 @dataclass(slots=True)
 class Assembler:
-    """Makes transactions of records.
+    """Builds transactions from records.
 
     Parameters
     ----------
     tables
-        Those that are captured.
+        The captured tables.
     options, encoding
-        How their values become Arrow's, and the Python codec of their text.
+        How values are converted to Arrow, and the Python codec of their text.
     start
-        Where the capture goes on; None when it begins.
-    begun
-        The place at which it begins, where that is known; what was committed before does not come.
+        The token at which the capture continues, or None for a new capture.
+    start_lsn
+        The position at which a new capture begins, if it is known. Transactions committed before are left out.
     transaction_bytes
-        What open transactions may hold in memory together; the largest ones go to files beyond it.
+        Bytes that open transactions may hold in memory together. Beyond that the largest ones are moved to files.
+    on_truncate
+        How TRUNCATE is handled.
+    sizes
+        Limits of one batch.
     """
 
     tables: Sequence[CapturedTable]
@@ -105,17 +110,16 @@ class Assembler:
     transaction_bytes: int = 256 << 20
     on_truncate: OnTruncate = "deliver"
     sizes: Sizes = field(default_factory=Sizes)
-    position: int = 0  # the greatest LSN heard of
-    idle: bool = False  # the last record said that there is nothing more
-    quiet_at: int | None = None  # how far the log was read when there was nothing more
+    position: int = 0  # the greatest LSN seen
+    idle: bool = False  # the last record reported that there are no more changes
+    quiet_at: int | None = None  # how far the log was read at that time
     records_read: int = 0  # records read so far, rows among them
     missed: int = 0  # transactions that had begun before the capture did
     _buffer: bytearray = field(default_factory=bytearray)
     _at: int = 0
     _open: dict[int, OpenTransaction] = field(default_factory=dict)
-    _unseen_transactions: set[int] = field(
-        default_factory=set
-    )  # transactions with changes whose BEGINTX never came
+    # Transactions with changes whose BEGINTX was never received.
+    _unseen_transactions: set[int] = field(default_factory=set)
     _token: Token | None = None
     _labels: dict[int, CapturedTable] = field(default_factory=dict)
     _warnings: list[str] = field(default_factory=list)
@@ -128,27 +132,27 @@ class Assembler:
 
     @property
     def token(self) -> Token | None:
-        """Where to go on behind what was handed out; None when nothing is known yet."""
+        """The position after the last transaction returned, or None if it is not known yet."""
         return self._token
 
-    def write(self, piece: bytes | bytearray | memoryview) -> None:
-        """Take in bytes."""
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Add bytes of the stream of records."""
         if self._at:
             del self._buffer[: self._at]
             self._at = 0
-        self._buffer += piece
+        self._buffer += data
 
     def warnings(self) -> list[str]:
-        """What there is to say of the changes read since this was asked last."""
-        found, self._warnings = self._warnings, []
+        """Return the warnings since the last call."""
+        warnings, self._warnings = self._warnings, []
         for table in self.tables:
             if table.batches is not None and table.batches.warnings:
-                found += table.batches.warnings
+                warnings += table.batches.warnings
                 table.batches.warnings.clear()
-        return found
+        return warnings
 
     def close(self) -> None:
-        """Drop what is open, and its files."""
+        """Discard open transactions and their files."""
         for transaction in self._open.values():
             transaction.changes.close()
         self._open.clear()
@@ -156,35 +160,35 @@ class Assembler:
         self._at = 0
 
     def next(self) -> Transaction | None:
-        """The next committed transaction; None when the bytes do not hold its end.
+        """Return the next committed transaction, or None if its end has not arrived yet.
 
         Raises
         ------
         ProtocolError
-            Records that break the format.
+            Records violate the format.
         DataError
-            A value that its Arrow type cannot hold, or that is no text of the code set.
+            A value does not fit its Arrow type, or is not text in the code set.
         OperationalError
             The server reports an error in the stream, a table was emptied (``on_truncate="error"``), or a transaction
-            is not whole.
+            is incomplete.
         """
         buffer = self._buffer
         while True:
-            found = records.parse_record(buffer, self._at, len(buffer))
-            if found is None:
+            parsed = records.parse_record(buffer, self._at, len(buffer))
+            if parsed is None:
                 self._keep_within_memory()
                 return None
-            record, behind = found
+            record, end = parsed
             self.idle = False
             if isinstance(record, records.RowRecord):
-                self._at = self._rows(record, behind)
+                self._at = self._rows(record, end)
                 continue
-            self._at = behind
+            self._at = end
             self.records_read += 1
             if isinstance(record, records.CommitRecord):
-                done = self._commit(record)
-                if done is not None:
-                    return done
+                transaction = self._commit(record)
+                if transaction is not None:
+                    return transaction
             elif record is not None:
                 self._handle_record(record)
 
@@ -202,9 +206,9 @@ class Assembler:
             self._advance_position(record.lsn)
         elif isinstance(record, records.RollbackRecord):
             self._unseen_transactions.discard(record.transaction)
-            undone = self._open.pop(record.transaction, None)
-            if undone is not None:
-                undone.drop()
+            rolled_back = self._open.pop(record.transaction, None)
+            if rolled_back is not None:
+                rolled_back.drop()
             self._advance_position(record.lsn)
         elif isinstance(record, records.DiscardRecord):
             transaction = self._open.get(record.transaction)
@@ -227,22 +231,22 @@ class Assembler:
     def _advance_position(self, lsn: int) -> None:
         self.position = max(self.position, lsn)
 
-    def _rows(self, row: records.RowRecord, behind: int) -> int:
-        """Decode the row images of one table in one transaction; where they end."""
+    def _rows(self, row: records.RowRecord, end: int) -> int:
+        """Decode consecutive row images of one table in one transaction. Return the position where they end."""
         transaction = self._open.get(row.transaction)
         if transaction is None:
             self._unseen_transactions.add(row.transaction)
             self.records_read += 1
-            return behind
+            return end
         table = self._table(row.label)
         if table.batches is None:
             raise ProtocolError(
                 f"a change of {table.name} came before its columns were described (TABSCHEMA)"
             )
         decoder = transaction.decoder_for(table.batches)
-        held = decoder.rows
+        rows_before = decoder.rows
         at, status = decoder.feed(self._buffer, self._at, len(self._buffer))
-        self.records_read += decoder.rows - held
+        self.records_read += decoder.rows - rows_before
         if status == FULL:
             transaction.flush_rows()
             self._keep_within_memory()
@@ -302,7 +306,7 @@ class Assembler:
             self._unseen_transactions.discard(record.transaction)
             return None
         transaction.end_run()
-        if record.lsn <= skip:  # it was handed out before this capture began
+        if record.lsn <= skip:  # it was returned by an earlier capture
             transaction.drop()
             return None
         if transaction.truncated and len(transaction.changes):
@@ -326,8 +330,10 @@ class Assembler:
         )
 
     def _report_unseen(self, record: records.CommitRecord) -> None:
-        """A transaction with changes, of which the beginning was not seen, has been committed: it was open already when
-        the capture first began, as a token covers all that were seen to begin."""
+        """Warn of a committed transaction whose beginning was not seen.
+
+        It was open when the capture first began: a token covers all transactions that were seen to begin.
+        """
         self.missed += 1
         self._warnings.append(
             f"a transaction committed at {lsn_text(record.lsn)} had begun before the capture did, and is not part of it"
@@ -347,7 +353,7 @@ class Assembler:
                 return
 
     def schema(self, name: str) -> pa.Schema | None:
-        """The schema of a table's batches, as far as it is known."""
+        """Return the schema of a table's batches, or None before the server has described the table."""
         for table in self.tables:
             if table.name == name:
                 return None if table.batches is None else table.batches.schema

@@ -1,4 +1,4 @@
-"""Which tables are captured, as users write them and as the server is told: checked before anything starts."""
+"""The tables of a capture, as users name them and as the server knows them, checked before the capture starts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class RequestedTable:
-    """A table as a user has asked for it: ``database`` and ``owner`` are "" where that is left open."""
+    """A table as the user named it. ``database`` and ``owner`` are "" if they were not given."""
 
     name: str
     database: str
@@ -41,8 +41,8 @@ class RequestedTable:
 class CaptureTable:
     """A table that can be captured.
 
-    ``full_name`` is ``database:owner.table`` as the routines of ``syscdcv1`` want it; ``columns`` are those to be
-    captured, in the order in which users get them.
+    ``full_name`` is ``database:owner.table``, as the routines of ``syscdcv1`` expect it. ``columns`` are the columns to
+    capture, in the order in which users get them.
     """
 
     request: RequestedTable
@@ -53,7 +53,7 @@ class CaptureTable:
 def requested_tables(
     tables: Tables, columns: Mapping[str, Sequence[str]] | None, default_database: str
 ) -> list[RequestedTable]:
-    """What the arguments of ``capture()`` ask for. ``InterfaceError`` for what cannot be."""
+    """Parse the arguments of ``capture()``. Raises ``InterfaceError`` for wrong ones."""
     if isinstance(tables, str) or not isinstance(tables, Sequence | Mapping):
         raise InterfaceError(
             f"tables must be a list of names or a mapping from names to columns, got {tables!r}"
@@ -91,55 +91,55 @@ def _parse_request(name: str, columns: Sequence[str] | None, default_database: s
 
 
 def find_table(
-    session: Session, wanted: RequestedTable, *, check_columns: bool = True
+    session: Session, request: RequestedTable, *, check_columns: bool = True
 ) -> Exchange[CaptureTable]:
-    """Look a table up in its database, which is open. ``check_columns`` False: only whether it is there.
+    """Look a table up in its database, which is open. With ``check_columns=False`` only check that it exists.
 
     Raises
     ------
     ProgrammingError
-        There is no such table or column, or it is none whose changes are logged; with Informix's number.
+        The table or a column does not exist, or changes of the table are not logged, with Informix's number.
     NotSupportedError
         The database has no log, or a column has a type whose values are not in the log.
     """
     if not session.logged:
-        raise database_error(NO_LOG, near=wanted.database)
-    quoted = wanted.table_name.replace("'", "''")
-    owned = f" AND owner = '{wanted.owner}'" if wanted.owner else ""
+        raise database_error(NO_LOG, near=request.database)
+    quoted = request.table_name.replace("'", "''")
+    owned = f" AND owner = '{request.owner}'" if request.owner else ""
     rows = yield from query_rows(
         session, f"SELECT tabname, owner, tabtype FROM systables WHERE tabname = '{quoted}'{owned}"
     )
     if not rows:
-        raise database_error(NO_TABLE, near=wanted.name)
+        raise database_error(NO_TABLE, near=request.name)
     if len(rows) > 1:
         owners = ", ".join(sorted(str(row[1]).strip() for row in rows))
         raise ProgrammingError(
-            f"there are tables {wanted.table_name} of several owners ({owners}): write owner.table"
+            f"there are tables {request.table_name} of several owners ({owners}): write owner.table"
         )
     owner, kind = str(rows[0][1]).strip(), str(rows[0][2]).strip()
     if kind != "T":
         what = _KINDS.get(kind, "no table")
-        raise database_error(NO_PLAIN_TABLE, near=f"{wanted.name}, which is {what}")
-    full_name = f"{wanted.database}:{owner}.{wanted.table_name}"
+        raise database_error(NO_PLAIN_TABLE, near=f"{request.name}, which is {what}")
+    full_name = f"{request.database}:{owner}.{request.table_name}"
     if not check_columns:
-        return CaptureTable(wanted, full_name, ())
-    every = yield from describe_table(session, f"'{owner}'.{wanted.table_name}")
+        return CaptureTable(request, full_name, ())
+    every = yield from describe_table(session, f"'{owner}'.{request.table_name}")
     by_name = {column.name: column for column in every}
-    if wanted.columns is None:
+    if request.columns is None:
         columns = every
     else:
-        missing = [name for name in wanted.columns if name not in by_name]
+        missing = [name for name in request.columns if name not in by_name]
         if missing:
-            raise database_error(NO_COLUMN, near=f"{wanted.name}: {', '.join(missing)}")
-        columns = tuple(by_name[name] for name in wanted.columns)
+            raise database_error(NO_COLUMN, near=f"{request.name}: {', '.join(missing)}")
+        columns = tuple(by_name[name] for name in request.columns)
     bad = [column for column in columns if not records.is_captured(column.type)]
     if bad:
-        told = ", ".join(f"{column.name} ({column.type.sql})" for column in bad)
+        listed = ", ".join(f"{column.name} ({column.type.sql})" for column in bad)
         rest = [column.name for column in columns if column not in bad]
         raise NotSupportedError(
-            f"{wanted.name} has columns whose values are not in the log: {told}; leave them out: "
-            f"columns={{{wanted.name!r}: {rest!r}}}",
+            f"{request.name} has columns whose values are not in the log: {listed}; leave them out: "
+            f"columns={{{request.name!r}: {rest!r}}}",
             column=bad[0].name,
             sqlcode=NO_COLUMN,
         )
-    return CaptureTable(wanted, full_name, columns)
+    return CaptureTable(request, full_name, columns)

@@ -1,4 +1,4 @@
-"""Several transactions as one: neighbouring changes of one table become one batch."""
+"""Batches of several transactions, in which neighbouring changes of one table become one record batch."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .open_transaction import Change
 
 @dataclass(frozen=True, slots=True)
 class ChangeBatch:
-    """Committed transactions, one after the other, taken together.
+    """Several consecutive committed transactions.
 
     Attributes
     ----------
     batches
-        Their changes in their order, as those of a :class:`Transaction`; runs of one table are one batch, across the
+        Their changes in order, as in a :class:`Transaction`. A run of changes of one table is one batch, also across
         transactions.
     transactions
-        How many there are.
+        Number of transactions.
     commit_lsn, commit_time
-        Those of the last.
+        Those of the last transaction.
     first_commit_lsn
-        That of the first.
+        That of the first transaction.
     token
-        Where a capture goes on behind them.
+        The position after the last transaction, to continue a capture.
     """
 
     batches: Sequence[Change]
@@ -40,12 +40,12 @@ class ChangeBatch:
 
     @property
     def rows(self) -> int:
-        """How many changes there are."""
+        """Number of changes."""
         return sum(change.data.num_rows for change in self.batches)
 
 
 def merge_transactions(transactions: Sequence[Transaction]) -> ChangeBatch:
-    """Take transactions, at least one, together."""
+    """Merge one or more transactions."""
     runs: list[tuple[str, list[pa.RecordBatch]]] = []
     for transaction in transactions:
         for change in transaction.batches:
@@ -61,7 +61,7 @@ def merge_transactions(transactions: Sequence[Transaction]) -> ChangeBatch:
 
 
 def _concat_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """One batch of several, or more where one cannot hold them."""
+    """Concatenate batches into one, or into several if one cannot hold them."""
     if len(batches) == 1:
         return batches
     joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()

@@ -1,4 +1,4 @@
-"""A transaction that is not over: its changes so far, in memory or, when they are many, in a temporary file."""
+"""Open transactions: their changes so far, in memory or, if there are many, in a temporary file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .table_batches import TableBatches
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Changes of one table, one after the other.
+    """Consecutive changes of one table.
 
     Attributes
     ----------
     table
-        The table's name as it was asked for.
+        The table, named as in the call of ``capture()``.
     data
-        A row for each change: ``_op`` (``insert``, ``update``, ``delete``, ``truncate``), ``_lsn`` (where it stands in
-        the log), the table's columns as they are afterwards (of a delete, as they were; of a truncate, null), and
-        ``_before``: a struct of the columns as they were, null except for updates.
+        One row for each change: ``_op`` (``insert``, ``update``, ``delete``, ``truncate``), ``_lsn`` (its position in
+        the log), the table's columns after the change (for a delete before it, for a truncate null), and ``_before``: a
+        struct of the columns before the change, null except for updates.
     """
 
     table: str
@@ -38,7 +38,7 @@ class Change:
 
 @dataclass(slots=True)
 class _StoredChange:
-    """Changes of one table: here, or so many bytes of the file."""
+    """Changes of one table, in memory or as a range of bytes in the file."""
 
     table: str
     batch: pa.RecordBatch | None
@@ -50,57 +50,57 @@ class _StoredChange:
 
 
 class ChangeList(Sequence[Change]):
-    """The changes of one transaction in their order; those that lie in a file are read when they are asked for."""
+    """The changes of one transaction in order. Those in a file are read on access."""
 
     def __init__(self) -> None:
         self._stored: list[_StoredChange] = []
         self._file: IO[bytes] | None = None
-        self.bytes = 0  # in memory
+        self.bytes = 0  # bytes in memory
 
     @property
     def rows(self) -> int:
-        """How many changes there are."""
-        return sum(piece.rows for piece in self._stored)
+        """Number of changes."""
+        return sum(change.rows for change in self._stored)
 
     @property
     def spilled(self) -> bool:
-        """Whether some of them lie in a file."""
+        """True if some changes are in a file."""
         return self._file is not None
 
     def append(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add changes behind those that are there."""
+        """Append changes."""
         lsns = batch.column(1)
-        piece = _StoredChange(table, batch, batch.num_rows, lsns[0].as_py(), lsns[-1].as_py())
-        self._stored.append(piece)
+        change = _StoredChange(table, batch, batch.num_rows, lsns[0].as_py(), lsns[-1].as_py())
+        self._stored.append(change)
         self.bytes += batch.nbytes
 
     def cut(self, lsn: int) -> None:
         """Drop the changes from this LSN on."""
         while self._stored and self._stored[-1].last >= lsn:
-            piece = self._stored.pop()
-            batch = self._batch(piece)
-            self.bytes -= piece.batch.nbytes if piece.batch is not None else 0
-            kept = int(np.searchsorted(batch.column(1).to_numpy(), lsn))
-            if kept:
-                self.append(piece.table, batch.slice(0, kept))
+            change = self._stored.pop()
+            batch = self._batch(change)
+            self.bytes -= change.batch.nbytes if change.batch is not None else 0
+            remaining = int(np.searchsorted(batch.column(1).to_numpy(), lsn))
+            if remaining:
+                self.append(change.table, batch.slice(0, remaining))
                 return
 
     def spill(self) -> None:
-        """Bring everything that is in memory to the file."""
+        """Move all changes from memory to the file."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="informix-arrow-changes-")  # noqa: SIM115 - see close()
-            for piece in self._stored:
-                if piece.batch is None:
+            for change in self._stored:
+                if change.batch is None:
                     continue
                 sink = pa.BufferOutputStream()
-                with pa.ipc.new_stream(sink, piece.batch.schema) as writer:
-                    writer.write_batch(piece.batch)
+                with pa.ipc.new_stream(sink, change.batch.schema) as writer:
+                    writer.write_batch(change.batch)
                 data = sink.getvalue()
-                piece.offset = self._file.seek(0, 2)
-                piece.size = self._file.write(data)
-                self.bytes -= piece.batch.nbytes
-                piece.batch = None
+                change.offset = self._file.seek(0, 2)
+                change.size = self._file.write(data)
+                self.bytes -= change.batch.nbytes
+                change.batch = None
         except OSError as error:
             raise OperationalError(
                 f"an open transaction could not be kept in a temporary file in {tempfile.gettempdir()} "
@@ -108,7 +108,7 @@ class ChangeList(Sequence[Change]):
             ) from error
 
     def close(self) -> None:
-        """Drop everything, and the file with it."""
+        """Drop all changes, and the file."""
         self._stored.clear()
         self.bytes = 0
         if self._file is not None:
@@ -126,12 +126,12 @@ class ChangeList(Sequence[Change]):
 
     def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
         if isinstance(index, slice):
-            return [self._change(piece) for piece in self._stored[index]]
+            return [self._change(change) for change in self._stored[index]]
         return self._change(self._stored[index])
 
     def __iter__(self) -> Iterator[Change]:
-        for piece in list(self._stored):
-            yield self._change(piece)
+        for change in list(self._stored):
+            yield self._change(change)
 
     def __repr__(self) -> str:
         return f"<{self.rows} changes in {len(self)} batches>"
@@ -139,16 +139,16 @@ class ChangeList(Sequence[Change]):
     def __del__(self) -> None:
         self.close()
 
-    def _change(self, piece: _StoredChange) -> Change:
-        return Change(piece.table, self._batch(piece))
+    def _change(self, change: _StoredChange) -> Change:
+        return Change(change.table, self._batch(change))
 
-    def _batch(self, piece: _StoredChange) -> pa.RecordBatch:
-        if piece.batch is not None:
-            return piece.batch
+    def _batch(self, change: _StoredChange) -> pa.RecordBatch:
+        if change.batch is not None:
+            return change.batch
         if self._file is None:
             raise OperationalError("the transaction was closed: its changes are gone")
-        self._file.seek(piece.offset)
-        return pa.ipc.open_stream(self._file.read(piece.size)).read_next_batch()
+        self._file.seek(change.offset)
+        return pa.ipc.open_stream(self._file.read(change.size)).read_next_batch()
 
 
 class OpenTransaction:
@@ -157,24 +157,24 @@ class OpenTransaction:
     def __init__(self, number: int, begin_lsn: int, begin_time: int, user: int) -> None:
         self.number, self.begin_lsn, self.begin_time, self.user = number, begin_lsn, begin_time, user
         self.changes = ChangeList()
-        self.truncated = ""  # a table that it emptied
-        self.table: TableBatches | None = None  # whose rows come now
+        self.truncated = ""  # a table that was emptied, with on_truncate="error"
+        self.table: TableBatches | None = None  # the table of the current run of rows
         self.decoder: ImageDecoder | None = None
 
     @property
     def bytes(self) -> int:
-        """What it holds in memory, about."""
+        """Approximate bytes held in memory."""
         return self.changes.bytes + (self.decoder.bytes if self.decoder is not None else 0)
 
     def decoder_for(self, table: TableBatches) -> ImageDecoder:
-        """What decodes the table's next rows; the run of another table ends."""
+        """Return the decoder for the table's next rows. Ends the run of another table."""
         if self.table is not table or self.decoder is None:
             self.end_run()
             self.table, self.decoder = table, table.decoder(self.number)
         return self.decoder
 
     def flush_rows(self, *, undone: bool = False) -> None:
-        """Make a batch of the rows decoded so far."""
+        """Append the rows decoded so far as a batch."""
         table, decoder = self.table, self.decoder
         if table is None or decoder is None or not decoder.rows:
             return
@@ -183,7 +183,7 @@ class OpenTransaction:
             self.changes.append(table.table, batch)
 
     def end_run(self, *, undone: bool = False) -> None:
-        """What comes next are no rows of this table. ``ProtocolError`` when an update is not whole."""
+        """End the run of one table's rows. Raises ``ProtocolError`` if an update is incomplete."""
         table, decoder = self.table, self.decoder
         if table is None or decoder is None:
             return
@@ -192,17 +192,17 @@ class OpenTransaction:
         self.table = self.decoder = None
 
     def truncate(self, table: TableBatches, lsn: int) -> None:
-        """The table was emptied."""
+        """Append a truncation of the table."""
         self.end_run()
         self.changes.append(table.table, table.truncated(lsn))
 
     def discard(self, lsn: int) -> None:
-        """Undo what has this LSN or a greater one (a rollback to a savepoint)."""
+        """Drop the changes with this LSN or a greater one (a rollback to a savepoint)."""
         self.end_run(undone=True)
         self.changes.cut(lsn)
 
     def drop(self) -> None:
-        """It was rolled back: nothing of it counts."""
+        """Drop all changes after a rollback."""
         if self.decoder is not None and self.table is not None:
             self.decoder.take()
             self.table.return_decoder(self.decoder)

@@ -1,8 +1,8 @@
 """Reading the log of a server: a capture session looks like an open smart large object (CDC section 3).
 
-A server gives few records in one read, so one that has a lot to give is asked for several reads at a time: they are
-sent ahead, and their replies owed (:mod:`.session`). How many depends on what came: replies that are full let it
-double, others bring it back to one, as a read that is on its way when there is nothing more has to be waited for.
+A server returns few records in one read, so several reads are sent ahead, and their replies are pending
+(:mod:`~informix_arrow.operations.session`). The number of reads depends on the replies: full replies double it, other
+replies reset it to one. A read that is in flight when there are no more changes would have to be waited for.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from ..wire import messages as m
 from ..wire.errors import INTERRUPTED, Error, OperationalError
 
 MAX_READS_AHEAD = 16
-"""Reads that are on their way at a time."""
+"""Maximum reads in flight."""
 
-_REPLY = struct.Struct(">hhih")  # tag, operation, size, length of the first piece
+_REPLY = struct.Struct(">hhih")  # tag, operation, size, length of the first chunk
 _EOT = b"\x00\x0c"
 
 
 class CaptureReader:
-    """The reads of one capture session. Stands in ``session.owed`` once for each that is on its way.
+    """The reads of one capture session. In ``session.pending_replies`` it stands once for each read in flight.
 
     Parameters
     ----------
     capture
-        The number of the session.
+        The number of the capture session.
     count
-        Bytes of one read, at most.
+        Maximum bytes of one read.
     records
-        Records of one read, at most, which the capture session was told.
+        Maximum records of one read, as set for the capture session.
     sink
-        Takes what comes.
+        Called with the data of each reply.
 
     Attributes
     ----------
-    asked, answered
-        How many reads were sent, and how many answered, since the beginning.
+    requests_sent, replies_read
+        Number of reads sent and of replies received since the beginning.
     """
 
     bulky = True
 
     def __init__(self, capture: int, count: int, records: int, sink: Sink) -> None:
-        # A short on the wire, of an int (CDC section 3).
+        # The session number is an int, sent as a short (CDC section 3).
         self._request = m.LoData.read((capture & 0xFFFF ^ 0x8000) - 0x8000, count)
         self._count, self._records, self._sink = count, records, sink
         self._depth = 1
-        self._replies_since_adapt = 0  # replies since `adapt_depth` was told
-        self._short_replies = 0  # those of them that had room for more bytes
-        self._error: Error | None = None  # of a reply that was taken in for somebody else
+        self._replies_since_adapt = 0  # replies since the last `adapt_depth`
+        self._short_replies = 0  # those with room for more bytes
+        self._error: Error | None = None  # of a reply that was read for another operation
         self.requests_sent = self.replies_read = 0
 
     @property
     def in_flight(self) -> int:
-        """Reads that were sent and not answered."""
+        """Number of reads without a reply yet."""
         return self.requests_sent - self.replies_read
 
     def adapt_depth(self, records: int) -> None:
-        """So many records were in the replies since this was told last."""
+        """Adapt the number of reads in flight to the number of records received since the last call."""
         if not self._replies_since_adapt:
             return
         full = records >= self._short_replies * self._records
@@ -72,7 +72,7 @@ class CaptureReader:
         self._replies_since_adapt = self._short_replies = 0
 
     def read(self, session: Session) -> Exchange[None]:
-        """See :func:`read_changes`."""
+        """Read at least one reply: :func:`read_changes`."""
         if self._error is not None:
             raise self._error
         if not self.in_flight:
@@ -89,11 +89,10 @@ class CaptureReader:
             yield from self._send_reads(session)
 
     def read_reply(self, session: Session) -> Exchange[None]:
-        """Read the next reply while somebody else has the word; its error is for who reads on."""
+        """Read the next reply on behalf of another operation. Its error is kept for the next :meth:`read`."""
         error = yield from self._read_one(session)
-        if (
-            error is not None and error.sqlcode != INTERRUPTED
-        ):  # what a late interrupt has met, nothing is lost by
+        # INTERRUPTED is the effect of a late interrupt: nothing is lost.
+        if error is not None and error.sqlcode != INTERRUPTED:
             self._error = self._error or error
 
     def _send_reads(self, session: Session) -> Exchange[None]:
@@ -104,7 +103,7 @@ class CaptureReader:
         yield Send(with_outbox(session, request))
 
     def _read_one(self, session: Session) -> Exchange[Error | None]:
-        """Read one reply; the error that it holds."""
+        """Read one reply and return the error that it holds."""
         session.pending_replies.popleft()
         session.outstanding_requests += 1
         self.replies_read += 1
@@ -117,13 +116,16 @@ class CaptureReader:
         return error
 
     def _read_buffered(self, session: Session) -> bool:
-        """Take in a reply that is here whole, in one piece, as nearly all are; whether there is one."""
+        """Take a reply that is completely in the buffer, in one piece, as nearly all are.
+
+        Returns False if there is none.
+        """
         buffer = session.buffer
         start = buffer.start
         if buffer.end - start < _REPLY.size:
             return False
-        tag, operation, size, piece = _REPLY.unpack_from(buffer.data, start)
-        if tag != m.LoData.TAG or operation != m.LoOp.READ or size != piece or not 0 < size <= self._count:
+        tag, operation, size, chunk = _REPLY.unpack_from(buffer.data, start)
+        if tag != m.LoData.TAG or operation != m.LoOp.READ or size != chunk or not 0 < size <= self._count:
             return False
         start += _REPLY.size
         end = start + size + (size & 1)
@@ -143,10 +145,10 @@ class CaptureReader:
 
 
 def read_changes(session: Session, reads: CaptureReader) -> Exchange[None]:
-    """Wait for the reply to at least one read of a capture session; all that are here whole are taken in.
+    """Wait for the reply to at least one read of a capture session, and take all replies that were received completely.
 
-    The server answers when it has a record, or when the timeout of the capture session is over. What has gone to
-    the sink counts, whatever this ends with: it is not sent again.
+    The server replies when it has a record, or when the timeout of the capture session expires. Data that was passed to
+    the sink counts even if this raises: the server does not send it again.
     """
     report(session, "capture")
     yield from raise_if_cancelled(session)

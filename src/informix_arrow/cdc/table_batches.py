@@ -1,4 +1,4 @@
-"""Row images of one table become the batches that users get: ``_op``, ``_lsn``, the columns, ``_before``."""
+"""Build the batches that users get from row images of one table: ``_op``, ``_lsn``, the columns, ``_before``."""
 
 from __future__ import annotations
 
@@ -29,49 +29,50 @@ _OP_OF_RECORD[records.UPDATE_AFTER] = 1
 _OP_OF_RECORD[records.DELETE] = 2
 _TRUNCATED = 3
 
-#: Names of the columns beside the table's own.
+#: Names of the columns besides the table's own.
 EXTRA = ("_op", "_lsn", "_before")
 
 
 @cache
 def _op_names() -> pa.Array:
-    """Made when they are first needed: pyarrow imports pandas for its first array."""
+    """Return the names of operations. Created on demand, as pyarrow imports pandas for its first array."""
     return pa.array(OPERATIONS, pa.utf8())
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """When a batch is full, at rows or bytes, whichever comes first."""
+    """The size at which a batch is full, in rows or bytes, whichever comes first."""
 
     rows: int = 1 << 20
     bytes: int = 16 << 20
 
 
 class TableBatches:
-    """Makes the batches of one table, as one TABSCHEMA describes it.
+    """Builds the batches of one table, as one TABSCHEMA describes it.
 
     Parameters
     ----------
     table, label
-        The table's name as users see it, and the user data of its records.
-    described
-        The columns as the server announced them, which is how their values lie in row images.
+        The table's name for users, and the user data of its records.
+    table_schema
+        The columns as the server described them. Values are laid out in this order in row images.
     order
-        Names of the columns in the order that users are to get; the server's order where it has others.
+        Names of the columns in the order in which users get them. If the server described other columns, its order is
+        used.
     """
 
     def __init__(
         self,
         table: str,
         label: int,
-        described: records.TableSchemaRecord,
+        table_schema: records.TableSchemaRecord,
         order: Sequence[str],
         options: TypeOptions,
         encoding: str,
         sizes: Sizes,
     ) -> None:
-        self.table, self.label, self.table_schema = table, label, described
-        columns = described.columns
+        self.table, self.label, self.table_schema = table, label, table_schema
+        columns = table_schema.columns
         names = [column.name for column in columns]
         for name in names:
             if name in EXTRA or names.count(name) > 1:
@@ -87,18 +88,18 @@ class TableBatches:
         self._sizes = sizes
         self._idle: list[ImageDecoder] = []
         self._floating = {
-            place + 2: column
-            for place, (op, column) in enumerate(zip(self._plan.plan.ops, columns, strict=True))
+            index + 2: column
+            for index, (op, column) in enumerate(zip(self._plan.plan.ops, columns, strict=True))
             if op.kind == Kind.DECIMAL_FLOAT64 and column.type.scale is None
         }
-        self.warnings: list[str] = []  # to be given by whoever hands the batches out
-        wanted = list(order) if sorted(order) == sorted(names) else names
-        self._column_indexes = [names.index(name) for name in wanted]
-        self.schema = _schema([self._plan.plan.schema.field(place) for place in self._column_indexes])
+        self.warnings: list[str] = []  # issued by the caller that returns the batches
+        ordered = list(order) if sorted(order) == sorted(names) else names
+        self._column_indexes = [names.index(name) for name in ordered]
+        self.schema = _schema([self._plan.plan.schema.field(index) for index in self._column_indexes])
         self._before: pa.DataType = self.schema.field("_before").type
 
     def decoder(self, transaction: int) -> ImageDecoder:
-        """A decoder for rows of this transaction; give it back with :meth:`build_batch`."""
+        """Return a decoder for rows of this transaction. Return it with :meth:`return_decoder`."""
         if self._idle:
             decoder = self._idle.pop()
         else:
@@ -117,12 +118,15 @@ class TableBatches:
         return decoder
 
     def return_decoder(self, decoder: ImageDecoder) -> None:
-        """Keep a decoder, whose rows were all taken, for another transaction."""
+        """Keep a decoder without rows for another transaction."""
         if len(self._idle) < 8:
             self._idle.append(decoder)
 
     def build_batch(self, decoder: ImageDecoder, *, undone: bool = False) -> pa.RecordBatch:
-        """The batch that the decoder holds. ``undone``: an update whose second image is still to come is dropped."""
+        """Return the rows of the decoder as a batch.
+
+        With ``undone`` an update whose second image has not arrived is dropped.
+        """
         if self._floating:
             self._note_lost_digits(decoder)
         after_capsule, before_capsule = decoder.take()
@@ -145,9 +149,9 @@ class TableBatches:
         )
 
     def _note_lost_digits(self, decoder: ImageDecoder) -> None:
-        """Warn of floating DECIMALs that lost digits on their way to float64: once for each column."""
-        for place in decoder.inexact():
-            column = self._floating.pop(place, None)
+        """Warn of floating-point DECIMALs that lost digits as float64, once for each column."""
+        for index in decoder.inexact():
+            column = self._floating.pop(index, None)
             if column is not None:
                 self.warnings.append(
                     f"column {column.name!r} of {self.table}, a {column.type.sql}, was read as float64, which has not "
@@ -155,7 +159,7 @@ class TableBatches:
                 )
 
     def truncated(self, lsn: int) -> pa.RecordBatch:
-        """The one row that says that the table was emptied."""
+        """Return the one row that reports that the table was emptied."""
         operation = pa.DictionaryArray.from_arrays(pa.array([_TRUNCATED], pa.int8()), _op_names())
         nulls = [pa.nulls(1, field.type) for field in list(self.schema)[2:]]
         return pa.RecordBatch.from_arrays(
@@ -167,7 +171,7 @@ class TableBatches:
         return pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
 
     def _final(self, decoded: pa.RecordBatch) -> list[pa.Array]:
-        """The table's columns of a decoded batch in their order."""
+        """Return the table's columns of a decoded batch in the users' order."""
         columns = decoded.columns[2:]
         if not self._postprocessor.is_identity:
             plain = pa.RecordBatch.from_arrays(columns, schema=self._postprocessor.decoded_schema)
@@ -175,20 +179,20 @@ class TableBatches:
                 columns = self._postprocessor.process(plain, 0).columns
             except DataError as error:
                 raise DataError(f"a change of {self.table}: {error}", column=error.column) from error
-        return [columns[place] for place in self._column_indexes]
+        return [columns[index] for index in self._column_indexes]
 
     def _before_column(self, numbers: Any, updates: int, before: pa.RecordBatch | None) -> pa.Array:
         if before is None or not updates:
             return nulls(self._before, len(numbers))
-        found = pa.StructArray.from_arrays(self._final(before), fields=list(self._before))
+        images = pa.StructArray.from_arrays(self._final(before), fields=list(self._before))
         if updates == len(numbers):
-            return found
+            return images
         changed = numbers == records.UPDATE_AFTER
-        return found.take(pa.array(np.cumsum(changed) - 1, mask=~changed))
+        return images.take(pa.array(np.cumsum(changed) - 1, mask=~changed))
 
 
 def expected_schema(columns: Sequence[Column], options: TypeOptions) -> pa.Schema:
-    """The schema of the batches of a table with these columns, before the server has described it."""
+    """Return the schema of the batches of a table with these columns, before the server has described it."""
     bare = [
         replace(column, type=replace(column.type, flags=column.type.flags & ~FLAG_NOT_NULL))
         for column in columns
@@ -212,10 +216,9 @@ _ZEROS = pa.py_buffer(bytes(64))
 
 
 def nulls(of: pa.DataType, rows: int) -> pa.Array:
-    """NULLs that share one buffer of zeros, where their type has no more than buffers of its own."""
-    global _ZEROS
+    """Return NULLs that share one buffer of zeros, if their type has no children."""
     if pa.types.is_struct(of):
-        children = [nulls(of.field(place).type, rows) for place in range(of.num_fields)]
+        children = [nulls(field.type, rows) for field in of]
         return pa.Array.from_buffers(of, rows, [_zeros(rows // 8 + 1)], null_count=rows, children=children)
     if pa.types.is_string(of) or pa.types.is_binary(of):
         return pa.Array.from_buffers(
@@ -231,7 +234,7 @@ def nulls(of: pa.DataType, rows: int) -> pa.Array:
 
 def _zeros(size: int) -> pa.Buffer:
     global _ZEROS
-    found = _ZEROS
-    if found.size < size:
-        found = _ZEROS = pa.py_buffer(bytes(1 << (size - 1).bit_length()))
-    return found
+    zeros = _ZEROS
+    if zeros.size < size:
+        zeros = _ZEROS = pa.py_buffer(bytes(1 << (size - 1).bit_length()))
+    return zeros

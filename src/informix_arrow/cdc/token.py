@@ -1,4 +1,4 @@
-"""Positions in a server's log, and tokens, which say where a capture goes on."""
+"""Positions in a server's log, and tokens, which say where a capture continues."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LSN_LIMIT = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Where to go on: read the log from ``restart`` on, and pass over the transactions that were committed up to
-    ``commit``.
+    """The position at which a capture continues.
 
-    ``restart`` is where the oldest transaction that was still open had begun. Log sequence numbers are 64 bits:
-    the log's number, and the place in it.
+    The log is read from ``restart`` on, the beginning of the oldest transaction that was still open. Transactions
+    committed up to ``commit`` are skipped. Log sequence numbers have 64 bits: the number of the log file, and the
+    position in it.
     """
 
     restart: int
@@ -28,10 +28,10 @@ class Token:
 
     @classmethod
     def parse(cls, text: str) -> Token:
-        """Read what ``str()`` gave. ``InterfaceError`` for anything else."""
-        found = _FORM.fullmatch(text) if isinstance(text, str) else None
-        if found is not None:
-            restart, commit = int(found[1], 16), int(found[2], 16)
+        """Parse the result of ``str()``. Raises ``InterfaceError`` for anything else."""
+        match = _FORM.fullmatch(text) if isinstance(text, str) else None
+        if match is not None:
+            restart, commit = int(match[1], 16), int(match[2], 16)
             if restart < _LSN_LIMIT and commit < _LSN_LIMIT:
                 return cls(restart, commit)
         raise InterfaceError(
@@ -41,5 +41,5 @@ class Token:
 
 
 def lsn_text(lsn: int) -> str:
-    """A log sequence number as Informix's tools print it: ``28:0xaa5050``."""
+    """Return a log sequence number as Informix's tools print it: ``28:0xaa5050``."""
     return f"{lsn >> 32}:{lsn & 0xFFFFFFFF:#x}"

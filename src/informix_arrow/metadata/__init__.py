@@ -1,4 +1,5 @@
-"""What is in a database, as Arrow tables: tables, columns, keys, indexes, fragments, routines, databases.
+"""Metadata: what is in a database, as Arrow tables: tables, columns, keys, indexes, fragments, routines, databases.
 
-Each question is one exchange over the catalogue tables that every server has; the connections are thin fronts.
+Each method is one operation that reads the system catalogue tables, which every server has. The methods of the
+connections only call these operations.
 """

@@ -24,7 +24,7 @@ from .table_names import TableName, catalogue, check_texts
 Depth = Literal["all", "catalogs", "db_schemas", "tables", "columns"]
 _DEPTHS = ("catalogs", "db_schemas", "tables", "columns")
 
-# Numbers of ODBC and JDBC for SQL types, and those that ODBC gives datetimes apart.
+# Numbers of SQL types in ODBC and JDBC; ODBC has additional numbers for datetimes.
 _XDBC: dict[int, int] = {
     TypeCode.CHAR: 1, TypeCode.NCHAR: -15, TypeCode.VARCHAR: 12, TypeCode.NVARCHAR: -9, TypeCode.LVARCHAR: -1,
     TypeCode.SMALLINT: 5, TypeCode.INTEGER: 4, TypeCode.SERIAL: 4, TypeCode.BIGINT: -5, TypeCode.BIGSERIAL: -5,
@@ -34,10 +34,10 @@ _XDBC: dict[int, int] = {
     TypeCode.COLLECTION: 2003, TypeCode.ROW: 2002,
 }  # fmt: skip
 _XDBC_OTHER, _TIME, _BOOLEAN, _LONG_TEXT, _BLOB, _CLOB = 1111, 92, 16, -1, 2004, 2005
-_DATETIME_GROUP = 9  # SQL_DATETIME; the kind is in the subcode
+_DATETIME_GROUP = 9  # SQL_DATETIME; the subcode says which
 _DATETIME_SUB = {91: 1, 92: 2, 93: 3}
 
-# What pandas passes as a table's name when it is given SQL to read: no table is called so.
+# pandas passes SQL text as a table's name; no table has such a name.
 _STATEMENT = re.compile(r"[\s(]*(SELECT|WITH|EXECUTE|CALL|VALUES)[\s(*].*", re.IGNORECASE | re.DOTALL)
 
 
@@ -52,7 +52,7 @@ def get_objects(
     table_types_filter: Sequence[str] | None = None,
     column_name_filter: str | None = None,
 ) -> Exchange[pa.RecordBatchReader]:
-    """See :meth:`Metadata.adbc_get_objects`."""
+    """Read the nested schema of objects: :meth:`Metadata.adbc_get_objects`."""
     if depth not in ("all", *_DEPTHS):
         raise InterfaceError(f"depth must be all, {', '.join(_DEPTHS)}, got {depth!r}")
     level = len(_DEPTHS) - 1 if depth == "all" else _DEPTHS.index(depth)
@@ -71,10 +71,10 @@ def get_objects(
     names = [str(name) for (name,) in found]
     if session.database and session.database not in names:
         names.append(session.database)  # opened as database@server
-    wanted = like_matcher(catalog_filter)
+    matches = like_matcher(catalog_filter)
     catalogs: list[dict[str, Any]] = []
-    for name in filter(wanted, names):
-        # Other databases are looked into when they are asked for: it takes a privilege in each of them.
+    for name in filter(matches, names):
+        # Other databases are read only if the filter names them: reading needs a privilege in each of them.
         inside = level > 0 and (name == session.database or catalog_filter is not None)
         schemas = (
             (
@@ -111,30 +111,29 @@ def _schemas(
     types: Sequence[str] | None,
     column_filter: str | None,
 ) -> Exchange[list[dict[str, Any]]]:
-    wanted_owner, wanted_name, wanted_column = (
-        like_matcher(owner_filter),
-        like_matcher(name_filter),
-        like_matcher(column_filter),
-    )
-    owners = [owner for owner in (yield from q.owners(session, database)) if wanted_owner(owner)]
+    owner_matches, name_matches = like_matcher(owner_filter), like_matcher(name_filter)
+    column_matches = like_matcher(column_filter)
+    owners = [owner for owner in (yield from q.owners(session, database)) if owner_matches(owner)]
     if level == 1:
         return [{"db_schema_name": owner, "db_schema_tables": None} for owner in owners]
-    # A catalogue may have thousands of tables. LIKE tells no fewer names than the filter does; a backslash is special.
+    # A catalogue may have thousands of tables, so LIKE preselects them. It matches at least the names that the filter
+    # matches, except for a backslash, which LIKE takes for an escape.
     by_name = name_filter is not None and "\\" not in name_filter
     all_tables = yield from q.named_tables(
         session, database, "t.tabname LIKE ?" if by_name else "", (name_filter,) if by_name else ()
     )
-    kept = [
+    selected = [
         table
         for table in all_tables
-        if wanted_owner(table.owner) and wanted_name(table.name) and (types is None or table.type in types)
+        if owner_matches(table.owner) and name_matches(table.name) and (types is None or table.type in types)
     ]
     columns: dict[int, list[dict[str, Any]]] = {}
     constraints: dict[int, list[dict[str, Any]]] = {}
-    if level == 3 and kept:
-        condition, values = _condition(kept, all_of_them=not by_name and len(kept) == len(all_tables))
+    if level == 3 and selected:
+        is_everything = not by_name and len(selected) == len(all_tables)
+        condition, values = _condition(selected, all_of_them=is_everything)
         for column in (yield from q.columns(session, database, condition, values)):
-            if wanted_column(column.name):
+            if column_matches(column.name):
                 columns.setdefault(column.tabid, []).append(_column(column))
         constraints = yield from _constraints(session, database, catalog, condition, values)
     return [
@@ -147,7 +146,7 @@ def _schemas(
                     "table_columns": columns.get(table.tabid, []) if level == 3 else None,
                     "table_constraints": constraints.get(table.tabid, []) if level == 3 else None,
                 }
-                for table in kept
+                for table in selected
                 if table.owner == owner
             ],
         }
@@ -158,11 +157,11 @@ def _schemas(
 _SHORT_LIST = 50
 
 
-def _condition(kept: list[q.NamedTable], *, all_of_them: bool) -> tuple[str, tuple[int, ...]]:
-    """A condition that the wanted tables meet: a list when they are few, else one that others meet, too."""
-    if len(kept) < _SHORT_LIST and not all_of_them:
-        return f"t.tabid IN ({', '.join(str(int(table.tabid)) for table in kept)})", ()
-    return "t.tabid >= ?", (min(table.tabid for table in kept),)
+def _condition(tables: list[q.NamedTable], *, all_of_them: bool) -> tuple[str, tuple[int, ...]]:
+    """Return a condition that the tables meet: a list if they are few, else a range that includes other tables."""
+    if len(tables) < _SHORT_LIST and not all_of_them:
+        return f"t.tabid IN ({', '.join(str(int(table.tabid)) for table in tables)})", ()
+    return "t.tabid >= ?", (min(table.tabid for table in tables),)
 
 
 def _constraints(
@@ -225,7 +224,7 @@ def _column(column: q.TableColumn) -> dict[str, Any]:
 
 
 def xdbc_type(t: ColumnType) -> int:
-    """The number that ODBC and JDBC give a type; 1111, OTHER, for what they have none for."""
+    """Return the number of a type in ODBC and JDBC, or 1111, OTHER, if there is none."""
     if t.is_boolean:
         return _BOOLEAN
     if t.is_lvarchar or t.is_json:
@@ -235,7 +234,7 @@ def xdbc_type(t: ColumnType) -> int:
     if t.code == TypeCode.DATETIME:
         try:
             names = Qualifier.from_encoded(t.encoded_length).field_names
-        except ValueError:  # the catalogue says something wrong
+        except ValueError:  # the catalogue has an invalid qualifier
             return _XDBC_OTHER
         if names[0] == "HOUR":
             return _TIME
@@ -248,51 +247,54 @@ def xdbc_type(t: ColumnType) -> int:
 def table_schema(
     session: Session, table_name: str, catalog_filter: str | None, db_schema_filter: str | None
 ) -> Exchange[pa.Schema]:
-    """See :meth:`Metadata.adbc_get_table_schema`."""
+    """Read the Arrow schema of a table: :meth:`Metadata.adbc_get_table_schema`."""
     check_texts(catalog_filter=catalog_filter, db_schema_filter=db_schema_filter)
     name = TableName.parse(table_name)
-    given = name.database or catalog_filter or ""
-    catalogue(given)  # refuses what is no name of a database
-    database = f"{given}:" if given else ""
+    database = name.database or catalog_filter or ""
+    catalogue(database)  # raises if it is not a database name
+    prefix = f"{database}:" if database else ""
     owner = name.owner or db_schema_filter or ""
     written = table_name.strip()[len(name.database) + 1 if name.database else 0 :]
     if name.owner or not owner:
         target = written
     else:
         target = f"'{owner.replace(chr(39), chr(39) * 2)}'.{written}"
-    columns = yield from describe_table(session, f"{database}{target}")
+    columns = yield from describe_table(session, f"{prefix}{target}")
     return compile_plan(columns).schema
 
 
 @q.reads_catalogue
 def info(session: Session) -> Exchange[dict[str | int, Any]]:
-    """See :meth:`Metadata.adbc_get_info`."""
+    """Read names and versions: :meth:`Metadata.adbc_get_info`."""
     ((text,),) = yield from q.rows_of(
         session, "SELECT DBINFO('version', 'full') FROM informix.systables WHERE tabid = 1"
     )
     try:
-        own = version("informix-arrow")
-    except PackageNotFoundError:  # run from its source
-        own = "unknown"
+        driver_version = version("informix-arrow")
+    except PackageNotFoundError:  # it runs from its source tree
+        driver_version = "unknown"
     return {
         "vendor_name": "Informix",
         "vendor_version": str(text),
         "vendor_sql": True,
         "vendor_substrait": False,
         "driver_name": "informix-arrow",
-        "driver_version": own,
+        "driver_version": driver_version,
         "driver_arrow_version": pa.__version__,
         "driver_adbc_version": 1_001_000,
     }
 
 
 def table_types() -> list[str]:
-    """The table types that :func:`get_objects` knows."""
+    """Return the table types that :func:`get_objects` knows."""
     return [*q.TABLE_TYPES.values(), q.SYSTEM_TABLE]
 
 
 def like_matcher(pattern: str | None) -> Any:
-    """ADBC's filters: SQL's LIKE, ``%`` for any text and ``_`` for any character; None lets everything through."""
+    """Return a function that tests names against an ADBC filter, a case-sensitive LIKE pattern.
+
+    ``%`` stands for any text and ``_`` for any character. None matches everything.
+    """
     if pattern is None:
         return lambda name: True
     parts = {"%": ".*", "_": "."}

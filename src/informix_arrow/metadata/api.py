@@ -16,15 +16,15 @@ from .table_names import TableName
 
 
 class Metadata(ConnectionBase):
-    """A connection as far as it tells what is in a database. :class:`Connection` adds the rest.
+    """The methods of a connection that list what is in a database. :class:`Connection` adds the rest.
 
-    A table is named as in SQL: ``table``, ``owner.table``, ``database:owner.table``; in lower case unless it is in
-    double quotes. A pattern is one of LIKE, ``%`` for any text and ``_`` for any character, and takes upper and lower
-    case for the same. The columns of each result are fixed and listed in the documentation, "Metadata".
+    A table is named as in SQL: ``table``, ``owner.table``, ``database:owner.table``. Names are lower case unless they
+    are in double quotes. A pattern is a LIKE pattern, ``%`` for any text and ``_`` for any character, and ignores case.
+    The columns of each result are fixed and listed in the documentation, "Metadata".
 
-    Each method is one exchange. Errors: ``ProgrammingError`` with SQLCODE -206 for a table that does not exist,
-    ``InterfaceError`` for what is no name of a table, ``DataError`` for rows of the catalogue that nothing can be made
-    of, and what the server reports.
+    Errors: ``ProgrammingError`` with SQLCODE -206 for a table that does not exist, ``InterfaceError`` for text that is
+    not a table name, ``DataError`` for catalogue rows that cannot be interpreted, and the errors that the server
+    reports.
     """
 
     _runner: SessionRunner
@@ -37,42 +37,43 @@ class Metadata(ConnectionBase):
         types: Sequence[str] | None = None,
         database: str = "",
     ) -> pa.Table:
-        """Tables, views and synonyms, by owner and name.
+        """Return tables, views and synonyms, by owner and name.
 
-        ``conn.tables("order%")``. ``types`` such as ``("TABLE", "VIEW")``; without it everything but the tables of the
-        system catalogue, ``"SYSTEM TABLE"``. ``database`` looks into another database of the server.
+        ``conn.tables("order%")``. ``types`` is a sequence such as ``("TABLE", "VIEW")``. Without it the result has
+        everything except the tables of the system catalogue, ``"SYSTEM TABLE"``. ``database`` selects another database
+        of the server.
         """
         return self._runner.run(catalog.tables(self._runner.session, pattern, owner, types, database))
 
     def columns(self, table: str) -> pa.Table:
-        """The columns of a table in their order: declared types, defaults, the Arrow types that reading gives."""
+        """Return the columns of a table in order: declared types, defaults, and the Arrow types that reading gives."""
         return self._runner.run(catalog.columns(self._runner.session, TableName.parse(table)))
 
     def primary_key(self, table: str) -> pa.Table:
-        """The columns of a table's primary key in their order; no rows without one."""
+        """Return the columns of a table's primary key in order. No rows if there is none."""
         return self._runner.run(catalog.primary_key(self._runner.session, TableName.parse(table)))
 
     def foreign_keys(self, table: str) -> pa.Table:
-        """The foreign keys of a table, a row for each column with the column that it refers to."""
+        """Return the foreign keys of a table, one row for each column with the column that it refers to."""
         return self._runner.run(catalog.foreign_keys(self._runner.session, TableName.parse(table)))
 
     def indexes(self, table: str) -> pa.Table:
-        """The indexes of a table, a row for each column; those that constraints have made included."""
+        """Return the indexes of a table, one row for each column, including indexes that constraints created."""
         return self._runner.run(catalog.indexes(self._runner.session, TableName.parse(table)))
 
     def fragments(self, table: str) -> pa.Table:
-        """The fragments of a table and its indexes; no rows for a table that has none."""
+        """Return the fragments of a table and its indexes. No rows for a table without fragments."""
         return self._runner.run(catalog.fragments(self._runner.session, TableName.parse(table)))
 
     def procedures(self, pattern: str | None = None, *, database: str = "") -> pa.Table:
-        """Procedures and functions that users have made, by owner and name."""
+        """Return the procedures and functions that users created, by owner and name."""
         return self._runner.run(catalog.procedures(self._runner.session, pattern, database))
 
     def databases(self) -> pa.Table:
-        """The databases of the server."""
+        """Return the databases of the server."""
         return self._runner.run(catalog.databases(self._runner.session))
 
-    # ---- ADBC's names ---------------------------------------------------------------------------
+    # ---- methods with ADBC's names ---------------------------------------------------------------------------
 
     def adbc_get_objects(
         self,
@@ -84,11 +85,11 @@ class Metadata(ConnectionBase):
         table_types_filter: Sequence[str] | None = None,
         column_name_filter: str | None = None,
     ) -> pa.RecordBatchReader:
-        """Databases, owners, tables, columns and constraints in ADBC's nested schema.
+        """Return databases, owners, tables, columns and constraints in ADBC's nested schema.
 
-        Catalogs are databases, schemas are owners. Filters are patterns of LIKE that tell upper from lower case. What
-        other databases hold is told when ``catalog_filter`` is given; without it only the current one's content is,
-        and the others' ``catalog_db_schemas`` are NULL. Table types are those of :meth:`adbc_get_table_types`.
+        Catalogs are databases, schemas are owners. Filters are case-sensitive LIKE patterns. The contents of other
+        databases are included if ``catalog_filter`` is given. Without it only the current database has contents, and
+        ``catalog_db_schemas`` of the others is NULL. Table types are those of :meth:`adbc_get_table_types`.
         """
         return self._runner.run(
             adbc.get_objects(
@@ -105,7 +106,7 @@ class Metadata(ConnectionBase):
     def adbc_get_table_schema(
         self, table_name: str, *, catalog_filter: str | None = None, db_schema_filter: str | None = None
     ) -> pa.Schema:
-        """The Arrow schema that reading the table gives, ``read_arrow("SELECT * FROM table").schema``, unread.
+        """Return the Arrow schema of the table, as in ``read_arrow("SELECT * FROM table").schema``, without reading it.
 
         ``catalog_filter`` and ``db_schema_filter`` are the names of the database and the owner.
         """
@@ -114,22 +115,22 @@ class Metadata(ConnectionBase):
         )
 
     def adbc_get_table_types(self) -> list[str]:
-        """``TABLE``, ``VIEW`` and so on; nothing is asked of the server."""
+        """Return ``TABLE``, ``VIEW`` and so on. No request is sent."""
         return adbc.table_types()
 
     def adbc_get_info(self) -> dict[str | int, Any]:
-        """Names and versions of the server and of this package."""
+        """Return the names and versions of the server and of this package."""
         return self._runner.run(adbc.info(self._runner.session))
 
     @property
     def adbc_current_catalog(self) -> str:
-        """The current database, "" when none is open."""
+        """The current database, "" if none is open."""
         return self._runner.session.database
 
     @property
     def adbc_current_db_schema(self) -> str:
-        """Informix has no current schema: tables are found by their names, in an ANSI database by the user's.
+        """Not supported: raises ``NotSupportedError``, because Informix has no current schema.
 
-        Raises ``NotSupportedError``.
+        Tables are found by their names, in an ANSI database by the user's name too.
         """
         raise NotSupportedError("Informix has no current schema: write owner.table where it matters")

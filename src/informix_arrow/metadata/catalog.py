@@ -1,4 +1,4 @@
-"""The methods' exchanges: each returns one Arrow table of :mod:`.schemas`."""
+"""The operations behind the metadata methods. Each returns one Arrow table of :mod:`.schemas`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _BY_NUMBER = "t.tabid = ?"
 def tables(
     session: Session, pattern: str | None, owner: str | None, types: Sequence[str] | None, database: str
 ) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.tables`."""
+    """Read the tables, views and synonyms: :meth:`Metadata.tables`."""
     check_texts(pattern=pattern, owner=owner, database=database)
-    wanted = q.type_filter(types, (*q.TABLE_TYPES.values(), q.SYSTEM_TABLE))
+    is_selected = q.type_filter(types, (*q.TABLE_TYPES.values(), q.SYSTEM_TABLE))
     where, values = ("LOWER(t.tabname) LIKE ?", (pattern.lower(),)) if pattern else ("", ())
     found = yield from q.tables(session, database, where, values)
     catalog = database or session.database
@@ -60,24 +60,24 @@ def tables(
                 _LOCK_LEVELS.get(each.lock_level),
             )
             for each in found
-            if wanted(each.type) and (owner is None or each.owner.lower() == owner.lower())
+            if is_selected(each.type) and (owner is None or each.owner.lower() == owner.lower())
         ),
     )
 
 
 @q.reads_catalogue
 def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.columns`."""
-    there = yield from q.find_table(session, table)
-    found = yield from q.columns(session, table.database, _BY_NUMBER, (there.tabid,))
+    """Read the columns of a table: :meth:`Metadata.columns`."""
+    described = yield from q.find_table(session, table)
+    found = yield from q.columns(session, table.database, _BY_NUMBER, (described.tabid,))
     catalog = table.database or session.database
     return schemas.table(
         schemas.COLUMNS,
         (
             (
                 catalog,
-                there.owner,
-                there.name,
+                described.owner,
+                described.name,
                 each.name,
                 each.number,
                 each.type.sql,
@@ -98,15 +98,15 @@ def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 @q.reads_catalogue
 def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.primary_key`."""
-    there = yield from q.find_table(session, table)
-    found = yield from q.keys(session, table.database, _BY_NUMBER, (there.tabid,))
-    names = yield from q.column_names(session, table.database, (there.tabid,))
+    """Read the primary key of a table: :meth:`Metadata.primary_key`."""
+    described = yield from q.find_table(session, table)
+    found = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
+    names = yield from q.column_names(session, table.database, (described.tabid,))
     catalog = table.database or session.database
     return schemas.table(
         schemas.PRIMARY_KEY,
         (
-            (catalog, there.owner, there.name, key.name, names.get((key.tabid, number)), place)
+            (catalog, described.owner, described.name, key.name, names.get((key.tabid, number)), place)
             for key in found
             if key.kind == "P"
             for place, number in enumerate(key.columns, 1)
@@ -116,11 +116,11 @@ def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 @q.reads_catalogue
 def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.foreign_keys`."""
-    there = yield from q.find_table(session, table)
-    found = yield from q.keys(session, table.database, _BY_NUMBER, (there.tabid,))
-    targets = yield from q.references(session, table.database, _BY_NUMBER, (there.tabid,))
-    tabids = {there.tabid, *(target.tabid for target in targets.values())}
+    """Read the foreign keys of a table: :meth:`Metadata.foreign_keys`."""
+    described = yield from q.find_table(session, table)
+    found = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
+    targets = yield from q.references(session, table.database, _BY_NUMBER, (described.tabid,))
+    tabids = {described.tabid, *(target.tabid for target in targets.values())}
     names = yield from q.column_names(session, table.database, tabids)
     catalog = table.database or session.database
     rows = []
@@ -128,13 +128,13 @@ def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
         target = targets.get(key.number)
         if key.kind != "R" or target is None:
             continue
-        # The columns of both keys belong together by their places.
+        # The columns of both keys correspond by position.
         for place, (number, other) in enumerate(zip_longest(key.columns, target.columns), 1):
             rows.append(
                 (
                     catalog,
-                    there.owner,
-                    there.name,
+                    described.owner,
+                    described.name,
                     key.name,
                     names.get((key.tabid, number)),
                     place,
@@ -150,11 +150,11 @@ def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 @q.reads_catalogue
 def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.indexes`."""
-    there = yield from q.find_table(session, table)
-    found = yield from q.indexes(session, table.database, there.tabid)
-    served = yield from q.keys(session, table.database, _BY_NUMBER, (there.tabid,))
-    names = yield from q.column_names(session, table.database, (there.tabid,))
+    """Read the indexes of a table: :meth:`Metadata.indexes`."""
+    described = yield from q.find_table(session, table)
+    found = yield from q.indexes(session, table.database, described.tabid)
+    served = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
+    names = yield from q.column_names(session, table.database, (described.tabid,))
     constraints = {key.index: key for key in served}
     catalog = table.database or session.database
     rows = []
@@ -164,8 +164,8 @@ def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
             rows.append(
                 (
                     catalog,
-                    there.owner,
-                    there.name,
+                    described.owner,
+                    described.name,
                     index.owner,
                     index.name.strip(),  # a generated name begins with a blank
                     index.unique,
@@ -182,13 +182,13 @@ def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 @q.reads_catalogue
 def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.fragments`."""
-    there = yield from q.find_table(session, table)
+    """Read the fragments of a table: :meth:`Metadata.fragments`."""
+    described = yield from q.find_table(session, table)
     found = yield from q.rows_of(
         session,
         "SELECT f.fragtype, f.indexname, f.partition, f.dbspace, f.evalpos, f.strategy, f.exprtext, f.partn, f.nrows, "
         f"f.npused FROM {catalogue(table.database)}sysfragments f WHERE f.tabid = ? ORDER BY 1, 2, 5",
-        there.tabid,
+        described.tabid,
     )
     catalog = table.database or session.database
     return schemas.table(
@@ -196,8 +196,8 @@ def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
         (
             (
                 catalog,
-                there.owner,
-                there.name,
+                described.owner,
+                described.name,
                 "INDEX" if kind == "I" else "TABLE",
                 index or None,
                 partition or None,
@@ -219,7 +219,7 @@ _INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5  # paramattr of 
 
 @q.reads_catalogue
 def procedures(session: Session, pattern: str | None, database: str) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.procedures`."""
+    """Read the procedures and functions: :meth:`Metadata.procedures`."""
     check_texts(pattern=pattern, database=database)
     p = catalogue(database)
     where, values = (" WHERE LOWER(r.procname) LIKE ?", (pattern.lower(),)) if pattern else ("", ())
@@ -229,12 +229,12 @@ def procedures(session: Session, pattern: str | None, database: str) -> Exchange
         f"FROM {p}sysprocedures r{where} ORDER BY 2, 3, 1",
         *values,
     )
-    # The server's own routines have a mode in lower case.
+    # Built-in routines have a mode in lower case.
     found = [row for row in found if not (row[5] or "").islower()]
     arguments: dict[int, list[q.Row]] = {}
-    told = None
+    argument_rows = None
     if found:
-        told = yield from q.rows_if_exists(
+        argument_rows = yield from q.rows_if_exists(
             session,
             q.rows_of(
                 session,
@@ -245,13 +245,13 @@ def procedures(session: Session, pattern: str | None, database: str) -> Exchange
             ),
         )
     extended = NO_EXTENDED
-    if any(needs_catalogue(row[5] or 0) for row in told or ()):
+    if any(needs_catalogue(row[5] or 0) for row in argument_rows or ()):
         extended = yield from q.type_catalogue(session, database)
-    for row in told or ():
+    for row in argument_rows or ():
         arguments.setdefault(row[0], []).append(row)
 
     def listed(procid: int, kinds: tuple[int, ...]) -> str | None:
-        if told is None:
+        if argument_rows is None:
             return None
         parts = []
         for _, _, name, word, length, extended_id, attribute in arguments.get(procid, ()):
@@ -282,7 +282,7 @@ def procedures(session: Session, pattern: str | None, database: str) -> Exchange
 
 @q.reads_catalogue
 def databases(session: Session) -> Exchange[pa.Table]:
-    """See :meth:`Metadata.databases`."""
+    """Read the databases: :meth:`Metadata.databases`."""
     found = yield from q.rows_of(
         session,
         "SELECT d.name, d.owner, d.created, d.is_logging, d.is_buff_log, d.is_ansi FROM sysmaster:sysdatabases d "
@@ -302,7 +302,7 @@ def databases(session: Session) -> Exchange[pa.Table]:
 
 
 def precision(t: ColumnType) -> tuple[int | None, int | None]:
-    """Decimal digits, and those after the point, of an exact number."""
+    """Return the decimal digits of an exact number, and the digits after the point."""
     if t.precision is not None:
         return t.precision, t.scale
     digits_by_code: dict[int, int] = {
@@ -319,15 +319,15 @@ def precision(t: ColumnType) -> tuple[int | None, int | None]:
 
 
 def text_width(t: ColumnType) -> int | None:
-    """Most bytes of a character type's value."""
+    """Return the maximum bytes of a value of a character type."""
     return t.content_width or None if not (t.is_complex or t.is_json) else None
 
 
 def arrow_name(t: ColumnType) -> str | None:
-    """The Arrow type that reading gives, by its name."""
+    """Return the name of the Arrow type that reading gives."""
     try:
         return str(compile_plan((Column("", t),)).schema.field(0).type)
-    except (NotSupportedError, ProtocolError):  # the latter for what the catalogue says wrongly
+    except (NotSupportedError, ProtocolError):  # ProtocolError: the catalogue has an invalid type
         return None
 
 

@@ -1,5 +1,7 @@
-"""Column types from the catalogue: type word, length and extended id of syscolumns, and what sysxtdtypes and
-sysattrtypes add to them (TYPES section 2)."""
+"""Column types from the catalogue (TYPES section 2).
+
+A type is built from the type word, the length and the extended id of syscolumns, and from sysxtdtypes and sysattrtypes.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ _BUILTIN = {
     ExtendedId.BLOB.value: "blob",
     ExtendedId.CLOB.value: "clob",
 }
-_DEEPEST = 32  # types within types; a catalogue that goes in a circle must not
+_MAX_DEPTH = 32  # nesting of types; guards against a catalogue with a cycle
 
 
 @dataclass(frozen=True, slots=True)
 class ExtendedType:
-    """A row of sysxtdtypes; unnamed types have the name ""."""
+    """A row of sysxtdtypes. Unnamed types have the name ""."""
 
     name: str
     owner: str
@@ -30,7 +32,7 @@ class ExtendedType:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A row of sysattrtypes: a ROW's field, or a collection's element, whose name is ""."""
+    """A row of sysattrtypes: a field of a ROW, or the element of a collection, whose name is ""."""
 
     seqno: int
     level: int
@@ -43,27 +45,29 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class TypeCatalogue:
-    """The extended types of a database by their ids."""
+    """The extended types of a database by id."""
 
     types: Mapping[int, ExtendedType]
     attributes: Mapping[int, Sequence[Attribute]]
 
     def column_type(self, word: int, length: int, extended_id: int, depth: int = 0) -> ColumnType:
-        """The type of a column, as DESCRIBE would tell it. A type that the catalogue does not explain keeps its
-        code and goes without a name."""
+        """Return the type of a column, as DESCRIBE would describe it.
+
+        A type that the catalogue does not explain keeps its code and has no name.
+        """
         word, length = word & 0xFFFF, length & 0xFFFF
         if extended_id in _BUILTIN:
             return ColumnType.from_word(word, length, extended_id, "informix", _BUILTIN[extended_id])
         known = self.types.get(extended_id)
         name = known.name if known else ""
-        if not name and extended_id and word & 0xFF in COMPLEX_CODES and depth < _DEEPEST:
+        if not name and extended_id and word & 0xFF in COMPLEX_CODES and depth < _MAX_DEPTH:
             name = self._definition(word & 0xFF, extended_id, depth)
         return ColumnType.from_word(
             word, length, extended_id, known.owner if known else "", name, known.source if known else 0
         )
 
     def _definition(self, code: int, extended_id: int, depth: int) -> str:
-        """``SET(INTEGER NOT NULL)``, ``ROW(a INTEGER)``; "" without attributes."""
+        """Return ``SET(INTEGER NOT NULL)``, ``ROW(a INTEGER)``, or "" without attributes."""
         rows = self.attributes.get(extended_id, ())
         top = min((row.level for row in rows), default=0)
         return self._members(code, [row for row in rows if row.level == top], rows, depth)
@@ -75,7 +79,7 @@ class TypeCatalogue:
         for member in members:
             inner = [row for row in rows if row.parent == member.seqno and row.level > member.level]
             member_code = member.word & 0xFF
-            if inner and member_code in COMPLEX_CODES and depth < _DEEPEST:
+            if inner and member_code in COMPLEX_CODES and depth < _MAX_DEPTH:
                 text = self._members(member_code, inner, rows, depth + 1)
                 not_null = bool(member.word & 0x0100)
             else:
@@ -89,15 +93,14 @@ NO_EXTENDED = TypeCatalogue({}, {})
 
 
 def needs_catalogue(extended_id: int) -> bool:
-    """Whether sysxtdtypes has to be asked about a column."""
+    """Return whether sysxtdtypes is needed for a column."""
     return extended_id > 0 and extended_id not in _BUILTIN
 
 
 def default_text(kind: str, stored: str | None, t: ColumnType) -> str | None:
-    """A column's default as SQL.
+    """Return a column's default as SQL.
 
-    A literal of a type that is no text has its stored form in front of it, up to the first blank; that of a text
-    is the text itself.
+    A literal of a type other than text is stored behind its internal form and a blank. A text is stored as it is.
     """
     if kind == "L":
         text = stored or ""
@@ -110,7 +113,7 @@ def default_text(kind: str, stored: str | None, t: ColumnType) -> str | None:
     if kind == "C":
         try:
             qualifier = t.qualifier if t.code == TypeCode.DATETIME else None
-        except ValueError:  # the catalogue says something wrong
+        except ValueError:  # the catalogue has an invalid qualifier
             qualifier = None
         return f"CURRENT {qualifier.sql}" if qualifier else "CURRENT"
     return {"U": "USER", "T": "TODAY", "N": None, "S": "DBSERVERNAME"}.get(kind)

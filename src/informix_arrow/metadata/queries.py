@@ -1,7 +1,7 @@
-"""What the catalogue tables of a server hold, read by plain queries that every release answers.
+"""Queries of the catalogue tables, in plain SQL that every release understands.
 
-Joins are kept to what is certain to be there; what may be missing (defaults, extended types, locales) is asked for by
-itself and put together here.
+Only tables that are certain to exist are joined. Tables that may be missing (defaults, extended types, locales) are
+queried separately, and the rows are joined here.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ TABLE_TYPES = {
 }
 SYSTEM_TABLE = "SYSTEM TABLE"
 FIRST_USER_TABLE = 100
-"""Numbers of tables below belong to the catalogue itself."""
+"""Tables with lower numbers belong to the catalogue itself."""
 
 _PART_COUNT = 16
-_LIST = 200  # most numbers in one IN list
+_LIST = 200  # maximum numbers in one IN list
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class KeyConstraint:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a foreign key refers to."""
+    """The key that a foreign key refers to."""
 
     constraint: str
     owner: str
@@ -91,7 +91,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class CatalogIndex:
-    """A row of sysindexes; a descending column has a negative number."""
+    """A row of sysindexes. A descending column has a negative number."""
 
     tabid: int
     name: str
@@ -101,27 +101,27 @@ class CatalogIndex:
     column_numbers: tuple[int, ...]
 
 
-def reads_catalogue(ask: Callable[P, Exchange[T]]) -> Callable[P, Exchange[T]]:
-    """For exchanges that make something of catalogue rows, which the server may fill with anything: NULL where there
-    is a name, text where there is a number, too few columns. ``DataError`` when nothing can be made of them.
+def reads_catalogue(operation: Callable[P, Exchange[T]]) -> Callable[P, Exchange[T]]:
+    """Decorate an operation that interprets catalogue rows: raise ``DataError`` for rows that it cannot interpret.
 
-    The conversation is in step then, and the cause stays attached.
+    The server may return anything: NULL for a name, text for a number, too few columns. The protocol stays in step, and
+    the cause is attached.
     """
 
-    @wraps(ask)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> Exchange[T]:
+    @wraps(operation)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Exchange[T]:
         try:
-            return (yield from ask(*args, **kwargs))
+            return (yield from operation(*args, **kwargs))
         except Error:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as e:
             raise DataError(f"the server's catalogue holds what cannot be understood: {e}") from e
 
-    return asked
+    return checked
 
 
 def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[Row]]:
-    """All rows of a catalogue query as tuples; blanks behind names are gone."""
+    """Return all rows of a catalogue query as tuples, without trailing blanks in text."""
     table = yield from query_table(session, sql, values)
     columns = [column.to_pylist() for column in table.columns]
     return [
@@ -132,7 +132,7 @@ def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[Row]]:
 def tables(
     session: Session, database: str = "", where: str = "", values: Sequence[object] = ()
 ) -> Exchange[list[Table]]:
-    """Tables, views, synonyms and their like, by owner and name; ``where`` is a condition on ``t``."""
+    """Return tables, views and synonyms by owner and name. ``where`` is a condition on ``t``."""
     found = yield from rows_of(
         session,
         "SELECT t.tabname, t.owner, t.tabid, t.tabtype, t.created, t.ncols, t.nindexes, t.rowsize, t.nrows, "
@@ -158,7 +158,7 @@ def tables(
 
 
 class NamedTable(NamedTuple):
-    """What lists of tables need of a row of systables."""
+    """The columns of systables that a list of tables needs."""
 
     name: str
     owner: str
@@ -169,7 +169,7 @@ class NamedTable(NamedTuple):
 def named_tables(
     session: Session, database: str = "", where: str = "", values: Sequence[object] = ()
 ) -> Exchange[list[NamedTable]]:
-    """Tables, views, synonyms and their like by owner and name, as :func:`tables`, for a third of the cost."""
+    """Return tables, views and synonyms like :func:`tables`, with few columns, at a third of its cost."""
     found = yield from rows_of(
         session,
         f"SELECT t.tabname, t.owner, t.tabid, t.tabtype FROM {catalogue(database)}systables t "
@@ -186,7 +186,7 @@ def _table_type(kind: str | None, tabid: int) -> str:
 
 
 def owners(session: Session, database: str = "") -> Exchange[list[str]]:
-    """Who has tables, views, synonyms and their like, in their order."""
+    """Return the owners of tables, views and synonyms, sorted."""
     found = yield from rows_of(
         session,
         f"SELECT DISTINCT t.owner FROM {catalogue(database)}systables t "
@@ -196,9 +196,9 @@ def owners(session: Session, database: str = "") -> Exchange[list[str]]:
 
 
 def find_table(session: Session, name: TableName) -> Exchange[Table]:
-    """The table that a name means; a synonym is followed to its table.
+    """Return the table for a name. A synonym is resolved to its table.
 
-    ``ProgrammingError`` -206 when there is none, and one that lists the owners when several are meant.
+    Raises ``ProgrammingError``: -206 if there is none, or an error that lists the owners if several tables match.
     """
     found = yield from tables(session, name.database, "t.tabname = ?", (name.name,))
     found = [table for table in found if name.is_owned_by(table.owner)]
@@ -232,15 +232,15 @@ def _resolve_synonym(session: Session, name: TableName, synonym: Table) -> Excha
             return found[0]
     if rows and rows[0][4]:
         _, server, database, owner, table = rows[0]
-        there = f"{database}{'@' + server if server else ''}:{owner}.{table}"
-        raise ProgrammingError(f"{name.name!r} is a synonym of {there}: ask for that", near=name.name)
+        target = f"{database}{'@' + server if server else ''}:{owner}.{table}"
+        raise ProgrammingError(f"{name.name!r} is a synonym of {target}: ask for that", near=name.name)
     raise no_table(name.name, name.database)
 
 
 def columns(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[list[TableColumn]]:
-    """The columns of the tables that meet ``condition`` (on ``t``), by table and place."""
+    """Return the columns of the tables that meet ``condition`` (on ``t``), by table and position."""
     p = catalogue(database)
     found = yield from rows_of(
         session,
@@ -251,7 +251,7 @@ def columns(
     extended = NO_EXTENDED
     if any(needs_catalogue(row[5] or 0) for row in found):
         extended = yield from type_catalogue(session, database)
-    # DEFAULT is a word of SQL: the table's name in front of it makes a column of it.
+    # DEFAULT is a keyword; qualified by the table it is a column.
     stored = yield from rows_of(
         session,
         f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
@@ -259,17 +259,17 @@ def columns(
         *values,
     )
     defaults = {(tabid, number): (kind, text) for tabid, number, kind, text in stored}
-    made = []
+    decoded = []
     for tabid, number, name, word, length, extended_id in found:
         t = extended.column_type(word, length, extended_id or 0)
         default = defaults.get((tabid, number))
         text = default_text(default[0], default[1], t) if default else None
-        made.append(TableColumn(tabid, number, name, t, text))
-    return made
+        decoded.append(TableColumn(tabid, number, name, t, text))
+    return decoded
 
 
 def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
-    """The extended types of a database and what they are made of."""
+    """Return the extended types of a database and their attributes."""
     p = catalogue(database)
     types = yield from rows_of(
         session, f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x"
@@ -296,7 +296,7 @@ def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
 def keys(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[list[KeyConstraint]]:
-    """Primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
+    """Return primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
     p = catalogue(database)
     found = yield from rows_of(
         session,
@@ -329,7 +329,7 @@ def checks(
 def references(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[dict[int, Reference]]:
-    """What the foreign keys of the tables that meet ``condition`` (on ``t``) refer to, by the key's number."""
+    """Return what the foreign keys of the tables that meet ``condition`` (on ``t``) refer to, by key number."""
     p = catalogue(database)
     found = yield from rows_of(
         session,
@@ -354,7 +354,7 @@ def references(
 
 
 def indexes(session: Session, database: str, tabid: int) -> Exchange[list[CatalogIndex]]:
-    """The indexes of a table, those of its constraints included."""
+    """Return the indexes of a table, including those of constraints."""
     found = yield from rows_of(
         session,
         f"SELECT i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_index_parts('i')} "
@@ -370,11 +370,11 @@ def indexes(session: Session, database: str, tabid: int) -> Exchange[list[Catalo
 def column_names(
     session: Session, database: str, tabids: Iterable[int]
 ) -> Exchange[dict[tuple[int, int], str]]:
-    """Names of columns by table and number."""
-    wanted = sorted(set(tabids))
+    """Return names of columns by table and number."""
+    ids = sorted(set(tabids))
     names: dict[tuple[int, int], str] = {}
-    for start in range(0, len(wanted), _LIST):
-        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+    for start in range(0, len(ids), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in ids[start : start + _LIST])
         found = yield from rows_of(
             session,
             f"SELECT c.tabid, c.colno, c.colname FROM {catalogue(database)}syscolumns c WHERE c.tabid IN ({numbers})",
@@ -383,10 +383,10 @@ def column_names(
     return names
 
 
-def rows_if_exists(session: Session, exchange: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
-    """Rows of a catalogue table that older servers lack, or that the user may not read: None then."""
+def rows_if_exists(session: Session, operation: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
+    """Return rows of a catalogue table, or None if the server lacks it or the user may not read it."""
     try:
-        return (yield from exchange)
+        return (yield from operation)
     except Error as error:
         if not session.usable_after(error) or error.sqlcode not in (-206, -217, -272, -329, -387):
             raise
@@ -394,20 +394,20 @@ def rows_if_exists(session: Session, exchange: Exchange[list[Row]]) -> Exchange[
 
 
 def type_filter(types: Sequence[str] | None, known: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a type is wanted; ``InterfaceError`` for one that does not exist."""
+    """Return a function that selects table types. Raises ``InterfaceError`` for an unknown type."""
     if types is None:
         return lambda kind: kind != SYSTEM_TABLE
-    wanted = {kind.upper() for kind in type_names(types)}
+    selected = {kind.upper() for kind in type_names(types)}
     all_types = set(known)
-    if not wanted <= all_types:
+    if not selected <= all_types:
         raise InterfaceError(
-            f"unknown table types: {', '.join(sorted(wanted - all_types))}; there are {', '.join(sorted(all_types))}"
+            f"unknown table types: {', '.join(sorted(selected - all_types))}; there are {', '.join(sorted(all_types))}"
         )
-    return lambda kind: kind in wanted
+    return lambda kind: kind in selected
 
 
 def type_names(types: Sequence[str]) -> Sequence[str]:
-    """Table types as they were given; ``InterfaceError`` for what is no sequence of names."""
+    """Return table types unchanged. Raises ``InterfaceError`` if they are not a sequence of names."""
     if isinstance(types, str) or not all(isinstance(kind, str) for kind in types):
         raise InterfaceError(f"table types must be a sequence of names, not a string; got {types!r}")
     return types

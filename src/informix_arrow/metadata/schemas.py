@@ -1,6 +1,6 @@
-"""The schemas of all metadata tables, decided here and nowhere else.
+"""The schemas of all metadata tables. They are defined only here.
 
-Names are those of INFORMATION_SCHEMA, lower-case, where it has one. ``docs/metadata.md`` is made of these lists.
+Names are those of INFORMATION_SCHEMA in lower case, if it has one. ``docs/metadata.md`` is generated from these lists.
 """
 
 from __future__ import annotations
@@ -133,22 +133,21 @@ ALL: Mapping[str, Fields] = {
     "procedures": PROCEDURES,
     "databases": DATABASES,
 }
-"""The lists by the method that returns them."""
+"""The lists by the name of the method."""
 
 
 def schema(fields: Fields) -> Any:
-    """The Arrow schema of a list."""
+    """Return the Arrow schema of a list."""
     return pa.schema([(name, t) for name, t, _ in fields])
 
 
 def table(fields: Fields, rows: Iterable[Sequence[object]]) -> pa.Table:
-    """A table of rows that have their values in the order of the list."""
-    whole = list(rows)
-    columns = zip(*whole, strict=True) if whole else ((),) * len(fields)
-    made = schema(fields)
-    return pa.table(
-        [pa.array(list(values), field.type) for values, field in zip(columns, made, strict=True)], made
-    )
+    """Return a table of rows whose values are in the order of the list."""
+    all_rows = list(rows)
+    columns = zip(*all_rows, strict=True) if all_rows else ((),) * len(fields)
+    arrow_schema = schema(fields)
+    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, arrow_schema, strict=True)]
+    return pa.table(arrays, arrow_schema)
 
 
 # ---- ADBC's GetObjects --------------------------------------------------------------------------
@@ -207,4 +206,4 @@ _DB_SCHEMA = pa.struct(
 OBJECTS = pa.schema(
     [pa.field("catalog_name", pa.utf8()), pa.field("catalog_db_schemas", pa.list_(_DB_SCHEMA))]
 )
-"""What ADBC's specification says GetObjects returns."""
+"""The schema of GetObjects in ADBC's specification."""

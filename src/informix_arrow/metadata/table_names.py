@@ -1,4 +1,4 @@
-"""Names of tables as users write them, and how catalogue queries are written."""
+"""Table names as users write them, and the prefix of catalogue tables in queries."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _DATABASE = re.compile(rf"{_WORD}(?:@{_WORD})?")
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table as a user names it; ``owner`` and ``database`` are "" where they were not given.
+    """A table as a user names it. ``owner`` and ``database`` are "" if they were not given.
 
-    A name in double quotes means exactly that one, any other is what Informix makes of it: lower case.
+    A name in double quotes is taken exactly. Any other name is folded to lower case, as Informix does.
     """
 
     name: str
@@ -30,7 +30,7 @@ class TableName:
 
     @classmethod
     def parse(cls, text: object) -> TableName:
-        """``table``, ``owner.table``, ``database:owner.table``; ``InterfaceError`` for anything else."""
+        """Parse ``table``, ``owner.table`` or ``database:owner.table``. Raises ``InterfaceError`` for other text."""
         match = _TABLE.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
             raise InterfaceError(
@@ -45,7 +45,7 @@ class TableName:
         )
 
     def is_owned_by(self, owner: str) -> bool:
-        """Whether a table of this owner is meant."""
+        """Return whether the name can refer to a table of this owner."""
         if not self.owner:
             return True
         return owner == self.owner if self.exact_owner else owner.lower() == self.owner.lower()
@@ -58,21 +58,21 @@ def _fold_name(name: str) -> str:
 
 
 def check_texts(**filters: object) -> None:
-    """``InterfaceError`` for a pattern or a name that is neither str nor None."""
+    """Raise ``InterfaceError`` for a pattern or a name that is neither str nor None."""
     for name, value in filters.items():
         if value is not None and not isinstance(value, str):
             raise InterfaceError(f"{name} must be a str, got {value!r}")
 
 
 def catalogue(database: str) -> str:
-    """What stands before a catalogue table's name: the owner, and the database if it is not the current one."""
+    """Return the prefix of a catalogue table: the owner, with the database if it is not the current one."""
     if database and _DATABASE.fullmatch(database) is None:
         raise InterfaceError(f"not a database's name: {database!r}")
     return f"{database}:informix." if database else "informix."
 
 
 def no_table(name: str, database: str) -> ProgrammingError:
-    """The error for a table that is not there, with the server's own code."""
+    """Return the error for a table that does not exist, with the server's code."""
     where = f"the database {database}" if database else "this database"
     return ProgrammingError(
         f"The table {name!r} does not exist in {where} (SQLCODE -206)\n"

@@ -1,4 +1,5 @@
-"""A table or a query in parts that are read by themselves: how it is divided, and which statement reads which part.
+"""Partitioning: divide a table or a query into parts that are read independently.
 
-Planning is one exchange (`planner`), for both fronts; reading parts at the same time is the business of those above.
+`planner` decides how to divide and which statement reads which part. `result` reads parts over several connections,
+`load` and `staged_load` load data over several connections.
 """

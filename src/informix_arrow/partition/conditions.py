@@ -1,4 +1,4 @@
-"""Conditions that divide rows: whatever the values are, NULL among them, each row meets exactly one."""
+"""Conditions that divide rows: each row meets exactly one of them, whatever its values, also NULL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .keys import CutPoint
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of one part, the values of its ``?``, and its share of all rows (None = as many as the others)."""
+    """The condition of one part, the values of its ``?``, and its number of rows (None = an equal share)."""
 
     sql: str
     parameters: tuple[object, ...] = ()
@@ -20,9 +20,9 @@ class Condition:
 
 
 def ranges(column: str, cuts: Sequence[CutPoint], *, nulls: bool = True) -> list[Condition]:
-    """Half-open ranges between cuts in ascending order. The outer ones are open, and the first has the ``nulls``.
+    """Return half-open ranges between cuts in ascending order.
 
-    With no cut at all there is no condition.
+    The outer ranges are open. The first one includes NULL if ``nulls``. Without cuts there is a single empty condition.
     """
     if not cuts:
         return [Condition("")]
@@ -36,16 +36,17 @@ def ranges(column: str, cuts: Sequence[CutPoint], *, nulls: bool = True) -> list
 
 
 def remainders(column: str, parts: int) -> list[Condition]:
-    """By the remainder of a division. MOD has the sign of what is divided; the first part has the NULLs."""
+    """Return one condition for each remainder of a division. The first one includes NULL."""
     if parts == 1:
         return [Condition("")]
-    each = [f"ABS(MOD({column}, {parts})) = {number}" for number in range(parts)]
-    return [Condition(f"({each[0]} OR {column} IS NULL)"), *map(Condition, each[1:])]
+    # ABS, as MOD has the sign of the dividend.
+    tests = [f"ABS(MOD({column}, {parts})) = {number}" for number in range(parts)]
+    return [Condition(f"({tests[0]} OR {column} IS NULL)"), *map(Condition, tests[1:])]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A row of sysfragments: ``position`` of evaluation, negative for what is said of all of them."""
+    """A row of sysfragments. ``position`` is the order of evaluation, negative for texts about all fragments."""
 
     position: int
     strategy: str
@@ -53,52 +54,55 @@ class Fragment:
     rows: int | None
 
 
-#: Strategies whose fragments can be told apart by conditions on their rows.
+#: Strategies whose fragments can be selected by conditions on their rows.
 ADDRESSABLE = frozenset("ELN")
-_KEY_POSITION = -3  # what the fragments of a list or an interval strategy are divided by
+_KEY_POSITION = -3  # position of the key expression of a list or interval strategy
 _VALUES = re.compile(r"\bVALUES\b", re.IGNORECASE)
 
 
-def fragments(found: Sequence[Fragment], parts: int | None) -> list[Condition]:
-    """By the fragments' own expressions, with neighbours in one part when there are more than ``parts``; [] when they
-    cannot be addressed.
+def fragments(rows: Sequence[Fragment], parts: int | None) -> list[Condition]:
+    """Return conditions made of the fragments' own expressions, or [] if the fragments cannot be addressed.
 
-    A row is in the first fragment whose expression it meets, so expressions may overlap; the server leaves out the
-    fragments that one of them excludes. What meets none, NULLs as a rule, is a part of its own: the remainder. A
-    table without one has no such rows, but then nothing is read twice or lost either when this is not so.
+    If there are more fragments than ``parts``, neighbours share a part. A row is in the first fragment whose expression
+    it meets, so expressions may overlap. The server skips the fragments that a condition excludes. Rows that meet no
+    expression, usually NULL, form a part of their own: the remainder. A table without a remainder fragment has no such
+    rows. If it has some after all, they are still read exactly once.
     """
-    keys = [each.text for each in found if each.position == _KEY_POSITION]
-    placed = [each for each in found if each.position >= 0]
-    if not placed or any(each.strategy not in ADDRESSABLE for each in placed):
+    keys = [row.text for row in rows if row.position == _KEY_POSITION]
+    found = [row for row in rows if row.position >= 0]
+    if not found or any(fragment.strategy not in ADDRESSABLE for fragment in found):
         return []
     expressions: list[tuple[str, int | None]] = []
-    rest: int | None = 0
-    for each in placed:
-        if each.text.strip().lower() in ("remainder", "(remainder)"):
-            rest = each.rows
+    remainder_rows: int | None = 0
+    for fragment in found:
+        if fragment.text.strip().lower() in ("remainder", "(remainder)"):
+            remainder_rows = fragment.rows
         else:
-            expressions.append((_expression(each, keys[0] if keys else ""), each.rows))
+            expressions.append((_expression(fragment, keys[0] if keys else ""), fragment.rows))
     if not expressions or any(not text for text, _ in expressions):
         return []
     numbers = list(range(len(expressions) + 1))  # the last one is the remainder
-    which = "CASE " + " ".join(f"WHEN {text} THEN {n}" for n, (text, _) in enumerate(expressions))
-    which += f" ELSE {len(expressions)} END"
-    rows = [*(count for _, count in expressions), rest]
-    made = []
+    number_of_row = "CASE " + " ".join(f"WHEN {text} THEN {n}" for n, (text, _) in enumerate(expressions))
+    number_of_row += f" ELSE {len(expressions)} END"
+    row_counts = [*(count for _, count in expressions), remainder_rows]
+    conditions = []
     for group in _group_fragments(numbers, parts):
-        among = f"= {group[0]}" if len(group) == 1 else f"IN ({', '.join(map(str, group))})"
-        condition = f"{which} {among}"
+        in_group = f"= {group[0]}" if len(group) == 1 else f"IN ({', '.join(map(str, group))})"
+        condition = f"{number_of_row} {in_group}"
         if group[-1] < len(expressions):
             texts = " OR ".join(expressions[n][0] for n in group)
             condition = f"{texts if len(group) == 1 else f'({texts})'} AND {condition}"
-        counts = [rows[n] for n in group]
-        known = None if None in counts else sum(count or 0 for count in counts)
-        made.append(Condition(condition, (), known))
-    return made
+        counts = [row_counts[n] for n in group]
+        total = None if None in counts else sum(count or 0 for count in counts)
+        conditions.append(Condition(condition, (), total))
+    return conditions
 
 
 def _expression(fragment: Fragment, key: str) -> str:
-    """What a fragment's text says of its rows. A list or interval says it of VALUES, which stands for the key."""
+    """Return the condition that the text of a fragment states about its rows.
+
+    The text of a list or interval fragment states it about VALUES, which is replaced by the key.
+    """
     text = fragment.text.strip()
     if fragment.strategy == "E" or not _VALUES.search(text):
         return f"({text})" if text else ""

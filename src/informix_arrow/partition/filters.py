@@ -1,10 +1,10 @@
-"""Conditions that another engine's comparisons become: of each row that meets the comparison there, the condition is
-true here.
+"""Translate the comparisons of another engine to conditions, which are true for each row that meets the comparison.
 
-The engine looks at the rows once more, so that a condition may let rows pass (texts are equal here whatever blanks end
-them), but never keep back one that the engine wants. What cannot be said so, is not said: the order of texts is the
-collation's; floating numbers, times of day and intervals are left alone; and values that a column of this type cannot
-hold, such as a moment with finer fractions, which the server would cut.
+The engine filters the rows once more, so a condition may let too many rows pass. For example, texts are equal here
+whatever blanks they end with. But it must never drop a row that the engine wants. Comparisons for which this cannot be
+ensured are not translated: the order of texts depends on the collation; floating-point numbers, times of day and
+intervals are left out; so are values that a column of the type cannot hold, such as a timestamp with a finer fraction,
+which the server would truncate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .conditions import Condition
 from .partition import Partition
 
 MOST_VALUES = 1000
-"""Of one ``IN``; each is a parameter."""
+"""Maximum values of one ``IN``. Each is a parameter."""
 
 _BITS: Mapping[int, int] = MappingProxyType(
     {
@@ -41,26 +41,26 @@ _SCALARS = frozenset({*_BITS, *CHAR_TYPES, *VARCHAR_TYPES}) | {
     TypeCode.INTERVAL,
 }  # fmt: skip
 _ORDERED = ("=", "<", "<=", ">", ">=")
-_MOST_TEXT = 8000  # characters, of which each has four bytes at most
-_YEAR, _DAY, _SECOND = 0, 4, 10  # of a qualifier
+_MAX_TEXT = 8000  # characters, at most four bytes each
+_YEAR, _DAY, _SECOND = 0, 4, 10  # fields of a qualifier
 
 
 def is_null_condition(type: ColumnType, name: str, *, wanted: bool) -> Condition | None:
-    """``name IS NULL``, or IS NOT NULL; None for types whose NULLs are not for sure those of the engine."""
+    """Return ``name IS NULL``, or IS NOT NULL, or None for types whose NULLs may differ from the engine's."""
     if type.code not in _SCALARS and not type.is_boolean and not type.is_lvarchar:
         return None
     return Condition(f"{name} IS NULL" if wanted else f"{name} IS NOT NULL")
 
 
 def comparison(type: ColumnType, name: str, operator: str, value: object) -> Condition | None:
-    """``name operator ?`` for ``=``, ``<``, ``<=``, ``>`` and ``>=``; None when that would not be what is meant."""
+    """Return ``name operator ?`` for ``=``, ``<``, ``<=``, ``>`` and ``>=``, or None if the result could differ."""
     if operator not in _ORDERED or not _is_exact(type, value, equal=operator == "="):
         return None
     return Condition(f"{name} {operator} ?", (value,))
 
 
 def in_list(type: ColumnType, name: str, values: Sequence[object]) -> Condition | None:
-    """``name IN (?, ..)``. NULL among the values makes no row true."""
+    """Return ``name IN (?, ..)``, or None if the result could differ. NULL among the values matches no row."""
     values = [value for value in values if value is not None]
     if not 0 < len(values) <= MOST_VALUES or not all(_is_exact(type, value, equal=True) for value in values):
         return None
@@ -68,21 +68,21 @@ def in_list(type: ColumnType, name: str, values: Sequence[object]) -> Condition 
 
 
 def starts_with(type: ColumnType, name: str, value: object) -> Condition | None:
-    """``name LIKE ?`` for texts that begin with ``value``; None when that holds a wildcard."""
+    """Return ``name LIKE ?`` for texts that begin with ``value``, or None if the value has a wildcard."""
     if not _is_text(type) or not _is_exact(type, value, equal=True) or set(str(value)) & set("%_\\"):
         return None
     return Condition(f"{name} LIKE ?", (f"{value}%",))
 
 
 def with_conditions(part: Partition, conditions: Iterable[Condition]) -> Partition:
-    """The part's rows that meet all conditions besides. How many these are nobody knows."""
-    more = list(conditions)
-    if not more:
+    """Return the part limited to the rows that also meet all conditions. Its number of rows is unknown."""
+    added = list(conditions)
+    if not added:
         return part
     source = part.sql.removesuffix(f" WHERE {part.condition}") if part.condition else part.sql
-    all_of = " AND ".join(each.sql for each in more)
+    all_of = " AND ".join(each.sql for each in added)
     condition = f"({part.condition}) AND {all_of}" if part.condition else all_of
-    parameters = tuple(value for each in more for value in each.parameters)
+    parameters = tuple(value for each in added for value in each.parameters)
     return replace(
         part,
         sql=f"{source} WHERE {condition}",
@@ -93,10 +93,10 @@ def with_conditions(part: Partition, conditions: Iterable[Condition]) -> Partiti
 
 
 def by_name(columns: Iterable[Column]) -> dict[str, ColumnType]:
-    """Types by the columns' names; without those that two columns have."""
+    """Return types by column name, without names that two columns have."""
     columns = tuple(columns)
-    times = Counter(column.name for column in columns)
-    return {column.name: column.type for column in columns if times[column.name] == 1}
+    uses = Counter(column.name for column in columns)
+    return {column.name: column.type for column in columns if uses[column.name] == 1}
 
 
 def _is_text(type: ColumnType) -> bool:
@@ -104,15 +104,15 @@ def _is_text(type: ColumnType) -> bool:
 
 
 def _is_exact(type: ColumnType, value: object, *, equal: bool) -> bool:
-    """Whether a column of this type can hold exactly this value, and compares it as everybody does."""
+    """Return whether a column of this type can hold exactly this value, and compares it as other engines do."""
     if type.flags & FLAG_DISTINCT:
         return False
     if type.is_boolean:
         return equal and isinstance(value, bool)
     if isinstance(value, str):
-        # Code sets replace what they have not by U+FFFD; NUL ends a text; long ones would be bound as LVARCHAR.
-        whole = 0 < len(value) <= _MOST_TEXT and not set(value) & {"\0", "\ufffd"}
-        return equal and whole and _is_text(type)
+        # U+FFFD may stand for an undecodable byte, NUL ends a text, and long texts would be bound as LVARCHAR.
+        is_intact = 0 < len(value) <= _MAX_TEXT and not set(value) & {"\0", "\ufffd"}
+        return equal and is_intact and _is_text(type)
     if isinstance(value, bool):
         return False
     if type.code in _BITS:
@@ -140,6 +140,6 @@ def _is_moment(type: ColumnType, value: dt.datetime) -> bool:
     if qualifier.start != _YEAR or qualifier.end < _DAY:
         return False
     fields = (value.hour, value.minute, value.second)
-    kept = max(0, min(3, (qualifier.end - _DAY) // 2))
+    stored = max(0, min(3, (qualifier.end - _DAY) // 2))
     fraction = max(0, qualifier.end - _SECOND)
-    return not any(fields[kept:]) and value.microsecond % 10 ** (6 - fraction) == 0
+    return not any(fields[stored:]) and value.microsecond % 10 ** (6 - fraction) == 0

@@ -1,4 +1,4 @@
-"""Values of a key: what can be divided, where to cut, and how a cut is written in a statement."""
+"""Key columns: which types can be divided, where to cut, and how a cut is written in a statement."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ INTEGERS = frozenset(
 _CHARACTERS = frozenset({TypeCode.CHAR, TypeCode.NCHAR, TypeCode.VARCHAR, TypeCode.NVARCHAR})
 _EPOCH = dt.datetime(1, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
-_DIGITS = Context(prec=400)  # more than any DECIMAL, or a bound that a user thinks of, has
+_DIGITS = Context(prec=400)  # more than any DECIMAL or any realistic bound has
 
 
 @dataclass(frozen=True, slots=True)
 class CutPoint:
-    """A value between two parts: as SQL, and as the value of its ``?`` where it is one."""
+    """A value between two parts, as SQL, and as the value of its ``?`` if it has one."""
 
     sql: str
     parameters: tuple[object, ...] = ()
 
 
 class PartitionKey:
-    """A column by whose values a table can be divided; ``InterfaceError`` for a column of another type.
+    """A column by whose values a table can be divided. Raises ``InterfaceError`` for a column of another type.
 
     Parameters
     ----------
@@ -60,34 +60,34 @@ class PartitionKey:
 
     @property
     def has_strides(self) -> bool:
-        """Whether values have distances; texts have not."""
+        """True if values have distances. Text has none."""
         return self.kind != "text"
 
     @property
     def is_integer(self) -> bool:
-        """Whether MOD makes sense of it."""
+        """True if MOD can be applied."""
         return self.kind == "integer" or (self.kind == "decimal" and self.type.scale == 0)
 
     def parse(self, value: object) -> Any:
-        """A bound as the user gives it, also as text; ``InterfaceError`` when it is none of this column's values."""
+        """Parse a bound, also from text. Raises ``InterfaceError`` if it is not a value of this column."""
         try:
-            found = _PARSERS[self.kind](value)
+            bound = _PARSERS[self.kind](value)
         except (ArithmeticError, KeyError, TypeError, ValueError):
-            found = None
-        if found is None:
+            bound = None
+        if bound is None:
             raise InterfaceError(
                 f"partition_range: {value!r} is no {_EXPECTED[self.kind]} for the column {self.name} ({self.type.sql})"
             )
-        return found
+        return bound
 
     def strides(self, low: Any, high: Any, parts: int) -> list[CutPoint]:
-        """At most ``parts - 1`` cuts at equal distances, from ``low`` to ``high``, both included."""
+        """Return at most ``parts - 1`` cuts at equal distances from ``low`` to ``high``, both included."""
         first, last = self._number(low), self._number(high)
         width = last - first + 1
         return self.cuts([self._value(first + width * at // parts) for at in range(1, parts)], low)
 
     def largest_share(self, sample: Sequence[Any], low: Any, high: Any, parts: int) -> float:
-        """Which share of a sample the fullest of ``parts`` strides has."""
+        """Return the share of a sample that falls into the fullest of ``parts`` strides."""
         first, last = self._number(low), self._number(high)
         width = last - first + 1
         counts = [0] * parts
@@ -97,7 +97,7 @@ class PartitionKey:
         return max(counts) / len(sample)
 
     def cuts(self, values: Sequence[Any], low: Any = None) -> list[CutPoint]:
-        """Cuts at these values, which come in the server's order: not two at one place, none at the lowest value."""
+        """Return cuts at these values, which are in the server's order, without duplicates and the lowest value."""
         points: list[CutPoint] = []
         before = None if low is None else self._cut(low)
         for value in values:
@@ -136,9 +136,9 @@ class PartitionKey:
 
 
 def kind_of(type: ColumnType) -> str:
-    """``integer``, ``decimal``, ``date``, ``datetime``, ``time`` or ``text``; "" for what cannot be divided."""
+    """Return ``integer``, ``decimal``, ``date``, ``datetime``, ``time`` or ``text``, or "" for other types."""
     if type.source is not None:
-        return ""  # a DISTINCT type's values compare with nothing but themselves
+        return ""  # values of a DISTINCT type compare only with values of the same type
     code = type.code
     if code in INTEGERS:
         return "integer"
@@ -161,16 +161,16 @@ def _integer(value: object) -> int | None:
         return None
     if isinstance(value, str):
         return int(value)
-    found = Decimal(value) if isinstance(value, float) else value
-    whole = int(found)  # type: ignore[call-overload]
-    return whole if whole == found else None
+    number = Decimal(value) if isinstance(value, float) else value
+    integer = int(number)  # type: ignore[call-overload]
+    return integer if integer == number else None
 
 
 def _decimal(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
-    found = Decimal(value)
-    return found if found.is_finite() else None
+    number = Decimal(value)
+    return number if number.is_finite() else None
 
 
 def _date(value: object) -> dt.date | None:
@@ -224,7 +224,7 @@ def _plain_literal(value: Any, type: ColumnType) -> str:
 def _date_literal(value: dt.date, type: ColumnType) -> str:
     if type.qualifier is not None:
         return _datetime_literal(dt.datetime.combine(value, dt.time()), type)
-    return f"MDY({value.month}, {value.day}, {value.year})"  # whatever DBDATE says
+    return f"MDY({value.month}, {value.day}, {value.year})"  # a form that does not depend on DBDATE
 
 
 def _time_literal(value: dt.time, type: ColumnType) -> str:
@@ -232,7 +232,10 @@ def _time_literal(value: dt.time, type: ColumnType) -> str:
 
 
 def _datetime_literal(value: dt.datetime, type: ColumnType) -> str:
-    """With the column's own qualifier, so that nothing is extended in the comparison; finer fields are left off."""
+    """Return a literal with the column's own qualifier, so that the comparison extends nothing.
+
+    Finer fields are omitted.
+    """
     qualifier = type.qualifier
     assert qualifier is not None
     return f"DATETIME ({_fields(value, qualifier)}) {qualifier.sql}"
@@ -248,9 +251,9 @@ def _fields(value: dt.datetime, qualifier: Qualifier) -> str:
         (Field.SECOND, ":", f"{value.second:02d}"),
     )
     shown = [(mark, text) for field, mark, text in parts if qualifier.start <= field <= qualifier.end]
-    whole = "".join(mark + text for mark, text in shown)[len(shown[0][0]) :]
+    joined = "".join(mark + text for mark, text in shown)[len(shown[0][0]) :]
     digits = qualifier.fraction_digits
-    return f"{whole}.{f'{value.microsecond:06d}'[:digits]}" if digits else whole
+    return f"{joined}.{f'{value.microsecond:06d}'[:digits]}" if digits else joined
 
 
 _LITERALS = {

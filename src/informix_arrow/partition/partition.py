@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One part of a table or query. All parts together hold each row exactly once.
+    """One part of a table or query. All parts together contain each row exactly once.
 
-    Made by :func:`~informix_arrow.plan_partitions`. It holds plain values only, so it can be pickled and read anywhere:
-    ``conn.read_arrow(part.sql, part.parameters)``.
+    Made by :func:`~informix_arrow.plan_partitions`. It contains plain values only, so it can be pickled and read
+    anywhere: ``conn.read_arrow(part.sql, part.parameters)``.
 
     Attributes
     ----------
     number
-        Its place among the parts, from 0.
+        Its number among the parts, from 0.
     sql
-        The statement that reads it.
+        The statement that reads the part.
     parameters
         A value for each ``?`` of ``sql``: those of the query, then the bounds that are text.
     condition
-        What its rows have in common, as SQL; "" for a part that is everything.
+        The condition that its rows meet, as SQL; "" if the part is everything.
     by
-        How the whole was divided: ``"fragment"``, ``"range"``, ``"rowid"``, ``"mod"``, or ``"one"`` for a single part.
+        How the rows were divided: ``"fragment"``, ``"range"``, ``"rowid"``, ``"mod"``, or ``"one"`` for a single part.
     reason
-        Why so, in words.
+        Why they were divided this way, in words.
     rows
-        About how many rows it has, as far as the server's statistics know; None = not known.
+        Approximate number of rows according to the server's statistics. None = not known.
     """
 
     number: int
@@ -40,5 +40,5 @@ class Partition:
 
     @property
     def name(self) -> str:
-        """What it is called in errors: ``part 2 (order_num >= 500 AND order_num < 1000)``."""
+        """The name of the part in errors: ``part 2 (order_num >= 500 AND order_num < 1000)``."""
         return f"part {self.number} ({self.condition or 'all rows'})"

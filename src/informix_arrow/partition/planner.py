@@ -1,4 +1,4 @@
-"""Planning: what is to be divided, by which of the ways, and which statement reads each part. One exchange."""
+"""The planner: choose how to divide a table or a query, and make the statement for each part. One operation."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ METHODS = ("auto", "fragment", "range", "rowid", "mod")
 DEFAULT_PARTS = 4
 MAX_PARTS = 10_000
 
-_DIRTY_READ = ReadOptions(isolation="dirty")  # bounds need not be exact: nobody's lock is waited for
+_DIRTY_READ = ReadOptions(isolation="dirty")  # bounds need not be exact, so do not wait for locks
 
 _SLOTS = 256  # a rowid is page * 256 + slot
-_SAMPLED = 1000  # rows asked for in a sample
-_SAMPLED_OF_PAGE = 16  # of one page: rows of a page are alike
-_ENOUGH = 16  # values of a sample for each part, less say nothing
-_SKEWED = 1.5  # a stride with so many times its share of the rows is too full
+_SAMPLED = 1000  # rows in a sample
+_SAMPLED_OF_PAGE = 16  # rows of one page in a sample, as rows of a page are similar
+_MIN_SAMPLE = 16  # values for each part below which a sample says nothing
+_SKEWED = 1.5  # a stride with this many times its share of the rows is too full
 _SOURCE = "ifx_part"
 _SOME_ROWS = re.compile(r"^SELECT (?:FIRST|LIMIT|SKIP) \d|\bLIMIT(?: \d+)?$")
 
@@ -45,7 +45,7 @@ _SOME_ROWS = re.compile(r"^SELECT (?:FIRST|LIMIT|SKIP) \d|\bLIMIT(?: \d+)?$")
 class PartitionRequest:
     """The arguments of :func:`~informix_arrow.plan_partitions`, checked by :func:`partition_request`."""
 
-    text: str  # a table's name, or a query as the server gets it
+    text: str  # a table's name, or a query as sent to the server
     table: TableName | None  # None for a query
     values: tuple[object, ...]
     partition_on: str | None
@@ -63,7 +63,7 @@ def partition_request(
     partition_range: tuple[object, object] | None = None,
     by: str = "auto",
 ) -> PartitionRequest:
-    """Check what can be checked without a server; ``InterfaceError`` for a wrong argument."""
+    """Check the arguments without a server. Raises ``InterfaceError`` for a wrong one."""
     if by not in METHODS:
         raise InterfaceError(f"by must be one of {', '.join(map(repr, METHODS))}, got {by!r}")
     if partition_num is not None and (
@@ -97,7 +97,7 @@ def partition_request(
 
 
 def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tuple[object, ...]]:
-    """What stands behind FROM, and the values for its ``?``."""
+    """Return the text for FROM, the table's name, and the values for the ``?`` of a query."""
     if not isinstance(text, str) or not text.strip():
         raise InterfaceError(f"not a table's name or a query: {text!r}")
     try:
@@ -124,58 +124,58 @@ def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tu
 
 
 @q.reads_catalogue
-def plan(session: Session, asked: PartitionRequest, delimident: bool) -> Exchange[list[Partition]]:
-    """See :func:`~informix_arrow.plan_partitions`."""
-    return (yield from _Planner(session, asked, delimident).plan())
+def plan(session: Session, request: PartitionRequest, delimident: bool) -> Exchange[list[Partition]]:
+    """Plan the parts of a table or query: :func:`~informix_arrow.plan_partitions`."""
+    return (yield from _Planner(session, request, delimident).plan())
 
 
 class _Planner:
-    """The plan of one table or query."""
+    """Plans the parts of one table or query."""
 
-    def __init__(self, session: Session, asked: PartitionRequest, delimident: bool) -> None:
+    def __init__(self, session: Session, request: PartitionRequest, delimident: bool) -> None:
         self._session = session
-        self._request = asked
+        self._request = request
         self._delimident = delimident
-        self._partition_count = asked.partition_count or DEFAULT_PARTS
+        self._partition_count = request.partition_count or DEFAULT_PARTS
         self._columns: tuple[Column, ...] = ()
-        self._table: q.Table | None = None  # as the catalogue has it; None for a query, and for a TEMP table
+        self._table: q.Table | None = None  # from the catalogue; None for a query and for a TEMP table
         self._reason = ""
 
     def plan(self) -> Exchange[list[Partition]]:
-        asked = self._request
-        sql = f"SELECT * FROM {asked.text}"
-        describe = yield from prepare(self._session, sql, len(asked.values))
+        request = self._request
+        sql = f"SELECT * FROM {request.text}"
+        describe = yield from prepare(self._session, sql, len(request.values))
         yield from release_statement(self._session, describe.statement_id)
         self._columns = describe.columns
-        if asked.table is not None:
-            self._table = yield from _find_table(self._session, asked.table)
+        if request.table is not None:
+            self._table = yield from _find_table(self._session, request.table)
         by, conditions = yield from self._divide()
         return self._partitions(by, conditions)
 
     def _divide(self) -> Exchange[tuple[str, list[Condition]]]:
-        """The way that was asked for, or the first one that there is."""
-        asked = self._request
-        if asked.by == "fragment":
+        """Divide by the requested method, or by the first one that is possible."""
+        request = self._request
+        if request.by == "fragment":
             return "fragment", (yield from self._by_fragment())
-        if asked.by == "rowid":
+        if request.by == "rowid":
             return "rowid", (yield from self._by_rowid())
-        if asked.by == "mod":
-            key = yield from self._key(whole=True)
+        if request.by == "mod":
+            key = yield from self._key(integers=True)
             return "mod", remainders(self._name(key), self._partition_count)
-        if asked.by == "range" or asked.partition_on is not None:
+        if request.by == "range" or request.partition_on is not None:
             key = yield from self._key()
             return "range", (yield from self._by_range(key))
         return (yield from self._choose_automatically())
 
     def _choose_automatically(self) -> Exchange[tuple[str, list[Condition]]]:
-        """``by="auto"`` without a column."""
+        """Divide by the first possible method: ``by="auto"`` without a column."""
         if self._request.table is None:
             self._reason = "a query has no fragments, key or rowids of its own: say partition_on"
             return "one", [Condition("")]
-        found = yield from self._addressable()
-        if found:
+        conditions = yield from self._addressable()
+        if conditions:
             self._reason = "its fragments have expressions"
-            return "fragment", found
+            return "fragment", conditions
         key = yield from self._best_key(strides=True)
         if key is not None:
             return "range", (yield from self._by_range(key))
@@ -187,7 +187,7 @@ class _Planner:
         )
         return "one", [Condition("")]
 
-    # ---- the ways -------------------------------------------------------------------------------
+    # ---- methods --------------------------------------------------------------------------------
 
     def _by_fragment(self) -> Exchange[list[Condition]]:
         found = yield from self._fragments()
@@ -195,25 +195,25 @@ class _Planner:
         strategies = {each.strategy for each in found if each.position >= 0}
         if not strategies:
             raise InterfaceError(f"by='fragment': {name} is not fragmented")
-        made = fragments(found, self._request.partition_count)
-        if not made:
+        conditions = fragments(found, self._request.partition_count)
+        if not conditions:
             hint = (
                 "round robin says nothing of a row" if "R" in strategies else "their texts are not understood"
             )
             raise NotSupportedError(f"by='fragment': the fragments of {name} cannot be addressed: {hint}")
         self._reason = "by='fragment' was asked for"
-        return made
+        return conditions
 
     def _addressable(self) -> Exchange[list[Condition]]:
-        """The conditions of the fragments, if the server takes them for conditions; [] if not."""
+        """Return the conditions of the fragments if the server accepts them, else []."""
         found = yield from self._fragments()
         if not any(each.strategy in ADDRESSABLE for each in found):
             return []
-        made = fragments(found, self._request.partition_count)
-        for condition in made:
+        conditions = fragments(found, self._request.partition_count)
+        for condition in conditions:
             if not (yield from self._is_accepted(self._select(condition), len(condition.parameters))):
                 return []
-        return made
+        return conditions
 
     def _by_range(self, key: PartitionKey) -> Exchange[list[Condition]]:
         name = self._name(key)
@@ -232,35 +232,34 @@ class _Planner:
         return (yield from self._rowid_ranges())
 
     def _rowid_ranges(self) -> Exchange[list[Condition]]:
-        """Strides of whole pages."""
+        """Return ranges of whole pages."""
         ((low, high),) = yield from self._query_rows(
             f"SELECT MIN(rowid), MAX(rowid) FROM {self._request.text}"
         )
         if low is None:
             return [Condition("")]
         first, pages = low // _SLOTS, high // _SLOTS - low // _SLOTS + 1
-        places = {first + pages * at // self._partition_count for at in range(1, self._partition_count)} - {
-            first
-        }
-        return ranges("rowid", [CutPoint(str(place * _SLOTS)) for place in sorted(places)], nulls=False)
+        parts = self._partition_count
+        cuts = sorted({first + pages * at // parts for at in range(1, parts)} - {first})
+        return ranges("rowid", [CutPoint(str(page * _SLOTS)) for page in cuts], nulls=False)
 
     # ---- keys -----------------------------------------------------------------------------------
 
-    def _key(self, *, whole: bool = False) -> Exchange[PartitionKey]:
-        """The column that was named, or the best one."""
-        asked = self._request
+    def _key(self, *, integers: bool = False) -> Exchange[PartitionKey]:
+        """Return the column that the user named, or the best one."""
+        request = self._request
         key: PartitionKey | None
-        if asked.partition_on is not None:
-            column = self._column(asked.partition_on)
+        if request.partition_on is not None:
+            column = self._column(request.partition_on)
             key = PartitionKey(column.name, column.type)
             self._reason = f"partition_on={column.name!r}"
         else:
-            key = yield from self._best_key(strides=whole)
+            key = yield from self._best_key(strides=integers)
         if key is None:
             raise InterfaceError(
-                f"by={asked.by!r}: {asked.text} has no single-column key that can be divided: say partition_on"
+                f"by={request.by!r}: {request.text} has no single-column key that can be divided: say partition_on"
             )
-        if whole and not key.is_integer:
+        if integers and not key.is_integer:
             raise InterfaceError(
                 f"by='mod' needs a column of whole numbers, and {key.name} is {key.type.sql}"
             )
@@ -268,15 +267,15 @@ class _Planner:
 
     def _column(self, name: str) -> Column:
         plain = name[1:-1].replace('""', '"') if name[:1] == name[-1:] == '"' and len(name) > 2 else name
-        same = [each for each in self._columns if each.name == plain]
-        same = same or [each for each in self._columns if each.name.lower() == plain.lower()]
+        same = [column for column in self._columns if column.name == plain]
+        same = same or [column for column in self._columns if column.name.lower() == plain.lower()]
         if len(same) == 1:
             return same[0]
-        there = ", ".join(each.name for each in self._columns)
-        raise InterfaceError(f"partition_on: there is no column {name!r}; there are {there}")
+        names = ", ".join(column.name for column in self._columns)
+        raise InterfaceError(f"partition_on: there is no column {name!r}; there are {names}")
 
     def _best_key(self, *, strides: bool) -> Exchange[PartitionKey | None]:
-        """The column of a single-column primary key, of a SERIAL, or of a unique index, in this order."""
+        """Return the column of a single-column primary key, of a SERIAL, or of a unique index, in this order."""
         if self._table is None or self._table.tabid is None or self._request.table is None:
             return None
         database, tabid = self._request.table.database, self._table.tabid
@@ -319,34 +318,36 @@ class _Planner:
         if low is None:
             return []
         sample = yield from self._sample(name)
-        if len(sample) >= _ENOUGH * parts and key.largest_share(sample, low, high, parts) > _SKEWED / parts:
+        if (
+            len(sample) >= _MIN_SAMPLE * parts
+            and key.largest_share(sample, low, high, parts) > _SKEWED / parts
+        ):
             self._reason += f", quantiles of a sample of {len(sample)} rows, as equal strides would be uneven"
             return key.cuts(_quantiles(sample, parts), low)
         self._reason += ", equal strides from its lowest to its highest value"
         return key.strides(low, high, parts)
 
     def _text_cuts(self, key: PartitionKey, name: str) -> Exchange[list[CutPoint]]:
-        """Quantiles, in the order that the server's collation has."""
+        """Return quantiles in the order of the server's collation."""
         sample = yield from self._sample(name)
-        if len(sample) >= _ENOUGH * self._partition_count:
+        if len(sample) >= _MIN_SAMPLE * self._partition_count:
             self._reason += f", quantiles of a sample of {len(sample)} rows"
             return key.cuts(_quantiles(sample, self._partition_count))
         source = f"FROM {self._request.text} WHERE {name} IS NOT NULL"
         ((count,),) = yield from self._query_rows(f"SELECT COUNT(*) {source}")
-        places = sorted(
-            {int(count) * at // self._partition_count for at in range(1, self._partition_count)} - {0}
-        )
+        parts = self._partition_count
+        offsets = sorted({int(count) * at // parts for at in range(1, parts)} - {0})
         values: list[Any] = []
-        for place in places:
-            found = yield from self._query_rows(
-                f"SELECT SKIP {place} FIRST 1 {name} {source} ORDER BY {name}"
+        for offset in offsets:
+            rows = yield from self._query_rows(
+                f"SELECT SKIP {offset} FIRST 1 {name} {source} ORDER BY {name}"
             )
-            values += [value for (value,) in found]
+            values += [value for (value,) in rows]
         self._reason += ", quantiles that the server has counted"
         return key.cuts(values)
 
     def _sample(self, name: str) -> Exchange[list[Any]]:
-        """Values of the first rows of some pages, in the server's order; [] where asking is not cheap."""
+        """Return values of the first rows of some pages in the server's order, or [] if that is not cheap."""
         if self._table is None or self._table.type != "TABLE" or not (yield from self._has_rowids()):
             return []
         source = self._request.text
@@ -357,12 +358,12 @@ class _Planner:
         chosen = sorted(random.Random(pages).sample(range(1, pages + 1), min(pages, _SAMPLED)))
         slots = min(max(_SAMPLED // len(chosen), 1), _SAMPLED_OF_PAGE)
         rowids = ", ".join(str(page * _SLOTS + slot) for page in chosen for slot in range(1, slots + 1))
-        found = yield from self._query_rows(
+        rows = yield from self._query_rows(
             f"SELECT {name} FROM {source} WHERE rowid IN ({rowids}) AND {name} IS NOT NULL ORDER BY {name}"
         )
-        return [value for (value,) in found]
+        return [value for (value,) in rows]
 
-    # ---- what the server tells ------------------------------------------------------------------
+    # ---- requests to the server -----------------------------------------------------------------
 
     def _fragments(self) -> Exchange[list[Fragment]]:
         if self._table is None or self._request.table is None:
@@ -375,8 +376,8 @@ class _Planner:
             self._table.tabid,
         )
         return [
-            Fragment(place or 0, strategy or "", text or "", int(rows) if rows else None)
-            for place, strategy, text, rows in found
+            Fragment(position or 0, strategy or "", text or "", int(rows) if rows else None)
+            for position, strategy, text, rows in found
         ]
 
     def _has_rowids(self) -> Exchange[bool]:
@@ -393,7 +394,7 @@ class _Planner:
         return True
 
     def _query_rows(self, sql: str) -> Exchange[Sequence[tuple[Any, ...]]]:
-        """Rows of a question about the source."""
+        """Run a query over the source."""
         table = yield from query_table(self._session, sql, self._request.values, _DIRTY_READ)
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
@@ -424,7 +425,7 @@ class _Planner:
 
 
 def _find_table(session: Session, table: TableName) -> Exchange[q.Table | None]:
-    """A table as the catalogue has it; a TEMP table is in none."""
+    """Look a table up in the catalogue. Return None for a TEMP table, which the catalogue does not have."""
     try:
         return (yield from q.find_table(session, table))
     except ProgrammingError as error:

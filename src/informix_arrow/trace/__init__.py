@@ -1,9 +1,9 @@
-"""The wire dialogue of a connection in a file, message by message: what goes into a bug report.
+"""Traces: the messages of a connection, written to a file, for bug reports.
 
-``connect(.., trace="dialogue.trace")`` writes it, ``python -m informix_arrow.trace dialogue.trace`` prints it.
-:mod:`.dialogue` reads messages off the bytes, :mod:`.telling` says what may be told of each, :mod:`.recording` looks on
-while an exchange runs and writes lines.
+``connect(.., trace="dialogue.trace")`` writes a trace, ``python -m informix_arrow.trace dialogue.trace`` prints it.
+:mod:`.recorder` observes a running operation and writes lines, :mod:`.dialogue` parses its bytes as messages,
+:mod:`.message_format` formats each message, and :mod:`.redactor` hides passwords and values.
 """
 
-#: The form of the lines; a reader refuses others.
+#: Version of the line format. A reader refuses others.
 FORM = 1

@@ -1,4 +1,4 @@
-"""``python -m informix_arrow.trace FILE``: print a trace for reading."""
+"""``python -m informix_arrow.trace FILE``: print a trace in readable form."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _KNOWN_KEYS = ("at", "conn", "way", "what")
 
 
 def lines_of(records: Iterable[str], only: str = "") -> Iterator[str]:
-    """The lines of a trace for people: seconds since its beginning, connection, direction, message, facts.
+    """Yield the lines of a trace in readable form: seconds since its beginning, connection, direction, message, facts.
 
     Parameters
     ----------
     records
         The lines of the file.
     only
-        Tell of this connection alone, named as in the second column.
+        Only this connection, named as in the second column.
 
     Raises
     ------
     ValueError
-        A line is none of a trace; the text names it.
+        A line is not from a trace. The text says which.
     """
     began = 0.0
     numbers: dict[str, str] = {}
@@ -70,42 +70,39 @@ def _format_value(value: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """Nothing that a terminal would obey, and no line of its own."""
+    """Escape control characters and line breaks."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0; 1 when the file cannot be read or is no trace."""
+    """Print a trace. Return 0, or 1 if the file cannot be read or is not a trace."""
     parser = argparse.ArgumentParser(
         prog="python -m informix_arrow.trace",
         description="Print the wire dialogue that connect(.., trace=FILE) wrote.",
     )
     parser.add_argument("file", help="the trace; - for standard input")
     parser.add_argument("--connection", metavar="N", type=int, help="only the Nth connection of the file")
-    given = parser.parse_args(arguments)
-    only = f"#{given.connection}" if given.connection else ""
+    options = parser.parse_args(arguments)
+    only = f"#{options.connection}" if options.connection else ""
     try:
-        if given.file == "-":
+        if options.file == "-":
             _print(lines_of(sys.stdin, only))
         else:
-            with open(given.file, encoding="utf-8", errors="replace") as records:
+            with open(options.file, encoding="utf-8", errors="replace") as records:
                 _print(lines_of(records, only))
     except BrokenPipeError:  # | head
         sys.stderr.close()
     except (OSError, ValueError) as error:
-        said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        print(f"{given.file}: {said}", file=sys.stderr)
+        text = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        print(f"{options.file}: {text}", file=sys.stderr)
         return 1
     return 0
 
 
 def _print(lines: Iterable[str]) -> None:
+    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        print(
-            line.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(
-                sys.stdout.encoding or "utf-8"
-            )
-        )
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
 if __name__ == "__main__":

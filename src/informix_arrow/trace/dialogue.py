@@ -1,4 +1,4 @@
-"""Both directions of one connection, read as messages: bytes in, entries of a trace out. Knows no clock and no file."""
+"""Parse both directions of one connection as messages: bytes in, trace entries out. Has no clock and no file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Direction: TypeAlias = Literal["->", "<-", "--"]
 
 @dataclass(slots=True)
 class TraceEntry:
-    """One line: ``->`` was sent, ``<-`` was received, ``--`` happened."""
+    """One line of a trace: ``->`` was sent, ``<-`` was received, ``--`` is an event."""
 
     direction: Direction
     what: str
@@ -31,15 +31,15 @@ class TraceEntry:
 
 
 class _Stream:
-    """Bytes of one direction that are no whole message yet."""
+    """The bytes of one direction that are not a complete message yet."""
 
     __slots__ = ("data", "lost", "needed_bytes", "partial")
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.needed_bytes = 1  # no message is whole with fewer bytes
-        self.partial: tuple[int, Any] | None = None  # what a message of many parts has parsed
-        self.lost = False  # what comes cannot be told apart into messages
+        self.needed_bytes = 1  # the number of bytes below which no message is complete
+        self.partial: tuple[int, Any] | None = None  # the part of a long message that was parsed
+        self.lost = False  # the rest cannot be parsed as messages
 
 
 class Dialogue:
@@ -47,35 +47,35 @@ class Dialogue:
 
     Parameters
     ----------
-    hiding
-        What may be told.
+    redactor
+        Decides what a trace may contain.
     encoding
-        The code set of text when the user named one; "" = as the login says.
+        The code set of text if the user named one, or "" for the code set of the login.
     """
 
-    def __init__(self, hiding: Redactor, encoding: str = "") -> None:
-        self._redactor = hiding
+    def __init__(self, redactor: Redactor, encoding: str = "") -> None:
+        self._redactor = redactor
         self._encoding = encoding
         self.begin()
 
     def begin(self) -> None:
-        """Another TCP connection: a login follows."""
+        """Start over for a new TCP connection: a login follows."""
         self._framing = Framing(encoding=self._encoding or "latin-1")
         self._out, self._in = _Stream(), _Stream()
-        self._login_sent = self._login_answered = False  # the login's request and its reply have been seen
-        self._columns: dict[int, tuple[Column, ...]] = {}  # of statements, by their number
-        self._group: int | None = None  # the statement that the group being sent is about
-        self._groups: deque[int | None] = deque()  # of those whose replies are to come
-        self._file: m.FileRequest | None = None  # that waits for the client's answer
-        self._file_left = -1  # bytes of its content to come; -1: their number comes first
+        self._login_sent = self._login_answered = False  # the login request and its reply are complete
+        self._columns: dict[int, tuple[Column, ...]] = {}  # columns of statements, by statement id
+        self._group: int | None = None  # the statement id of the message group being sent
+        self._groups: deque[int | None] = deque()  # the statement ids of groups without a reply yet
+        self._file: m.FileRequest | None = None  # the request that the client has not replied to
+        self._file_left = -1  # remaining bytes of its content; -1: their number was not sent yet
 
     def set_encoding(self, encoding: str) -> None:
-        """Text is in this code set from now on."""
+        """Set the code set of text from now on."""
         if encoding != self._framing.encoding:
             self._framing = self._framing.with_encoding(encoding)
 
     def sent(self, data: bytes | bytearray | memoryview) -> Iterator[TraceEntry]:
-        """What the client says."""
+        """Add bytes that the client sent. Yield entries for the complete messages."""
         self._out.data += data
         if not self._login_sent:
             packet = _packet(self._out)
@@ -86,7 +86,7 @@ class Dialogue:
         yield from _merge_rows(self._messages(self._out, "->"))
 
     def received(self, data: bytes | bytearray | memoryview) -> Iterator[TraceEntry]:
-        """What the server says."""
+        """Add bytes that the server sent. Yield entries for the complete messages."""
         self._in.data += data
         if not self._login_answered:
             packet = _packet(self._in)
@@ -100,7 +100,7 @@ class Dialogue:
         yield from _merge_rows(self._messages(self._in, "<-"))
 
     def unfinished(self) -> Iterator[TraceEntry]:
-        """Of what a message has not come to its end."""
+        """Yield entries for messages that have not ended."""
         if self._out.data:
             yield TraceEntry("->", "unfinished message", {"bytes": len(self._out.data)})
         if self._in.data:
@@ -113,16 +113,18 @@ class Dialogue:
             return TraceEntry("->", "no login request", {"bytes": len(packet)})
         self._redactor.add_secret(request.password)
         if not self._encoding:
-            with contextlib.suppress(ValueError):  # whoever connects is told
+            with contextlib.suppress(ValueError):  # connect() reports it
                 self.set_encoding(codec_of_locale(request.environment.get("CLIENT_LOCALE", "")))
         return self._entry("->", request)
 
-    def _messages(self, stream: _Stream, way: Direction) -> Iterator[TraceEntry]:
+    def _messages(self, stream: _Stream, direction: Direction) -> Iterator[TraceEntry]:
         while not stream.lost and len(stream.data) >= stream.needed_bytes:
             reader = Reader(stream.data, 0, None, stream.partial)
             try:
                 message = (
-                    self._client(reader) if way == "->" else m.parse_server_message(reader, self._framing)
+                    self._client(reader)
+                    if direction == "->"
+                    else m.parse_server_message(reader, self._framing)
                 )
             except NeedMoreData as need:
                 stream.needed_bytes = len(stream.data) + need.missing
@@ -131,34 +133,34 @@ class Dialogue:
             except (Error, ValueError) as error:
                 stream.lost = True
                 yield TraceEntry(
-                    way, "unreadable", {"error": type(error).__name__, "bytes": len(stream.data)}
+                    direction, "unreadable", {"error": type(error).__name__, "bytes": len(stream.data)}
                 )
                 stream.data.clear()
                 return
             del stream.data[: reader.pos]
             stream.needed_bytes, stream.partial = 1, None
-            if way == "->":
-                entry = self._entry(way, message, self._group)
+            if direction == "->":
+                entry = self._entry(direction, message, self._group)
                 self._note_sent(message)
             else:
                 if type(message) is Describe:
                     self._note_columns(message)
-                entry = self._entry(way, message, self._groups[0] if self._groups else None)
+                entry = self._entry(direction, message, self._groups[0] if self._groups else None)
                 self._note_received(message)
             yield entry
         if stream.lost and stream.data:
-            yield TraceEntry(way, "unreadable", {"bytes": len(stream.data)})
+            yield TraceEntry(direction, "unreadable", {"bytes": len(stream.data)})
             stream.data.clear()
 
-    def _entry(self, way: Direction, message: object, about: int | None = None) -> TraceEntry:
-        columns: Sequence[Column] | None = None if about is None else self._columns.get(about)
-        telling = MessageFormatter(self._redactor, self._framing.encoding, columns)
-        return TraceEntry(way, message_name(message), telling.facts(message))
+    def _entry(self, direction: Direction, message: object, statement: int | None = None) -> TraceEntry:
+        columns: Sequence[Column] | None = None if statement is None else self._columns.get(statement)
+        formatter = MessageFormatter(self._redactor, self._framing.encoding, columns)
+        return TraceEntry(direction, message_name(message), formatter.facts(message))
 
-    # ---- what later messages depend on
+    # ---- state that later messages depend on
 
     def _client(self, reader: Reader) -> m.Message:
-        """One message of the client; those that answer a request for a file are known by that alone."""
+        """Parse one message of the client. Replies to a file request can only be recognised by that request."""
         if self._file is not None:
             tag = Reader(reader.data, 0, None).short()
             if tag == m.Err.TAG:
@@ -196,7 +198,10 @@ class Dialogue:
 
 
 def _packet(stream: _Stream) -> bytes | None:
-    """The login packet at the start of ``stream``; None while it is not whole. What is no packet is taken as it is."""
+    """Return the login packet at the start of ``stream``, or None if it is incomplete.
+
+    Anything that is not a packet is returned as it is.
+    """
     data = stream.data
     if len(data) < HEADER_SIZE:
         return None
@@ -213,7 +218,7 @@ def _packet(stream: _Stream) -> bytes | None:
 
 
 def _merge_rows(entries: Iterator[TraceEntry]) -> Iterator[TraceEntry]:
-    """Rows that look alike as one entry, which says how many they are."""
+    """Merge rows that look alike into one entry with their number."""
     pending: TraceEntry | None = None
     for entry in entries:
         if pending is not None and pending.what == entry.what and _is_similar(pending.facts, entry.facts):

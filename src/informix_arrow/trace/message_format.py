@@ -1,4 +1,4 @@
-"""What is told of each message: a function for each class. Of a class without one only the name is told."""
+"""Format messages for a trace: one function for each class of message. Other classes are only named."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from .redactor import HIDDEN, Redactor
 
 Facts: TypeAlias = dict[str, Any]
 
-_MAX_CHARACTERS = 1000  # characters of one value
+_MAX_CHARACTERS = 1000  # maximum characters of one value
 
 
 class MessageFormatter:
-    """Facts of messages, in the words of a trace.
+    """Formats messages as the facts of a trace entry.
 
     Parameters
     ----------
-    hiding
-        What may be told.
+    redactor
+        Decides what a trace may contain.
     encoding
         The code set of text on the wire.
     columns
-        Of the result that rows belong to; None where that is not known.
+        The columns of the result that rows belong to, or None if they are not known.
     """
 
-    def __init__(self, hiding: Redactor, encoding: str, columns: Sequence[Column] | None) -> None:
-        self.redactor, self.encoding, self.columns = hiding, encoding, columns
+    def __init__(self, redactor: Redactor, encoding: str, columns: Sequence[Column] | None) -> None:
+        self.redactor, self.encoding, self.columns = redactor, encoding, columns
 
     def facts(self, message: object) -> Facts:
-        """What is told of a message besides its name."""
-        teller = _FORMATTERS.get(type(message))
-        return {} if teller is None else teller(self, message)
+        """Return the facts of a message, without its name."""
+        function = _FORMATTERS.get(type(message))
+        return {} if function is None else function(self, message)
 
     def row(self, payload: bytes) -> Facts:
-        """One row, or of what types it is."""
+        """Return the values of one row, or their types."""
         facts: Facts = {"bytes": len(payload)}
         if self.columns is None:
             return facts
@@ -51,11 +51,11 @@ class MessageFormatter:
             try:
                 return {**facts, "row": self._values(decode_tuple(payload, self.columns, self.encoding))}
             except Error:
-                pass  # it cannot be read, or has a type that only a decoder for all of it can
+                pass  # it is malformed, or has a type that decode_tuple() cannot decode
         return {**facts, "row": [type_of(column.type) for column in self.columns]}
 
     def parameter_texts(self, values: Sequence[BoundValue]) -> list[str]:
-        """Parameters, or their types."""
+        """Return parameters, or their types."""
         return [self._bound(value) for value in values]
 
     def _bound(self, value: BoundValue) -> str:
@@ -85,19 +85,19 @@ class MessageFormatter:
         )
 
     def column_descriptions(self, columns: Sequence[Column]) -> list[str]:
-        """Names and types."""
+        """Return names and types of columns."""
         return [f"{self.redactor.column(column.name)} {type_of(column.type)}" for column in columns]
 
 
 def message_name(message: object) -> str:
-    """``SQ_PREPARE``; the number of a tag that has no name; the class of what has no tag."""
+    """Return ``SQ_PREPARE``, the number of a tag without a name, or the class of a message without a tag."""
     if isinstance(message, Message):
         return tag_name(message.TAG).partition(" ")[0]
     return {ConnectRequest: "CONREQ", ConnectReply: "CONREPLY"}.get(type(message), type(message).__name__)
 
 
 def type_of(column: ColumnType) -> str:
-    """A type as it is declared, as far as it can be said."""
+    """Return a type as it is declared, if possible, else its name."""
     try:
         return column.sql
     except (Error, ValueError):
@@ -118,19 +118,19 @@ def _statement_type(number: int) -> str:
         return str(number)
 
 
-def _request(telling: MessageFormatter, message: ConnectRequest) -> Facts:
-    text = telling.redactor.text
+def _request(formatter: MessageFormatter, message: ConnectRequest) -> Facts:
+    text = formatter.redactor.text
     return {
         "user": text(message.user),
         "password": HIDDEN,
         "server": text(message.server),
-        "environment": telling.redactor.environment(list(message.environment.items())),
+        "environment": formatter.redactor.environment(list(message.environment.items())),
         "capabilities": f"{message.cap1:#x}",
     }
 
 
-def _reply(telling: MessageFormatter, message: ConnectReply) -> Facts:
-    text = telling.redactor.text
+def _reply(formatter: MessageFormatter, message: ConnectReply) -> Facts:
+    text = formatter.redactor.text
     facts: Facts = {
         "kind": message.kind,
         "server": text(message.server_name),
@@ -141,100 +141,103 @@ def _reply(telling: MessageFormatter, message: ConnectReply) -> Facts:
     return {**facts, "capabilities": f"{message.cap1:#x}"}
 
 
-def _describe(telling: MessageFormatter, message: Describe) -> Facts:
+def _describe(formatter: MessageFormatter, message: Describe) -> Facts:
     return {
         "id": message.statement_id,
         "type": _statement_type(message.statement_type),
         "tuple_size": message.tuple_size,
-        "columns": telling.column_descriptions(message.columns),
+        "columns": formatter.column_descriptions(message.columns),
     }
 
 
-def _err(telling: MessageFormatter, message: m.Err) -> Facts:
+def _err(formatter: MessageFormatter, message: m.Err) -> Facts:
     return {
         "sqlcode": message.sqlcode,
         "isamcode": message.isamcode,
         "offset": message.offset,
-        "near": telling.redactor.redact_token(message.near),
+        "near": formatter.redactor.redact_token(message.near),
     }
 
 
-def _challenge(telling: MessageFormatter, message: m.Challenge) -> Facts:
-    return {"style": message.style, "text": telling.redactor.text(message.text)}
+def _challenge(formatter: MessageFormatter, message: m.Challenge) -> Facts:
+    return {"style": message.style, "text": formatter.redactor.text(message.text)}
 
 
-def _response(telling: MessageFormatter, message: m.Response) -> Facts:
-    telling.redactor.add_secret(message.text)
+def _response(formatter: MessageFormatter, message: m.Response) -> Facts:
+    formatter.redactor.add_secret(message.text)
     return {"answer": HIDDEN}
 
 
-def _lo_data(telling: MessageFormatter, message: m.LoData) -> Facts:
+def _lo_data(formatter: MessageFormatter, message: m.LoData) -> Facts:
     facts: Facts = {"op": message.op, "fd": message.fd, "count": message.count}
     return {**facts, "offset": message.offset} if message.op == m.LoOp.SEEK_READ else facts
 
 
-def _file_request(telling: MessageFormatter, message: m.FileRequest) -> Facts:
+def _file_request(formatter: MessageFormatter, message: m.FileRequest) -> Facts:
     facts: Facts = {"op": m.FileOp(message.op).name}
     if message.op == m.FileOp.OPEN:
-        facts["name"] = telling.redactor.text(message.name)
+        facts["name"] = formatter.redactor.text(message.name)
     elif message.op == m.FileOp.READ:
         facts |= {"piece": message.buffer_size, "amount": message.amount}
     return facts
 
 
-def _put(telling: MessageFormatter, message: m.Put) -> Facts:
+def _put(formatter: MessageFormatter, message: m.Put) -> Facts:
     rows = message.rows
-    if telling.redactor.values and len(rows) == 1:
-        return telling.row(rows[0])
-    return {**telling.row(rows[0]), "rows": len(rows), "bytes": sum(map(len, rows))}
+    if formatter.redactor.values and len(rows) == 1:
+        return formatter.row(rows[0])
+    return {**formatter.row(rows[0]), "rows": len(rows), "bytes": sum(map(len, rows))}
 
 
 _FORMATTERS: dict[type[object], Callable[[MessageFormatter, Any], Facts]] = {
     ConnectRequest: _request,
     ConnectReply: _reply,
-    # of a client
+    # sent by the client
     m.BlobBind: lambda _, message: {"count": message.count},
-    m.Command: lambda telling, message: {
-        "statement": telling.redactor.statement(message.sql),
+    m.Command: lambda formatter, message: {
+        "statement": formatter.redactor.statement(message.sql),
         "parameters": message.nparams,
     },
-    m.CursorName: lambda telling, message: {"name": telling.redactor.text(message.name)},
-    m.Bind: lambda telling, message: {"parameters": telling.parameter_texts(message.values)},
-    m.DbOpen: lambda telling, message: {"name": telling.redactor.text(message.name), "mode": message.mode},
-    m.ExecuteRoutine: lambda telling, message: {"handle": message.handle, "parameters": message.nparams},
+    m.CursorName: lambda formatter, message: {"name": formatter.redactor.text(message.name)},
+    m.Bind: lambda formatter, message: {"parameters": formatter.parameter_texts(message.values)},
+    m.DbOpen: lambda formatter, message: {
+        "name": formatter.redactor.text(message.name),
+        "mode": message.mode,
+    },
+    m.ExecuteRoutine: lambda formatter, message: {"handle": message.handle, "parameters": message.nparams},
     m.Fetch: lambda _, message: {"size": message.size},
     m.FileRead: lambda _, message: {"bytes": len(message.data)},
     m.FileTotal: lambda _, message: {"bytes": message.total},
     m.FileWritten: lambda _, message: {"bytes": message.total},
-    m.GeneratedKeys: lambda telling, message: {
-        "names": [telling.redactor.text(name) for name in message.names]
+    m.GeneratedKeys: lambda formatter, message: {
+        "names": [formatter.redactor.text(name) for name in message.names]
     },
-    m.GetRoutine: lambda telling, message: {
-        "signature": telling.redactor.statement(message.signature),
+    m.GetRoutine: lambda formatter, message: {
+        "signature": formatter.redactor.statement(message.signature),
         "number": message.number,
     },
     m.Id: lambda _, message: {"id": message.statement_id},
-    m.Info: lambda telling, message: {"environment": telling.redactor.environment(message.environment)},
+    m.Info: lambda formatter, message: {"environment": formatter.redactor.environment(message.environment)},
     m.LoData: _lo_data,
-    m.Prepare: lambda telling, message: {
-        "statement": telling.redactor.statement(message.sql),
+    m.Prepare: lambda formatter, message: {
+        "statement": formatter.redactor.statement(message.sql),
         "parameters": message.nparams,
     },
     m.Put: _put,
-    m.ReleaseSavepoint: lambda telling, message: {"name": telling.redactor.text(message.name)},
+    m.ReleaseSavepoint: lambda formatter, message: {"name": formatter.redactor.text(message.name)},
     m.Response: _response,
     m.RetType: lambda _, message: {
         "direction": message.direction,
         "types": [type_of(each) for each in message.types],
     },
-    m.RollbackToSavepoint: lambda telling, message: {"name": telling.redactor.text(message.name)},
-    m.RoutineQuestion: lambda telling, message: {
-        "database": telling.redactor.text(message.database),
+    m.RollbackToSavepoint: lambda formatter, message: {"name": formatter.redactor.text(message.name)},
+    m.RoutineQuestion: lambda formatter, message: {
+        "database": formatter.redactor.text(message.database),
         "number": message.number,
     },
     m.ScrollFetch: lambda _, message: {"how": message.how, "target": message.target, "size": message.size},
-    m.SetSavepoint: lambda telling, message: {"name": telling.redactor.text(message.name)},
-    # of a server
+    m.SetSavepoint: lambda formatter, message: {"name": formatter.redactor.text(message.name)},
+    # sent by the server
     m.Challenge: _challenge,
     m.Cost: lambda _, message: {"rows": message.rows, "cost": message.cost},
     m.DbNames: lambda _, message: {"names": len(message.names)},
@@ -253,19 +256,19 @@ _FORMATTERS: dict[type[object], Callable[[MessageFormatter, Any], Facts]] = {
     m.InsertDone: lambda _, message: {"serial8": message.serial8, "bigserial": message.bigserial},
     m.KeysTuple: lambda _, message: {"bytes": len(message.payload)},
     m.LoDataReply: lambda _, message: {"op": message.op, "bytes": message.size, "status": message.status},
-    m.RoutineHandle: lambda telling, message: {
-        "database": telling.redactor.text(message.database),
+    m.RoutineHandle: lambda formatter, message: {
+        "database": formatter.redactor.text(message.database),
         "handle": message.handle,
     },
     m.RoutineParameters: lambda _, message: {
         "returned": list(message.returned),
         "arguments": [{"type": each.type, "out": each.out} for each in message.arguments],
     },
-    m.RoutineResult: lambda telling, message: {"values": telling.parameter_texts(message.values)},
-    m.Tuple: lambda telling, message: telling.row(message.payload),
+    m.RoutineResult: lambda formatter, message: {"values": formatter.parameter_texts(message.values)},
+    m.Tuple: lambda formatter, message: formatter.row(message.payload),
     m.TupleId: lambda _, message: {"row": message.row},
     m.XactStat: lambda _, message: {"event": message.event, "new": message.new, "old": message.old},
-    # of both
+    # sent by both
     m.BlobChunk: lambda _, message: {"bytes": len(message.data)},
     m.Protocols: lambda _, message: {"mask": message.mask.hex()},
 }

@@ -1,4 +1,4 @@
-"""Looking on while exchanges run, and writing down what was said."""
+"""Recording: observe operations while they run, and write their messages to a trace."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _log = logging.getLogger("informix_arrow.protocol")
 
 
 class TraceWriter:
-    """What is said on one connection, in lines of JSON that are added to a file.
+    """Writes the messages of one connection to a file, as lines of JSON.
 
-    The file may be shared: by connections, threads and processes. It is opened for each addition, so there is nothing
-    to be closed; it is made for its owner's eyes alone. When it can no longer be written to, or a message cannot be
-    told, the trace ends with a warning on the logger ``informix_arrow.protocol``; the connection goes on.
+    The file may be shared by connections, threads and processes. It is opened for each addition, so it needs no
+    closing. It is created with access for its owner only. If it cannot be written, or a message cannot be formatted,
+    the trace ends with a warning on the logger ``informix_arrow.protocol``, and the connection continues.
 
     Parameters
     ----------
     path
-        The file; it is made where it is not there.
+        The file. It is created if it does not exist.
     values
-        Values of rows, parameters and literals are told, too. Passwords never are.
+        True: also write values of rows, parameters and literals. Passwords are never written.
     encoding
-        The code set of text when the user named one; "" = as the login says.
+        The code set of text if the user named one, or "" for the code set of the login.
     secrets
         Further passwords of the connection.
 
@@ -71,44 +71,39 @@ class TraceWriter:
         except OSError as error:
             raise InterfaceError(f"trace: {path!r} cannot be written: {error.strerror or error}") from None
 
-    def follow(self, exchange: Exchange[T], encoding: str = "", call: Call | None = None) -> Exchange[T]:
-        """The same exchange; what it sends and receives is written down.
+    def follow(self, operation: Exchange[T], encoding: str = "", call: Call | None = None) -> Exchange[T]:
+        """Return the same operation, which also writes what it sends and receives to the trace.
 
         Parameters
         ----------
         encoding
-            The session's code set; "" during a login.
+            The session's code set, or "" during a login.
         call
-            The call that it belongs to, whose interrupt is told, too.
+            The call that runs the operation, whose interrupt is written too.
         """
         if encoding:
             self._dialogue.set_encoding(encoding)
-        told = False
-        exchange = split_send_receive(exchange)
+        interrupt_written = False
+        operation = split_send_receive(operation)
         try:
-            step = next(exchange)
+            step = next(operation)
             while True:
                 self._before_step(step)
                 try:
-                    answer = yield step
+                    received = yield step
                 except GeneratorExit:
-                    exchange.close()
+                    operation.close()
                     raise
-                except BaseException as error:  # noqa: BLE001 - it is the exchange's
+                except BaseException as error:  # noqa: BLE001 - the operation handles it
                     self._on_error(error)
-                    step = exchange.throw(error)
+                    step = operation.throw(error)
                     continue
-                if call is not None and call.interrupt_sent and not told:
-                    told = True
-                    self._add(
-                        [
-                            TraceEntry(
-                                "->", "interrupt", {"reason": call.cancel_reason and call.cancel_reason.value}
-                            )
-                        ]
-                    )
-                self._after_step(step, answer)
-                step = exchange.send(answer)
+                if call is not None and call.interrupt_sent and not interrupt_written:
+                    interrupt_written = True
+                    reason = call.cancel_reason and call.cancel_reason.value
+                    self._add([TraceEntry("->", "interrupt", {"reason": reason})])
+                self._after_step(step, received)
+                step = operation.send(received)
         except StopIteration as stop:
             result: T = stop.value
             return result
@@ -123,27 +118,27 @@ class TraceWriter:
         elif isinstance(step, Send):
             self._add(self._dialogue.sent(step.data))
 
-    def _after_step(self, step: Step, answer: int) -> None:
+    def _after_step(self, step: Step, received: int) -> None:
         if isinstance(step, Connect):
             self._add([TraceEntry("--", "connected", {})])
-        elif isinstance(step, Receive) and not answer:
+        elif isinstance(step, Receive) and not received:
             self._add([*self._dialogue.unfinished(), TraceEntry("--", "closed by the server", {})])
-        elif isinstance(step, Receive | Send) and answer and step.into is not None:
-            self._add(self._dialogue.received(step.into[:answer]))
+        elif isinstance(step, Receive | Send) and received and step.into is not None:
+            self._add(self._dialogue.received(step.into[:received]))
 
     def _on_error(self, error: BaseException) -> None:
-        said = {"error": error_summary(error)}
-        if isinstance(error, ConnectionLost):  # its text is ours, or the system's
-            said["text"] = self._redactor.text(str(error))
-        self._add([*self._dialogue.unfinished(), TraceEntry("--", "failed", said)])
+        facts = {"error": error_summary(error)}
+        if isinstance(error, ConnectionLost):  # its text comes from the driver or the operating system
+            facts["text"] = self._redactor.text(str(error))
+        self._add([*self._dialogue.unfinished(), TraceEntry("--", "failed", facts)])
 
     def _add(self, entries: Iterable[TraceEntry]) -> None:
-        """Write entries down; a trace that cannot be written ends, and harms nothing else."""
+        """Write entries. If that fails, the trace ends without harm to the connection."""
         if self._path is None:
             return
         try:
             self._write(entries)
-        except Exception as error:  # noqa: BLE001 - a connection must not break because somebody looks at it
+        except Exception as error:  # noqa: BLE001 - a trace must not break the connection
             _log.warning("the trace in %s ends: %s", self._path, error_summary(error))
             self._path = None
 
@@ -161,7 +156,7 @@ class TraceWriter:
         if not lines:
             return
         data = "".join(lines).encode("ascii")
-        # O_APPEND: lines of several connections do not run into each other.
+        # O_APPEND keeps lines of several connections apart.
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         descriptor = os.open(self._path, flags, 0o600)
         try:
@@ -172,15 +167,15 @@ class TraceWriter:
 
 
 def _surroundings() -> dict[str, str]:
-    """What a bug report is asked for first."""
+    """Return the versions that a bug report needs first."""
     import pyarrow
 
     try:
-        mine = version("informix-arrow")
-    except PackageNotFoundError:  # a source tree that was put on the path, not installed
-        mine = "0+source"
+        own_version = version("informix-arrow")
+    except PackageNotFoundError:  # it runs from a source tree that is not installed
+        own_version = "0+source"
     return {
-        "informix_arrow": mine,
+        "informix_arrow": own_version,
         "python": platform.python_version(),
         "pyarrow": pyarrow.__version__,
         "platform": f"{sys.platform} {platform.machine()}",

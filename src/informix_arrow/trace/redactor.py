@@ -1,4 +1,4 @@
-"""What a trace does not say: passwords never, values only where they were asked for."""
+"""Redaction of traces: passwords are always hidden, values unless they were requested."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..wire.redaction import hide_secrets, holds_secret
 
 HIDDEN = "<hidden>"
 
-# Shorter ones are found in every other word.
+# Shorter secrets occur in many words.
 _MIN_SECRET_LENGTH = 4
 _SECRET_NAME = re.compile(r"pass|pwd|secret|token|key|credential", re.IGNORECASE)
-#: Session variables whose values say how text and numbers are written, and nothing else.
+#: Session variables whose values only say how text and numbers are written.
 _HARMLESS = frozenset(
     {
         "CLIENT_LOCALE", "CLNT_PAM_CAPABLE", "DBPATH", "DBTEMP", "DB_LOCALE", "IFX_UPDDESC", "SUBQCACHESZ",
@@ -24,17 +24,17 @@ _HARMLESS = frozenset(
 
 
 class Redactor:
-    """What may be told on one connection.
+    """Decides what the trace of one connection may contain.
 
-    Passwords are hidden by their place: in a login, in an answer to PAM, behind words such as PASSWORD in statements.
-    Besides, no text is told that holds one which this connection has used, wherever it stands, if it has four
-    characters at least. A statement with a password in it ends the telling of values for good, because the parameters
-    of a later one may be the same password.
+    Passwords are hidden by their place: in a login, in a response to PAM, behind words such as PASSWORD in statements.
+    In addition, any text that contains a password used on this connection is hidden, if the password has at least four
+    characters. After a statement with a password, values are hidden for the rest of the connection, because the
+    parameters of a later statement may be the same password.
 
     Parameters
     ----------
     values
-        Values of rows, parameters and literals are told.
+        True: show values of rows, parameters and literals.
     """
 
     __slots__ = ("_last", "_secrets", "_values")
@@ -42,21 +42,21 @@ class Redactor:
     def __init__(self, values: bool) -> None:
         self._values = values
         self._secrets: set[str] = set()
-        self._last = ""  # the last statement, as it was told
+        self._last = ""  # the last statement, redacted
 
     @property
     def values(self) -> bool:
-        """Whether values are told, as things stand."""
+        """True if values are shown, which a statement with a password ends."""
         return self._values
 
     def add_secret(self, secret: str) -> None:
-        """Tell no text that holds ``secret``, whatever code set it is taken for and whatever its case."""
+        """Hide any text that contains ``secret``, in any code set and ignoring case."""
         if len(secret) >= _MIN_SECRET_LENGTH:
             for form in (secret, secret.encode("utf-8", "surrogateescape").decode("latin-1")):
                 self._secrets.add(form.casefold())
 
     def text(self, text: str) -> str:
-        """A name, or something that a server says."""
+        """Return a name or a text of the server, or ``<hidden>``."""
         if self._secrets:
             folded = text.casefold()
             if any(secret in folded for secret in self._secrets):
@@ -64,11 +64,11 @@ class Redactor:
         return text
 
     def column(self, name: str) -> str:
-        """The name of a column, which may be an expression with literals in it."""
+        """Return the name of a column, without the literals that an expression may contain."""
         return self.text(name if self._values or not {"'", '"'} & set(name) else without_values(name))
 
     def statement(self, sql: str) -> str:
-        """The text of a statement."""
+        """Return the text of a statement without secrets and, unless values are shown, without literals."""
         if holds_secret(sql):
             self._values = False
         shown = hide_secrets(sql)
@@ -76,11 +76,11 @@ class Redactor:
         return self._last
 
     def redact_token(self, token: str) -> str:
-        """The token of an error: told where it is in the statement, as that was told, or values are."""
+        """Return the token of an error if values are shown or the redacted statement contains it."""
         return self.text(token) if not token or self._values or token in self._last else HIDDEN
 
     def environment(self, pairs: Collection[tuple[str, str]]) -> dict[str, str]:
-        """Session variables."""
+        """Return session variables, with values hidden that may be secret."""
         return {self.text(name): self._variable(name, value) for name, value in pairs}
 
     def _variable(self, name: str, value: str) -> str:
