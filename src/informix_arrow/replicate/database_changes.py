@@ -1,6 +1,6 @@
-"""A database as a target of changes: each transaction is one there, which also says how far it has come.
+"""A database as a target of changes: each transaction is one transaction there, which also stores the token.
 
-Tables are made of the declared types of their source, SERIAL as INTEGER.
+Tables are created with the declared types of their source, SERIAL as INTEGER.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .row_matching import Counts
 from .state import CopyRows
 
 STATES = StateTable("informix_arrow_changes", "token", length=64)
-"""The table in which it stands how far a target has come."""
+"""The table that stores the tokens."""
 
 GONE = "informix_arrow_gone"
-"""Rows that are to be taken out: ``number``, and the columns c0, c1, .. in the order of the table's."""
+"""The temporary table of rows to be removed: ``number``, and the columns c0, c1, .. in the order of the table's."""
 
-LOCKED_ROWS = 1000  # of one table in one transaction, from which on the table is locked
+LOCKED_ROWS = 1000  # changed rows of one table in one transaction from which on the table is locked
 _NUMBERED = {b"SERIAL": b"INTEGER", b"SERIAL8": b"INT8", b"BIGSERIAL": b"BIGINT"}
 
 
@@ -70,9 +70,9 @@ class Database:
 
 
 def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
-    """Remove rows, all that are alike at once; those of them that are to stay are returned.
+    """Remove rows, all equal rows at once. Return those that have to be inserted again.
 
-    ``OperationalError`` when a row is not there, or not as often.
+    Raises ``OperationalError`` if a row is not there, or not as often.
     """
     lacking, back = 0, []
     for rows, times in _parts(net.removed, net.times):
@@ -85,7 +85,7 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
             found[number] = count
         lacking += int(np.maximum(times - found, 0).sum())
         removed = 0
-        if not lacking:  # else the others are only counted
+        if not lacking:  # else the remaining parts are only counted
             removed = session.change(
                 f"DELETE FROM {quoted} WHERE EXISTS (SELECT {GONE}.number FROM {GONE} WHERE {same})"
             )
@@ -106,7 +106,10 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
 
 
 def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
-    """Rows, one part or two, so that in each some column is never NULL or always: databases find by that column."""
+    """Yield the rows in one or two parts, so that in each some column is never NULL or always.
+
+    Databases find the rows by that column.
+    """
     nulls = [column.null_count for column in rows.columns]
     if 0 in nulls or rows.num_rows in nulls:
         yield rows, times
@@ -137,7 +140,7 @@ def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
 
 
 def _without_numbers(schema: pa.Schema) -> pa.Schema:
-    """The columns as they are declared, but none that numbers its rows itself."""
+    """Return the columns as they are declared, with plain integers for SERIAL types."""
     fields: list[pa.Field] = []
     for field in schema:
         declared: bytes = (field.metadata or {}).get(b"informix.type", b"")

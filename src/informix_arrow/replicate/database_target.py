@@ -1,4 +1,4 @@
-"""Copies into a database: a table for each, and their states in ``informix_arrow_copies``; a transaction for each."""
+"""Copies into a database: a table for each, its state in ``informix_arrow_copies``, one transaction for each copy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._seen: dict[str, str | None] = {}
-        self._checked = False  # whose the table of states is
+        self._checked = False  # whether the table of states was made by a copy
         try:
             engine.make_states(STATES)
         except BaseException:
@@ -74,7 +74,7 @@ class Database:
             columns = session.columns(STAGE)
             self._check_there(session, table)
             there = {name.lower() for name, _ in session.columns(table)}
-            for name, kind in columns:  # whether they may be new was found out before
+            for name, kind in columns:  # whether new columns are allowed was checked before
                 if name.lower() not in there:
                     session.change(f"ALTER TABLE {session.quoted(table)} ADD {session.quoted(name)} {kind}")
             if key:
@@ -91,7 +91,7 @@ class Database:
         self._engine.close()
 
     def _check_states(self, session: Session) -> None:
-        """``OperationalError`` where somebody else has a table by the name of ours."""
+        """Raise ``OperationalError`` if another program made the table that has the name of ours."""
         if not self._checked:
             columns = [column.lower() for column, _ in session.columns(STATES.name)]
             if columns != ["name", "state"]:
@@ -102,7 +102,7 @@ class Database:
             self._checked = True
 
     def _check_there(self, session: Session, table: str) -> None:
-        """``OperationalError`` when somebody has taken away what the last copy has made: new rows would hide that."""
+        """Raise ``OperationalError`` if the table of the last copy, or a column, is gone. New rows would hide that."""
         name = self._engine.name
         if not session.has(table):
             raise OperationalError(
@@ -129,7 +129,7 @@ class Database:
 
 
 def _check_key(session: Session, table: str, key: Sequence[str], place: str) -> None:
-    """``DataError`` when a row in a place has no key, or two have the same."""
+    """Raise ``DataError`` if a row has no key, or two rows have the same."""
     names = [session.quoted(each) for each in key]
     none = " OR ".join(f"{name} IS NULL" for name in names)
     missing = session.first(f"SELECT COUNT(*) FROM {place} WHERE {none}")
@@ -145,7 +145,7 @@ def _check_key(session: Session, table: str, key: Sequence[str], place: str) -> 
 
 
 def _remove(session: Session, table: str, key: Sequence[str]) -> None:
-    """The rows that new ones take the place of."""
+    """Delete the rows that the staged ones replace."""
     _check_key(session, table, key, STAGE)
     names = [session.quoted(each) for each in key]
     target = session.quoted(table)

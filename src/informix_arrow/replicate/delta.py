@@ -1,7 +1,7 @@
 """Delta tables in a local folder as targets: ``DIR/table``, each copy one commit.
 
-A commit names a version of the application "informix-arrow" (Delta's ``txn`` action, which checkpoints keep). What the
-target knows of a table is beside it in a file of that version, written before the commit that makes it count.
+A commit names a version of the application "informix-arrow" (Delta's ``txn`` action, which checkpoints keep). The state
+of the copy is in a file of that version next to the table. It is written before the commit that makes it valid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .parquet_tables import stored_schema
 from .state import State
 
 APPLICATION = "informix-arrow"
-STATES = "_informix_arrow"  # readers and VACUUM leave alone what begins so
+STATES = "_informix_arrow"  # readers and VACUUM ignore names that begin with an underscore
 
 
 class DeltaFolder:
@@ -68,7 +68,7 @@ class DeltaFolder:
 
 
 class DeltaChange:
-    """See `files`."""
+    """A change of one Delta table: a `TableChange`."""
 
     has_empty_files = False
     packed = True
@@ -107,14 +107,14 @@ class DeltaChange:
         return state
 
     def version(self, application: str) -> int | None:
-        """The last version that an application has said in a commit."""
+        """Return the version that an application set in its last commit."""
         if self._delta is None:
             return None
         found: int | None = self._delta.transaction_version(application)
         return found
 
     def publish(self, adding: Sequence[str], removing: Sequence[str], said: CommitProperties) -> None:
-        """Take new files and leave old ones, in one commit."""
+        """Add new files and remove old ones, in one commit."""
         delta = self._delta
         schema = Schema.from_arrow(self.schema)
         added = [self._added(name) for name in adding]
@@ -128,7 +128,7 @@ class DeltaChange:
             else:
                 there = {each.name.lower() for each in delta.schema().fields}
                 new = [each for each in schema.fields if each.name.lower() not in there]
-                if new:  # a commit of its own, which nobody minds who has no values for them
+                if new:  # a commit of its own: new columns without values do no harm
                     delta.alter.add_columns(new)
                 gone = [self._removed(name) for name in removing]
                 delta.create_write_transaction(
@@ -155,7 +155,7 @@ class DeltaChange:
 
 
 def _stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, Any]:
-    """What lets readers skip a file: its rows, and the bounds of its whole numbers and dates."""
+    """Return the statistics by which readers skip a file: its row count, and the bounds of its integers and dates."""
     bounds: dict[str, tuple[Any, Any]] = {}
     columns = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     for field in schema:
@@ -183,8 +183,10 @@ def _opened(folder: Path) -> DeltaTable | None:
 
 
 def _ours(folder: Path) -> list[Path]:
-    """Files of a first copy that died before its commit. Those of later ones are left to VACUUM, and those of others
-    alone: a folder of Parquet files is no copy into Delta, nor is one whose log somebody has taken away.
+    """Return the files of a first copy that died before its commit.
+
+    Files of later copies are left to VACUUM. Files of others are left alone: a folder of Parquet files is no copy into
+    Delta, and neither is one whose log was removed.
     """
     states = folder / STATES
     if not states.is_dir() or (folder / "_delta_log").exists():

@@ -1,9 +1,9 @@
 """Delta tables in a local folder as targets of changes: ``DIR/table``, each transaction one commit of a table.
 
-A commit says in the version of an application (Delta's ``txn`` action, which checkpoints keep) up to which LSN the
-table has come, and names the token. A transaction of the source that changes several tables is a commit of each of
-them: what they are is written down before the first, and whoever opens the folder after a death finishes them. Files
-that hold a row which is to be changed or removed are written anew.
+A commit stores the LSN that the table has reached as the version of an application (Delta's ``txn`` action, which
+checkpoints keep), and names the token. A transaction of the source that changes several tables is one commit for each.
+The commits are written down before the first one, and after a crash the next process that opens the folder finishes
+them. Files that hold a row which is to be changed or removed are rewritten.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ APPLICATION = "informix-arrow-changes:"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to become of one table: files that come and files that go."""
+    """The change of one table: files to add and files to remove."""
 
     table: str
     schema: str  # Arrow's, in base64
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A transaction that is being brought to its tables."""
+    """A transaction that is being applied to its tables."""
 
     name: str
     token: str
@@ -54,7 +54,7 @@ class Due:
 
 
 class Delta:
-    """A folder, which is made when it is not there, and to which nobody else writes until it is closed."""
+    """A folder, created if it is missing. No other program writes to it until it is closed."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -84,10 +84,10 @@ class Delta:
     def close(self) -> None:
         self._folder.close()
 
-    # ---- what is to be done ------------------------------------------------------------------------------------
+    # ---- preparing and publishing ---------------------------------------------------------------------------------
 
     def _prepared(self, table: str, net: NetChanges) -> Step:
-        """Write the files that a table is to have."""
+        """Write the new files of a table."""
         change = self._folder.change(table, net.schema, whole=False)
         stored = change.schema
         come, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
@@ -111,7 +111,7 @@ class Delta:
         return Step(table, schema, adding, removing)
 
     def _publish(self, due: Due, step: Step) -> None:
-        """The commit of one table, if it is still to come."""
+        """Commit the change of one table, unless that was done before."""
         change = self._change(step)
         application = APPLICATION + due.name
         if (change.version(application) or 0) < due.commit:
@@ -126,10 +126,10 @@ class Delta:
             )
             change.publish(step.adding, step.removing, said)
 
-    # ---- what is written down ----------------------------------------------------------------------------------
+    # ---- the file of tokens ------------------------------------------------------------------------------------
 
     def _read(self) -> tuple[dict[str, str], Due | None]:
-        """How far each name has come, and what was begun."""
+        """Return the token of each name, and the transaction that was begun."""
         path = self._path / STATE
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
@@ -155,8 +155,10 @@ class Delta:
         self._write(None)
 
     def _finish(self, due: Due) -> None:
-        """What somebody began who died. Where a table was written by others since then, and nothing was done yet, it is
-        given up."""
+        """Finish the transaction of a process that died.
+
+        It is given up if no table has it yet and others have written to a table since then.
+        """
         waiting = [step for step in due.steps if not self._is_done(due, step)]
         if len(waiting) == len(due.steps) and any(self._is_lost(step) for step in waiting):
             self._write(None)
@@ -169,7 +171,7 @@ class Delta:
         return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit
 
     def _is_lost(self, step: Step) -> bool:
-        """Whether files that are to be replaced are not the table's any more."""
+        """Return whether the table lost files that are to be replaced."""
         return not set(step.removing) <= set(self._change(step).files)
 
     def _change(self, step: Step) -> DeltaChange:
@@ -178,7 +180,7 @@ class Delta:
 
 
 def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.Table:
-    """All rows of a file, in the columns of the schema."""
+    """Return all rows of a file, cast to the schema."""
     with change.open(file) as source, pq.ParquetFile(source) as parquet:
         rows = parquet.read()
     if rows.column_names != schema.names:

@@ -1,4 +1,4 @@
-"""The adapter of DuckDB, for copies into a file and for changes. One transaction at a time, on one connection."""
+"""The adapter of DuckDB, for copies into a file and for changes: one transaction at a time, on one connection."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .state import CopyRows
 
 ROWS = "informix_arrow_rows"  # a view of Arrow rows, while a statement reads them
 
-_taken: set[str] = set()  # files that copies of this process write to: DuckDB keeps others out
+_taken: set[str] = set()  # files that copies of this process write to: DuckDB locks out other processes only
 _taking = threading.Lock()
 
 
 def is_connection(target: object) -> bool:
-    """Whether this is a DuckDB connection."""
+    """Return whether this is a DuckDB connection."""
     return isinstance(target, duckdb.DuckDBPyConnection)
 
 
 def connected(path: str) -> Any:
-    """A connection to a file, which is made when it is not there."""
+    """Connect to a file, which is created if it is missing."""
     try:
         return duckdb.connect(path)
     except duckdb.Error as error:
@@ -36,7 +36,7 @@ def connected(path: str) -> Any:
 
 
 class Duck:
-    """A DuckDB connection, and its one session. One that is not its ``own`` stays open."""
+    """A DuckDB connection and its one session. A connection that is not its ``own`` stays open."""
 
     def __init__(self, connection: Any, name: str, *, own: bool) -> None:
         self._connection, self._own, self.name = connection, own, name
@@ -56,7 +56,7 @@ class Duck:
                 yield self
             except BaseException:
                 self._run("ROLLBACK")
-                self._connection.unregister(ROWS)  # which a transaction that has failed refuses
+                self._connection.unregister(ROWS)  # after the rollback: a failed transaction refuses it
                 raise
             self._run("COMMIT")
 
@@ -104,7 +104,7 @@ class Duck:
         self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
 
     def lock(self, table: str) -> None:
-        """Nobody else writes to a DuckDB database."""
+        """Do nothing: DuckDB has one writer."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
         self._connection.register(ROWS, schema.empty_table())
@@ -133,7 +133,7 @@ class Duck:
         return f"{there} IS NOT DISTINCT FROM {staged}"
 
     def _take(self, rows: CopyRows, sql: str) -> None:
-        """Run a statement that selects from the rows, once they are named."""
+        """Run a statement that selects from the rows."""
         with rows.stream() as reader:
             self._connection.register(ROWS, reader)
             self._run(f"{sql} FROM {ROWS}")
@@ -173,7 +173,7 @@ class DuckFile(Duck):
         _taken.discard(self._place)
 
     def _require_file(self) -> None:
-        """``OperationalError`` when what was written is in no file that has a name any more."""
+        """Raise ``OperationalError`` if the file that was written was removed or replaced."""
         try:
             same = os.path.samestat(self._file, os.stat(self._place))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Folders that are named after values, ``col=value/``, as Hive has them: names of values, and values of names."""
+"""Hive's folder names, ``col=value/``: write values as names and read values from names."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from ..wire.errors import DataError, InterfaceError, NotSupportedError
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-#: What Hive writes as %XX; other characters stand for themselves.
+#: The characters that Hive writes as %XX. Others stand for themselves.
 _ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{}<>|\\[\\]^]")
 
 
 def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are meant; an error for those that are not there, or cannot name folders."""
+    """Return the columns with these names. Raises an error for those that are missing or cannot name folders."""
     found = []
     for name in wanted:
         same = [each for each in schema.names if each == name] or [
@@ -41,7 +41,7 @@ def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[st
 
 
 def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows for each folder, in their order, and its path, ``a=1/b=2``; "" without columns."""
+    """Yield the path of each folder, ``a=1/b=2``, and its rows in their order. Without columns the path is ""."""
     if not by:
         yield "", batch
         return
@@ -57,7 +57,7 @@ def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tupl
 
 
 def _names(table: str, name: str, column: pa.Array) -> pa.Array:
-    """The name of a folder for each value."""
+    """Return the name of the folder for each value."""
     encoded = column.dictionary_encode()
     texts = encoded.dictionary.cast(pa.utf8()).to_pylist()
     for text in texts:
@@ -72,7 +72,7 @@ def _names(table: str, name: str, column: pa.Array) -> pa.Array:
 
 
 def whole(path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]) -> pa.RecordBatch:
-    """Rows of a file with the columns that its path tells, all of them in the order of the schema."""
+    """Return rows of a file with the columns from its path added, in the order of the schema."""
     if not by:
         return rows
     told = dict(part.split("=", 1) for part in path.split("/")[:-1])

@@ -1,8 +1,8 @@
-"""Iceberg tables as targets, in any catalogue that pyiceberg knows: each copy one commit.
+"""Iceberg tables as targets, in any catalogue that pyiceberg supports. Each copy is one commit.
 
-``iceberg:DIR/`` has a catalogue of its own, called "default", in a file of that folder, and the tables beside it.
-``iceberg:NAME`` or ``iceberg:NAME.NAMESPACE`` is a catalogue of pyiceberg's configuration. What the target knows of a
-table is a property of the table. Rows go by files being written anew without them: there are no delete files.
+``iceberg:DIR/`` has a catalogue of its own, called "default", in a file of that folder, and the tables next to it.
+``iceberg:NAME`` or ``iceberg:NAME.NAMESPACE`` is a catalogue of pyiceberg's configuration. The state of a copy is a
+property of the table. To remove rows, files are rewritten without them. There are no delete files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .state import State
 STATE = "informix-arrow.copy"
 CATALOGUE = "catalog.db"
 NAMESPACE = "informix"
-#: pyiceberg's errors have no class in common; those of its SQL catalogue are SQLAlchemy's.
+#: pyiceberg's errors have no common base class. Those of its SQL catalogue are SQLAlchemy's.
 ERRORS: tuple[type[Exception], ...] = (
     SQLAlchemyError,
     *(each for each in vars(exceptions).values() if isinstance(each, type) and issubclass(each, Exception)),
@@ -35,7 +35,7 @@ ERRORS: tuple[type[Exception], ...] = (
 
 
 class IcebergCatalogue:
-    """A catalogue, and the namespace in it."""
+    """A catalogue and a namespace in it."""
 
     def __init__(self, text: str) -> None:
         self._lock: FolderLock | None = None
@@ -95,10 +95,10 @@ class IcebergCatalogue:
 
 
 class IcebergChange:
-    """See `files`."""
+    """A change of one Iceberg table: a `TableChange`."""
 
     has_empty_files = False
-    packed = False  # Iceberg's own readers for Spark understand it in their newest releases only
+    packed = False  # only the newest releases of Iceberg's readers for Spark support it
     partition_by: Sequence[str] = ()
 
     def __init__(self, begun: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool) -> None:
@@ -114,9 +114,8 @@ class IcebergChange:
             self._there = {task.file.file_path: task.file for task in tasks}
             _evolve(begun, schema, whole=whole)
         self.files: Sequence[str] = tuple(self._there)
-        numbered = (
-            begun.table_metadata.schema().as_arrow()
-        )  # with the numbers of fields, by which Iceberg knows them
+        # With the field ids by which Iceberg identifies columns.
+        numbered = begun.table_metadata.schema().as_arrow()
         self.schema = pa.schema([numbered.field(name) for name in schema.names])
 
     def create(self, name: str) -> AbstractContextManager[Any]:
@@ -124,7 +123,7 @@ class IcebergChange:
         return made
 
     def sync(self) -> None:
-        """Whoever stores them sees to that."""
+        """Do nothing: the file system of the catalogue syncs."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
         made: AbstractContextManager[Any] = self._begun._table.io.new_input(self._path(name)).open()
@@ -152,7 +151,7 @@ class IcebergChange:
 
 @contextmanager
 def _told(where: str) -> Iterator[None]:
-    """What the catalogue meets, as errors of ours."""
+    """Raise errors of the catalogue as ``OperationalError``."""
     try:
         yield
     except ERRORS as error:
@@ -160,9 +159,9 @@ def _told(where: str) -> Iterator[None]:
 
 
 def _evolve(begun: Transaction, schema: pa.Schema, *, whole: bool) -> None:
-    """The table's columns become those of the rows, within the transaction."""
+    """Change the table's columns to those of the rows, within the transaction."""
     old = begun.table_metadata.schema().as_arrow()
-    if whole:  # others were compared by their declared types
+    if whole:  # other copies compare declared types
         kinds = {field.name: _normal(field.type) for field in old}
         wanted = {field.name: _normal(field.type) for field in schema}
         gone = [name for name, kind in kinds.items() if wanted.get(name) != kind]
@@ -176,7 +175,7 @@ def _evolve(begun: Transaction, schema: pa.Schema, *, whole: bool) -> None:
 
 
 def _normal(kind: pa.DataType) -> pa.DataType:
-    """A type in the form in which two can be compared."""
+    """Return a type in the form in which two can be compared."""
     if pa.types.is_large_string(kind):
         return pa.utf8()
     if pa.types.is_large_binary(kind):

@@ -1,8 +1,8 @@
-"""The adapter of Informix: a connection for each table that is being copied. The database must be logged.
+"""The adapter of Informix, with a connection for each table that is being copied. The database must be logged.
 
-Tables are made of the declared types of their source. A full copy of a table whose columns are the same empties it and
-keeps what belongs to it: keys, indexes, grants. A table is locked while rows are put into it: a lock for each of them
-might be more than the server has.
+Tables are created with the declared types of their source. A full copy of a table whose columns are the same empties it
+and keeps its keys, indexes and grants. A table is locked while rows are inserted, because the server might not have
+enough locks for each row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
 
 
 class Informix:
-    """An Informix database with a log: without one nothing could be undone."""
+    """An Informix database with logging. Without logging nothing could be rolled back."""
 
     def __init__(self, url: str) -> None:
         self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
@@ -57,7 +57,7 @@ class Informix:
                     f"CREATE TABLE {states.name} (name VARCHAR(128) PRIMARY KEY, {states.column} {kind})"
                 )
             except Error as error:
-                if error.sqlcode != _EXISTS:  # somebody else was first
+                if error.sqlcode != _EXISTS:  # another process was first
                     raise
 
     @contextmanager
@@ -73,7 +73,7 @@ class Informix:
 
 
 class InformixSession:
-    """A connection, in a transaction."""
+    """A connection in a transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -82,7 +82,7 @@ class InformixSession:
         self.connection.commit()
 
     def close(self) -> None:
-        with suppress(Error):  # an error before it counts
+        with suppress(Error):  # the first error counts
             self.connection.close()
 
     def quoted(self, name: str) -> str:
@@ -148,7 +148,7 @@ class InformixSession:
     def equal(self, there: str, staged: str, field: pa.Field) -> str:
         declared: bytes = (field.metadata or {}).get(b"informix.type", b"VARCHAR")
         if pa.types.is_string(field.type) and declared.upper().startswith(_VARYING):
-            # Blanks at the end count.
+            # Trailing blanks count.
             return f"({there} = {staged} AND OCTET_LENGTH({there}) = OCTET_LENGTH({staged}))"
         return f"{there} = {staged}"
 
@@ -165,7 +165,7 @@ class InformixSession:
 
 
 def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128Type:
-    """How DECIMALs without a scale were read, to read them again so."""
+    """Return the ``floating_decimals`` with which the rows were read."""
     texts = [field for field in schema if is_floating_decimal(field)]
     kinds = [field.type for field in schema if is_floating_decimal(field.with_type(pa.utf8()))]
     if texts:
@@ -174,7 +174,7 @@ def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128
 
 
 def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
-    """Texts with characters that the code set of the target's database has not."""
+    """Return the texts with characters that the code set of the target's database lacks."""
     if codecs.lookup(codec).name == "utf-8":
         return []
     found = []

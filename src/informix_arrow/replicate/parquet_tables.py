@@ -1,6 +1,6 @@
-"""Tables of Parquet files as targets: rows are written to new files, read back, and then the table is told of them.
+"""Tables of Parquet files as targets: rows are written to new files, read back and then added to the table.
 
-`parquet`, `delta` and `iceberg` say which files a table has, and how it takes new ones and leaves old ones in one step.
+`parquet_folder`, `delta` and `iceberg` know which files a table has, and how it adds and removes files in one step.
 """
 
 from __future__ import annotations
@@ -32,64 +32,66 @@ if TYPE_CHECKING:
 
     from .rejects import UnrepresentableValue
 
-FILE_BYTES = 1 << 30  # of Arrow data in a file
+FILE_BYTES = 1 << 30  # bytes of Arrow data in a file
 READERS = min(4, os.cpu_count() or 1)  # threads that read a file back
-WRITERS = 64  # tables that are written at once, at most
+WRITERS = 64  # tables that are written at the same time, at most
 MAX_OPEN_FILES = 32  # open at a time, for folders that are named after values
 
 
 class TableChange(Protocol):
-    """A table, from what it was to what it is to be. Nobody sees anything of it before ``commit``."""
+    """A change of one table. Nothing of it is visible before ``commit``."""
 
     files: Sequence[str]
     schema: pa.Schema
     partition_by: Sequence[str]
     has_empty_files: bool
-    packed: bool  # whether all who read such tables understand packed numbers: see `encodings`
+    packed: bool  # whether all readers of such tables support packed numbers: see `parquet_encoding`
 
     def create(self, name: str) -> AbstractContextManager[Any]:
-        """A new file, to be written to; it can be read when the block ends."""
+        """Open a new file for writing. It can be read at the end of the block."""
 
     def sync(self) -> None:
-        """The new files are on the disk."""
+        """Wait until the new files are on disk."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
-        """A file of the table, or a new one, to be read."""
+        """Open a file of the table, or a new one, for reading."""
 
     def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
-        """Take new files, leave old ones, and keep the state, in one step."""
+        """Add files, remove files and store the state, in one step."""
 
 
 class TableStore(Protocol):
-    """Where tables of files are."""
+    """A place with tables of files."""
 
     def state(self, table: str) -> State | None:
-        """As of a target."""
+        """Return the state of a table's last copy, as a `CopyTarget` does."""
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> TableChange:
-        """What is to become of a table: rows of such a schema, in place of all others when it is the ``whole``."""
+        """Begin a change of a table to rows of this schema, in place of all others if it is the ``whole`` table."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Release what the store holds."""
 
 
 class CopyThreads:
-    """Threads that write tables and read them back, one table after the other: new ones would begin with new memory,
-    which the system clears first, and that takes as long as decoding.
+    """Threads that write tables and read them back.
+
+    They are reused from table to table: new threads would begin with new memory, which the system clears first, and
+    that takes as long as decoding.
     """
 
     def __init__(self) -> None:
         self.writing = ThreadPoolExecutor(WRITERS, "copy-writer")
-        self.checking = ThreadPoolExecutor(READERS, "copy-check")  # these wait for none of all
+        self.checking = ThreadPoolExecutor(READERS, "copy-check")  # these wait for no other thread
 
     def close(self) -> None:
-        """End them."""
+        """End the threads."""
         self.writing.shutdown()
         self.checking.shutdown()
 
 
 class FileTarget:
-    """See the module."""
+    """A copy target whose tables are Parquet files."""
 
     overlapping = True
 
@@ -149,7 +151,10 @@ class FileTarget:
 def stored_schema(
     table: str, schema: pa.Schema, rule: Callable[[pa.DataType], pa.DataType | None], what: str
 ) -> pa.Schema:
-    """The schema in types that files of a table can have; ``NotSupportedError`` names the column that cannot."""
+    """Return the schema in types that files of a table can have.
+
+    Raises ``NotSupportedError`` with the name of a column that has no such type.
+    """
     fields = []
     for each in schema:
         kind = _stored(each.type, rule)
@@ -196,9 +201,10 @@ def write_files(
     empty: bool = False,
     own: bool = False,
 ) -> list[str]:
-    """New files with these rows, read back. Without rows one that has the schema, if an ``empty`` one is wanted.
+    """Write rows to new files, read them back, and return the names of the files.
 
-    Rows of the table's ``own`` have its older columns.
+    Without rows, one file with the schema is written if ``empty`` is True. Rows of the table's ``own`` files keep their
+    older columns.
     """
     if threads is None:
         with closing(CopyThreads()) as some:
@@ -224,7 +230,7 @@ def _write(
     *,
     empty: bool,
 ) -> tuple[list[str], ColumnChecksums]:
-    """New files, and what is found in them when they are read back."""
+    """Write new files. Return their names and the checksums of what is read back from them."""
     there = ColumnChecksums(schema)
 
     def closed(name: str) -> None:
@@ -241,7 +247,7 @@ def _write(
 
 
 class _Writing:
-    """The files that are open, one for each folder."""
+    """The files that are open for writing, one for each folder."""
 
     def __init__(
         self, change: TableChange, stored: pa.Schema, run: str, closed: Callable[[str], None]
@@ -255,7 +261,7 @@ class _Writing:
         self._open: dict[str, _OpenParquetFile] = {}
 
     def write(self, folder: str, rows: pa.RecordBatch | None) -> None:
-        """Add rows to the folder's file; a file without rows for None."""
+        """Add rows to the folder's file. None makes a file without rows."""
         file = self._open.pop(folder, None)
         if file is None:
             if len(self._open) >= MAX_OPEN_FILES:
@@ -263,7 +269,7 @@ class _Writing:
             name = f"{folder}/" * bool(folder) + f"part-{self._run}-{len(self.names):05}.parquet"
             self.names.append(name)
             file = _OpenParquetFile(self._change, name, self._schema)
-        self._open[folder] = file  # the one that was used last is the last one
+        self._open[folder] = file  # ordered by last use
         if rows is not None:
             file.write(rows)
         if file.size >= FILE_BYTES:
@@ -307,19 +313,19 @@ class _OpenParquetFile:
         self.size += rows.nbytes
 
     def close(self) -> None:
-        """It is on the disk."""
+        """Complete the file."""
         self._stack.close()
 
     def drop(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """It is not wanted."""
+        """Close the file after an error. Further errors are ignored."""
         with suppress(BaseException):
             self._stack.__exit__(kind, error, trace)
 
 
 def _keys(table: str, change: TableChange, names: Sequence[str], key: Sequence[str]) -> pa.Table:
-    """The keys of new rows; each must be there, and once."""
+    """Return the keys of new rows. Raises ``DataError`` for a missing or repeated one."""
     found = pa.concat_tables([_columns(change, name, key) for name in names])
     for name in key:
         if found[name].null_count:
@@ -342,7 +348,7 @@ def _keys(table: str, change: TableChange, names: Sequence[str], key: Sequence[s
 
 
 def _rows_without_keys(change: TableChange, name: str, keys: pa.Table, key: Sequence[str]) -> pa.Table | None:
-    """The rows of a file whose key is not among these; None when that is all of them."""
+    """Return the rows of a file whose key is not among these, or None if that is all of them."""
     old = _columns(change, name, key)
     numbered = old.append_column("row number", pa.array(range(old.num_rows), pa.int64()))
     kept = numbered.join(keys.cast(old.schema), list(key), join_type="left anti")["row number"]
@@ -367,7 +373,7 @@ def _columns(change: TableChange, name: str, columns: Sequence[str] | None) -> p
 def _file_checksums(
     change: TableChange, name: str, schema: pa.Schema, threads: CopyThreads
 ) -> ColumnChecksums:
-    """The sums over a file, whose row groups are read by several threads."""
+    """Return the checksums of a file. Several threads read its row groups."""
     with change.open(name) as file:
         told = pq.read_metadata(file)
     by_dictionary = texts_by_dictionary(told)

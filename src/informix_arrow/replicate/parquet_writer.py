@@ -1,4 +1,4 @@
-"""Rows into one Parquet file, a row group after the other, while they come."""
+"""Write rows to one Parquet file as they arrive, one row group after another."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 GROUP_BYTES = 8 << 20
-"""Of Arrow data in a row group: enough for dictionaries to pay, and little to do yet when the last rows have come."""
+"""Bytes of Arrow data in a row group.
+
+Large enough for dictionaries to pay, and small enough that little is left to do when the last rows arrive.
+"""
 
 
 class TableWriter:
-    """A file that rows are added to, which are cast to its schema.
+    """A writer that adds rows to a file, cast to its schema.
 
-    Whole numbers are ``packed`` only for readers that are known to understand it (`encodings`).
+    Whole numbers are ``packed`` only for readers that are known to support it (`parquet_encoding`).
     """
 
     def __init__(self, file: Any, schema: pa.Schema, *, packed: bool = True) -> None:
@@ -66,7 +69,7 @@ class TableWriter:
 
 
 def texts_by_dictionary(told: pq.FileMetaData) -> list[str]:
-    """Columns of texts or bytes that each row group keeps a dictionary of: they need not be unpacked to be summed."""
+    """Return columns of texts or bytes with a dictionary in each row group. They can be summed without unpacking."""
     found = []
     for place in range(told.num_columns):
         column = told.schema.column(place)

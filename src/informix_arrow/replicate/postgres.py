@@ -1,11 +1,11 @@
-"""The adapter of PostgreSQL, by the ADBC driver: COPY in binary, a connection for each table that is being copied.
+"""The adapter of PostgreSQL, by the ADBC driver: binary COPY, with a connection for each table that is being copied.
 
-Tables are in the schema that the connection's ``search_path`` names first. A full copy of a table whose columns are the
-same empties it and keeps what belongs to it: indexes, grants, views. Text that stands for a DECIMAL without a scale is
-kept as ``numeric``, which has all its digits.
+Tables are in the first schema of the connection's ``search_path``. A full copy of a table whose columns are the same
+empties it and keeps its indexes, grants and views. Text that stands for a DECIMAL without a scale is stored as
+``numeric``, which keeps all digits.
 
-Rows that changes take out are found by indexes of the tables. Foreign keys among them would have to be deferred: tables
-are written one after the other.
+Changes find the rows that they remove by the tables' indexes. Foreign keys between the tables would have to be
+deferred, because tables are written one after the other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal
 
-#: Our types, and those of PostgreSQL in its own spelling.
+#: Arrow types, and PostgreSQL's names for them.
 _KINDS = {
     pa.bool_(): "boolean",
     pa.int8(): "smallint",
@@ -41,7 +41,7 @@ _KINDS = {
 }
 
 
-#: A value for NULLs while they are compared, so that joins find their rows by hashes; as text.
+#: A value, as text, that stands for NULL while rows are compared, so that the planner can use hash joins.
 _STANDING = (
     (pa.types.is_boolean, "f"),
     (pa.types.is_date, "2000-01-01"),
@@ -55,7 +55,7 @@ _STANDING = (
 
 
 class Postgres:
-    """A PostgreSQL database. A password is in no error."""
+    """A PostgreSQL database. No error shows a password."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -71,8 +71,8 @@ class Postgres:
         return session
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """The driver's errors are ours, ``OperationalError``."""
+    def _driver_errors(self) -> Iterator[None]:
+        """Raise the driver's errors as ``OperationalError``, without secrets."""
         try:
             yield
         except adbc.Error as error:
@@ -87,7 +87,7 @@ class Postgres:
         )
         try:
             self._run(sql)
-        except OperationalError:  # two at once: one of them is told of a key that is there twice
+        except OperationalError:  # two processes at once: one of them fails with a duplicate key
             self._run(sql)
 
     def _run(self, sql: str) -> None:
@@ -96,7 +96,7 @@ class Postgres:
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        with self._telling(), self._connections.transaction() as session:
+        with self._driver_errors(), self._connections.transaction() as session:
             yield session
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
@@ -109,7 +109,7 @@ class Postgres:
 
 
 class PostgresSession:
-    """A connection, in a transaction."""
+    """A connection in a transaction."""
 
     def __init__(self, connection: adbc.Connection) -> None:
         self._connection = connection
@@ -161,7 +161,7 @@ class PostgresSession:
         found = self.run(sql, [name])
         if found is None:
             made = f"INSERT INTO {states.name} VALUES ($1, '') ON CONFLICT DO NOTHING RETURNING 1"
-            if self.run(made, [name]) is None:  # somebody else was first
+            if self.run(made, [name]) is None:  # another process was first
                 found = self.run(sql, [name])
         return None if found is None else str(found[0])
 
@@ -169,7 +169,7 @@ class PostgresSession:
         self.run(f"UPDATE {states.name} SET {states.column} = $1 WHERE name = $2", [text, name])
 
     def lock(self, table: str) -> None:
-        """PostgreSQL has a lock for every row."""
+        """Do nothing: PostgreSQL locks any number of rows."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
         self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(kept(table, schema))})")
@@ -198,7 +198,7 @@ class PostgresSession:
         self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
         self._take(name, rows, temporary=True)
         for (column, kind), (_, wanted) in zip(sent, kept("a table", rows.schema), strict=True):
-            if kind != wanted:  # COPY in binary takes no text for it
+            if kind != wanted:  # binary COPY does not accept text for it
                 quoted = self.quoted(column)
                 self.run(f"ALTER TABLE {name} ALTER COLUMN {quoted} TYPE {wanted} USING {quoted}::{wanted}")
         self.run(f"ANALYZE {name}")
@@ -213,7 +213,7 @@ class PostgresSession:
                 yield pa.RecordBatch.from_arrays(columns, names=schema.names)
 
     def run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
-        """Run a statement; its first row, None when it has none."""
+        """Run a statement. Return its first row, None if it has none."""
         with self._connection.cursor() as cursor:
             cursor.execute(sql, list(values) or None)
             if not cursor.description:
@@ -235,7 +235,7 @@ class PostgresSession:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
     def _take(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
-        """Put rows into a table."""
+        """Add rows to a table."""
         schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
 
         def fitting(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -248,7 +248,7 @@ class PostgresSession:
 
 
 def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
-    """The columns of a table that keeps these: so, and ``numeric`` for the text of DECIMALs without a scale."""
+    """Return the columns of a table, with ``numeric`` for the text of DECIMALs without a scale."""
     columns = declared(table, schema)
     return [
         (name, "numeric" if is_floating_decimal(field) else kind)
@@ -257,7 +257,7 @@ def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
 
 
 def declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
-    """The columns that hold these; ``NotSupportedError`` where there is no type."""
+    """Return the columns for a schema. Raises ``NotSupportedError`` where there is no type."""
     found = []
     for each in schema:
         kind = _kind(each.type)
@@ -283,7 +283,7 @@ def _kind(kind: pa.DataType) -> str | None:
 
 
 def _sent(kind: pa.DataType) -> pa.DataType:
-    """As the driver is given it: PostgreSQL's times have microseconds."""
+    """Return the type in which the driver gets values: PostgreSQL's times have microseconds."""
     if pa.types.is_time(kind):
         return pa.time64("us")
     if pa.types.is_timestamp(kind):
@@ -294,14 +294,14 @@ def _sent(kind: pa.DataType) -> pa.DataType:
 
 
 def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """NUMERIC arrives as text within a type of the driver's own."""
+    """Unwrap NUMERIC, which arrives as text within an extension type of the driver."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     return column.cast(wanted) if pa.types.is_decimal(wanted) else column
 
 
 def _refuse_zeros(table: str, batch: pa.RecordBatch) -> None:
-    """``DataError`` for the one character that texts of PostgreSQL cannot hold."""
+    """Raise ``DataError`` for U+0000, the one character that PostgreSQL's text cannot hold."""
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
             continue

@@ -1,4 +1,4 @@
-"""Rows that are to be taken out, among the rows of a file."""
+"""Find the rows that are to be removed among the rows of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Mask: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
 
 def group_equal_rows(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
-    """Rows that are alike together: the columns that pyarrow adds up, ``{name}_{how}``, for each kind of row."""
+    """Group equal rows and return the aggregates ``{name}_{function}`` that pyarrow makes of the columns."""
     names = [str(number) for number in range(rows.num_columns)]
     keyed = pa.Table.from_arrays([*map(_comparable, rows.columns), *columns.values()], [*names, *columns])
     hows = {"sum": "sum", "first": "min", "places": "list"}
@@ -21,9 +21,9 @@ def group_equal_rows(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
 
 
 def match_rows(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Counts]:
-    """Which rows of a file go, and how often each row of ``gone`` is among them: at most so many ``times``.
+    """Return which rows of a file are removed, and how often each row of ``gone`` is among them, at most ``times``.
 
-    The rows of ``gone`` are different from one another. NULLs are equal.
+    The rows of ``gone`` are distinct. NULLs are equal.
     """
     mask, found = np.zeros(rows.num_rows, bool), np.zeros(gone.num_rows, np.int64)
     near = np.flatnonzero(_candidate_rows(gone, rows))
@@ -39,9 +39,7 @@ def match_rows(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Cou
     groups, numbers = groups[order], numbers[order]
     first = np.searchsorted(groups, groups)  # where the group begins
     rank = np.arange(len(groups)) - first
-    wanted = numbers[
-        first
-    ]  # the row of ``gone``, which stands in front of those of the file, if there is one
+    wanted = numbers[first]  # the row of ``gone``, which comes before those of the file, if there is one
     chosen = (wanted < gone.num_rows) & (rank > 0)
     chosen[chosen] = rank[chosen] <= times[wanted[chosen]]
     mask[near[numbers[chosen] - gone.num_rows]] = True
@@ -50,7 +48,7 @@ def match_rows(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Cou
 
 
 def _candidate_rows(gone: pa.Table, rows: pa.Table) -> Mask:
-    """Rows that may be among those that go, by the column that tells most."""
+    """Return the rows that may be among those that go, by the column with the most distinct values."""
     best, told = 0, -1
     for place, column in enumerate(gone.columns):
         values = pc.count_distinct(column, mode="all").as_py()
@@ -62,5 +60,5 @@ def _candidate_rows(gone: pa.Table, rows: pa.Table) -> Mask:
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """-0.0 is 0.0 for databases, and not for Arrow's groups."""
+    """Map -0.0 to 0.0: they are equal in databases, but not in Arrow's groups."""
     return pc.add(column, pa.scalar(0, column.type)) if pa.types.is_floating(column.type) else column

@@ -1,4 +1,4 @@
-"""What a target knows of a table that was copied into it."""
+"""The state of a table's copy, which its target stores, and the protocol of copy targets."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class State:
     Attributes
     ----------
     source
-        Where the table is: ``server/database/table``.
+        The table that was copied: ``server/database/table``.
     columns
         Names and declared types, in order.
     watermark
-        The column and the highest value that was copied, as text; None without one.
+        The column and the highest value that was copied, as text; None without a watermark.
     run
         The run of ``copy`` that made it.
     rows
@@ -38,13 +38,13 @@ class State:
     files
         Of a Parquet folder: the files that hold them.
     adding, removing
-        Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
+        Of a Parquet folder: files that may still have to be renamed or deleted.
     partition_by
         Of a Parquet folder: the columns whose values folders are named after.
     where
         The condition that rows had to meet; None for all.
     tabid
-        The source's number of the table, which another one has when it is made anew; None where that is not known.
+        The source's number of the table, which changes when the table is created anew; None if unknown.
     """
 
     source: str
@@ -66,10 +66,10 @@ class State:
 
     @classmethod
     def from_json(cls, text: str, where: str) -> State:
-        """``OperationalError`` for what no copy has written."""
+        """Parse a state. Raises ``OperationalError`` for a text that no copy has written."""
         try:
             told = json.loads(text)
-            digest = told.pop("digest", None)  # which older releases did not write
+            digest = told.pop("digest", None)  # older releases did not write one
             if digest is not None and digest != _digest(told):
                 raise ValueError("digest")
             if told.pop("format") != FORMAT:
@@ -87,12 +87,12 @@ class State:
 
 
 def _digest(told: dict[str, Any]) -> str:
-    """Of all that a state says: a damaged watermark would leave rows out, and nobody would see it."""
+    """Return a digest of the whole state: a damaged watermark would silently leave rows out."""
     return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
-    """What happened to a table's columns, in words."""
+    """Return the changes of a table's columns, in words."""
     old, new = dict(before), dict(now)
     told = [f"{name} {kind} is new" for name, kind in now if name not in old]
     told += [f"{name} is gone" for name, _ in before if name not in new]
@@ -104,7 +104,7 @@ def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tup
 
 @dataclass(slots=True)
 class CopyRows:
-    """The rows that are due: read once, and counted on their way."""
+    """The rows that are due. They can be read once, and are counted as they are read."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
@@ -116,9 +116,9 @@ class CopyRows:
         schema: pa.Schema | None = None,
         made: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
     ) -> Iterator[pa.RecordBatchReader]:
-        """The rows for who takes an Arrow stream, ``made`` to have that schema.
+        """Provide the rows as an Arrow stream of a schema, which ``made`` converts them to.
 
-        An error of the source is raised as what it was, and not as what the taker has made of it.
+        An error of the source is raised as itself, and not as the consumer's error about it.
         """
         failed: list[BaseException] = []
 
@@ -138,44 +138,44 @@ class CopyRows:
 
 
 class CopyTarget(Protocol):
-    """Where tables are copied to."""
+    """A place that tables are copied to."""
 
     overlapping: bool
-    """Whether a table's last rows may still be on their way into it when the next table is begun."""
+    """True if the last rows of a table may still be written when the next table is begun."""
 
     def state(self, table: str) -> State | None:
-        """Of a table's last copy, finished if it was interrupted; None when there was none.
+        """Return the state of a table's last copy, after finishing it if it was interrupted; None if there was none.
 
-        ``OperationalError`` when the table is there and no copy has made it.
+        Raises ``OperationalError`` if the table is there and no copy has made it.
         """
 
     def replace(
         self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
     ) -> State:
-        """Take rows in place of what is there, and the state, in one step. No two rows have the same key."""
+        """Replace the rows and the state, in one step. No two rows may have the same key."""
 
     def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
-        """Take rows beside what is there."""
+        """Add rows and replace the state, in one step."""
 
     def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
-        """Take rows in place of those with the same key."""
+        """Add rows in place of those with the same key, and replace the state, in one step."""
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        """The values that it cannot hold, though it has their type, by rows."""
+        """Return the values that the target cannot hold although it has their type, ordered by row."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close the target."""
 
 
 def reconcile(table: str, read: ColumnChecksums, there: ColumnChecksums) -> None:
-    """``OperationalError`` when a target holds something else than was read."""
+    """Raise ``OperationalError`` if a target holds something else than was read."""
     found = read.differences(there)
     if found:
         raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")
 
 
 def is_floating_decimal(field: pa.Field) -> bool:
-    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
+    """Return whether a column holds a DECIMAL without a scale as text (``floating_decimals="string"``)."""
     said = (field.metadata or {}).get(b"informix.type")
     if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
         return False
