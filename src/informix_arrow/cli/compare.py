@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and tell the rows that differ."""
+    """Compare, and print the rows that differ."""
     from ..comparison import compare_tables
 
     key = [name.strip() for name in options.key.split(",")] if options.key else []
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         a, b = (_side(words, options, stack).tables() for words in options.sides)
         pattern = (options.tables or "*").lower()
         chosen = sorted(name for name in a.keys() | b.keys() if fnmatch.fnmatchcase(name, pattern))
-        if len(a) == len(b) == 1 and not options.tables:  # two files: whatever they are called
+        if len(a) == len(b) == 1 and not options.tables:  # two files are compared whatever their names are
             (chosen_a,), (chosen_b,) = a, b
             b = {chosen_a: b[chosen_b]}
             chosen = [chosen_a]

@@ -86,7 +86,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy, and show what became of each table."""
+    """Copy, and print the outcome of each table."""
     from ..replicate.copy import CopyFailed, copy
 
     url, target, *tables = connection_options.take_url(
@@ -150,12 +150,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _columns(text: str | None) -> list[str] | None:
-    """Names with commas between them."""
+    """Split names at commas."""
     return [name.strip() for name in text.split(",")] if text else None
 
 
 def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
-    """A table for people."""
+    """Return the outcomes as an aligned table."""
     lines: list[tuple[str, ...]] = [
         ("table", "mode", "rows read", "rejected", "rows there", "seconds", "watermark")
     ]
@@ -168,7 +168,7 @@ def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
     if not any(each.rejected for each in copies):
         lines = [(*line[:3], *line[4:]) for line in lines]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    last = len(widths) - 2  # of the numbers
+    last = len(widths) - 2  # the last column of numbers
     rows = []
     for line in lines:
         cells = [text.rjust(width) if 2 <= place <= last else text.ljust(width)

@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export, and tell what could not be carried."""
+    """Export, and print what could not be exported."""
     from ..transfer import export_database
 
     url, directory = connection_options.take_url(options.words, ("DIR",))

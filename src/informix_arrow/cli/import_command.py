@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import, and tell what the server refused."""
+    """Import, and print what the server refused."""
     from ..transfer import import_database, open_or_create
 
     directory, *rest = options.words

@@ -37,7 +37,7 @@ EXAMPLE = """\
 
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
 _CREATING = ("create", "replace", "create_append")
-_CHUNK_ROWS = 50_000  # after which errors are counted
+_CHUNK_ROWS = 50_000  # rows after which errors are counted
 
 
 def add(commands: Commands) -> None:
@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace, table: str) -> None:
-    """What contradicts itself; sets ``collect``."""
+    """Raise ``UsageError`` for options that contradict each other. Sets ``collect``."""
     try:
         check_table(table)
     except InterfaceError as error:
@@ -173,14 +173,14 @@ def _check(options: argparse.Namespace, table: str) -> None:
 
 @dataclass(frozen=True)
 class _Target:
-    """The table as it is."""
+    """The columns of the existing table."""
 
     schema: pa.Schema
     columns: tuple[Column, ...]
 
 
 def _target(connection: Connection, table: str, mode: str) -> _Target | None:
-    """The table; None where there is none, and the mode makes it."""
+    """Return the table; None if it does not exist and the mode creates it."""
     try:
         with connection.query(f"SELECT * FROM {table} WHERE 1 = 0", floating_decimals="string") as result:
             return _Target(result.schema, result.columns)
@@ -191,7 +191,7 @@ def _target(connection: Connection, table: str, mode: str) -> _Target | None:
 
 
 def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema:
-    """The columns of .unl files: the table's, or those of --columns, in order."""
+    """Return the columns of .unl files: the table's, or those of --columns, in order."""
     wanted = _columns(options.columns)
     if isinstance(wanted, Mapping):
         raise UsageError(
@@ -222,10 +222,10 @@ def _nested_types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 @dataclass(frozen=True)
 class _LoadPlan:
-    """Which column of the files goes into which column of the table, and the types of a table that is made."""
+    """The mapping of file columns to table columns, and the types of a table that is created."""
 
-    columns: Mapping[str, str]  # by the file's names
-    types: Mapping[str, str]  # of the table's columns, as far as they are said
+    columns: Mapping[str, str]  # by the names in the file
+    types: Mapping[str, str]  # of the table's columns, as far as they were given
     declared: Mapping[str, str]  # of the table's columns, as they are or will be
 
     def shown(self, source: LoadFiles) -> pa.Table:
@@ -326,7 +326,7 @@ def _types(words: Sequence[str]) -> dict[str, str]:
 
 
 class _Load:
-    """The load itself: whole, or in chunks where errors are counted on the way or its place is kept."""
+    """A load: in one call, or in chunks if errors are counted or its position is stored."""
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ class _Load:
         self._rejects: RejectFiles
         self._reported_refused = 0  # of source.refused
         self._position = LoadPosition()
-        self._committed = 0  # rows, where there are commits on the way
+        self._committed = 0  # rows, if there are commits before the end
         self._bar: progress.ProgressReporter
         counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
         self._stepwise = counted and options.mode == "append"
@@ -371,7 +371,7 @@ class _Load:
             self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.origin_of(self._offset + error.row)
-                told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # it counts what was sent
+                told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
                 told = told.replace("on_error='collect'", "--on-error collect")
                 raise Failure(f"{place}: {told}" if place else told) from error
             raise
@@ -381,17 +381,17 @@ class _Load:
         return self._print_result()
 
     def _describe_outcome(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
-        """Say in the error what is in effect; the files of refused rows stay where something was loaded."""
+        """Add a note to the error about what is in effect. Files of refused rows are kept if something was loaded."""
         if checkpoint is not None:
             self._rejects.suspend()
             add_note(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
             return
-        if isinstance(error, _TooMany):  # says it all
+        if isinstance(error, _TooMany):  # its text is complete
             self._rejects.end()
             return
         if self._stepwise and self._options.commit_every is not None:
             add_note(error, f"{self._committed:,} rows are committed, and stay.")
-        elif isinstance(error, OSError) and self._position.loaded:  # no room for the refused rows
+        elif isinstance(error, OSError) and self._position.loaded:  # no space for the refused rows
             undone = self._connection.logged and self._options.commit_every is None
             add_note(
                 error,
@@ -436,9 +436,9 @@ class _Load:
             ]
         )
 
-    # ---- at once ---------------------------------------------------------------------------------------------
+    # ---- in one call ---------------------------------------------------------------------------------------------
 
-    _offset = 0  # rows that went on before the call that runs
+    _offset = 0  # rows that were sent before the current call
 
     def _load_at_once(self) -> None:
         options = self._options
@@ -474,7 +474,7 @@ class _Load:
         )
 
     def _record_report(self, report: WriteReport, until: int | None = None) -> None:
-        """Note what came of rows: those in the table, and those that were refused, up to the row ``until``."""
+        """Count the rows in the table, and those that were refused, up to the row ``until``."""
         new = self._source.refused[self._reported_refused :]
         if until is not None:
             new = [each for each in new if each.position < until]
@@ -543,18 +543,18 @@ class _Load:
         self._count_errors(effect)
 
     def _skip(self, batches: BatchSlicer) -> None:
-        """Pass over the rows that are done with, and what was refused among them."""
+        """Skip the rows that were loaded before, and those refused among them."""
         for _ in batches.slice_rows(self._position.read) if self._position.read else ():
             pass
         self._reported_refused = sum(each.position < self._position.read for each in self._source.refused)
 
 
 class _TooMany(Failure):
-    """More refused rows than were allowed."""
+    """More rows were refused than allowed."""
 
 
 def _reject_line(entry: Mapping[str, Any]) -> str:
-    """A refused row: its place and what is the matter."""
+    """Return the place and the error of a refused row as a line."""
     place = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
     return f"{entry['file']}, {place}: {entry['text']}"
 

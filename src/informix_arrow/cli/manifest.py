@@ -1,4 +1,4 @@
-"""What an unload has written, beside its files: a line of JSON for the statement, one for each file that is whole."""
+"""The manifest next to the files of an unload: a line of JSON for the statement, and one for each complete file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class ManifestFile:
-    """A file that is whole. ``first`` and ``last`` are the keys of its first and last row, as texts; None without a key
-    and for no rows. ``condition`` is what its rows have in common, where it is one of several parts."""
+    """A complete file.
+
+    ``first`` and ``last`` are the keys of its first and last row as texts; None without a key or rows. ``condition``
+    selects its rows, if it is one of several parts.
+    """
 
     file: str
     rows: int
@@ -37,17 +40,17 @@ class Manifest:
     Attributes
     ----------
     path
-        Of the manifest itself.
+        The path of the manifest.
     statement
-        The SQL as the user wants it: without the order and the condition that resuming adds.
+        The SQL of the user, without the order and the condition that resuming adds.
     key
-        Columns by which the rows are ordered; empty where they are not.
+        Columns by which the rows are ordered; empty if they are not.
     parts
-        How the whole was divided; empty where it was not.
+        The parts of the unload; empty if it has none.
     entries
-        Files that are whole.
+        Files that are complete.
     done
-        Whether these are all.
+        True if these are all.
     """
 
     path: str
@@ -59,7 +62,7 @@ class Manifest:
     done: bool = False
 
     def add(self, entry: ManifestFile) -> None:
-        """A file has become whole. With the first one the manifest itself is written, in place of what was there."""
+        """Add a complete file. The first one also writes the manifest, in place of an older one."""
         if not self.entries:
             with new_file(self.path, overwrite=True) as file:
                 file.write(_line(self._head()))
@@ -67,13 +70,13 @@ class Manifest:
         self._append(asdict(entry))
 
     def end(self) -> None:
-        """All files are whole."""
+        """Mark the unload as complete."""
         self.done = True
         self._append({"done": True, "files": len(self.entries), "rows": self.rows})
 
     @property
     def rows(self) -> int:
-        """Rows in the files that are whole."""
+        """The number of rows in complete files."""
         return sum(each.rows for each in self.entries)
 
     def _head(self) -> dict[str, Any]:
@@ -87,7 +90,7 @@ class Manifest:
         }
 
     def _append(self, entry: dict[str, Any]) -> None:
-        if is_remote(self.path):  # stores of objects do not append
+        if is_remote(self.path):  # object stores cannot append
             lines = [self._head(), *map(asdict, self.entries)]
             with new_file(self.path, overwrite=True) as file:
                 file.write(b"".join(map(_line, lines if "file" in entry else [*lines, entry])))
@@ -103,8 +106,10 @@ def _line(entry: dict[str, Any]) -> bytes:
 
 
 def read(path: str) -> Manifest:
-    """The manifest of an unload that was begun. ``Failure`` for what is none. A last line that is not whole counts for
-    nothing, as its file was not told of."""
+    """Read the manifest of an unload that was begun. Raises ``Failure`` for any other file.
+
+    An incomplete last line is ignored: its file was not recorded.
+    """
     with open_input(path) as file:
         lines = file.read().split(b"\n")
     try:
@@ -126,7 +131,7 @@ def read(path: str) -> Manifest:
 
 
 def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
-    """The manifest to go on with; None where nothing was begun. ``UsageError`` where it is one of something else."""
+    """Return the manifest to continue; None if there is none. Raises ``UsageError`` if it is of another unload."""
     if not exists(path):
         return None
     found = read(path)

@@ -24,7 +24,7 @@ EXAMPLE = """\
   informix-arrow query informix://user@host:9088/stores "SELECT * FROM orders" -o orders.parquet
   informix-arrow query informix://user@host:9088/stores -f month_end.sql"""
 
-BATCH_BYTES = 4 << 20  # of Arrow data; memory holds a few
+BATCH_BYTES = 4 << 20  # bytes of Arrow data in a batch; a few batches are in memory
 
 
 def add(commands: Commands) -> None:
@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the statements, one after the other; each is committed, unless BEGIN has opened a transaction."""
+    """Run the statements, one after another. Each is committed, unless BEGIN has opened a transaction."""
     url, statements = _statements(options)
     kind = output.chosen(options)
     if options.output != STDIO:
@@ -114,16 +114,16 @@ def _run_one(
 
 
 class _ResultOutput:
-    """Where the rows of the statements go."""
+    """The output for the rows of the statements."""
 
     def __init__(self, options: argparse.Namespace, kind: str, stack: contextlib.ExitStack) -> None:
         self.kind = kind
         self._options = options
-        self._stack = stack  # a file of its own has its name when all statements are done
+        self._stack = stack  # a file gets its name when all statements are done
         self._results = 0
 
     def rows(self, result: Result) -> None:
-        """The rows of a query."""
+        """Write the rows of a query."""
         self._results += 1
         path = self._options.output
         if self._results > 1 and (path != STDIO or self.kind not in ("table", "csv", "markdown", "jsonl")):
@@ -148,6 +148,6 @@ class _ResultOutput:
                 bar.add(batch.num_rows, batch.nbytes)
 
     def show_count(self, rows: int) -> None:
-        """What a statement without rows did, for people."""
+        """Print the effect of a statement without rows, for people."""
         if self.kind == "table" and self._options.output == STDIO:
             print(f"({rows:,} row{'s' if rows != 1 else ''} changed)" if rows >= 0 else "(done)", flush=True)

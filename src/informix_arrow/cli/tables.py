@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List them."""
+    """Print the tables."""
     url, *rest = connection_options.take_url(options.words, ("PATTERN",), optional=1)
     with connection_options.connect_from_options(url, options) as connection:
         found = connection.tables(rest[0] if rest else None, owner=options.owner)

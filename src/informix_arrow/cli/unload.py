@@ -111,7 +111,7 @@ def _check_table(table: str) -> str:
 
 
 class _Unload:
-    """One unload: the query, the files, and the manifest that says which of them are whole."""
+    """One unload: the query, the files, and the manifest that lists the complete ones."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class _Unload:
         return DONE
 
     def _written_before(self, path: str) -> set[str]:
-        """The files of the unload that --overwrite replaces: those that are not written anew shall not stay."""
+        """Return the files of the unload that --overwrite replaces, to remove those that are not written anew."""
         return {each.file for each in manifest.read(path).entries} if exists(path) else set()
 
     def _to_stdout(self) -> int:
@@ -201,14 +201,14 @@ class _Unload:
         return read(self._connection, sql, values, self._kind)
 
     def _query(self, last: Sequence[object] | None) -> tuple[str, list[object]]:
-        """The statement, in the order of the key and behind ``last``, and its parameters."""
+        """Return the statement, ordered by the key and starting after ``last``, and its parameters."""
         if not self._key:
             return self._statement, []
         source = self._statement if self._table else f"SELECT * FROM ({self._statement}) q"
         order = f" ORDER BY {', '.join(self._key)}"
         if last is None:
             return source + order, []
-        # (a > ?) OR (a = ? AND b > ?) ..: Informix compares no rows of values.
+        # (a > ?) OR (a = ? AND b > ?) ..: Informix does not compare row values.
         cases, values = [], list[object]()
         for number, name in enumerate(self._key):
             same = [f"{each} = ?" for each in self._key[:number]]
@@ -230,7 +230,7 @@ class _Unload:
         return [str(name) for name in names]
 
     def _total(self) -> int | None:
-        """Rows to come, where somebody looks and it costs nothing."""
+        """Return the number of rows to come, if progress is shown and the number is cheap to get."""
         watched = self._options.progress == "json" or (
             self._options.progress == "auto" and sys.stderr.isatty()
         )
@@ -242,7 +242,7 @@ class _Unload:
     # ---- the files -------------------------------------------------------------------------------------------
 
     def _name(self, number: int) -> str:
-        """The name of a file."""
+        """Return the name of a file."""
         several = self._options.rows_per_file is not None or self._options.partitions is not None
         return numbered_path(self._options.output, number) if several else self._options.output
 
@@ -250,7 +250,7 @@ class _Unload:
         behind = found.entries[-1].last if found.entries else None
         sql, values = self._query(None)
         if behind is not None:
-            with self._open_result(sql, values) as result:  # for the types of the key alone
+            with self._open_result(sql, values) as result:  # for the types of the key only
                 schema = result.schema
             sql, values = self._query(
                 [
@@ -290,7 +290,7 @@ class _Unload:
         found.add(ManifestFile(name, rows, hashed.size, hashed.digest(), key.first, key.last))
 
     def _check(self, found: Manifest) -> None:
-        """The files of the manifest are there. ``Failure`` for one that is not, or is not what it was."""
+        """Raise ``Failure`` if a file of the manifest is missing or has changed."""
         for each in found.entries:
             path = os.path.join(os.path.dirname(self._options.output), each.file)
             if not exists(path):
@@ -307,8 +307,11 @@ class _Unload:
 
 
 class _KeyRange:
-    """The keys of the first and last row of a file. ``Failure`` where they do not tell rows apart, as going on behind
-    the last one would lose rows then."""
+    """The keys of the first and last row of a file.
+
+    Raises ``Failure`` if they do not identify rows, because rows would be lost when the unload continues after the last
+    one.
+    """
 
     def __init__(self, schema: pa.Schema, names: Sequence[str], before: list[str] | None) -> None:
         self.first: list[str] | None = None
@@ -360,7 +363,7 @@ def _text(value: pa.Scalar) -> str:
 
 
 def _value(text: str, field: pa.Field) -> object:
-    """A key's part, as a parameter of its type."""
+    """Parse a part of a key as a parameter of its type."""
     kind = field.type
     if pa.types.is_integer(kind):
         return int(text)

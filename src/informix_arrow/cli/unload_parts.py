@@ -1,4 +1,4 @@
-"""An unload in parts, each over a connection of its own into a file of its own, at the same time."""
+"""An unload in parts at the same time, each over its own connection into its own file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .unload_file import HashingFile, numbered_path, read
 
 
 def plan_parts(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
-    """The parts of a table or a query, as a manifest keeps them: one that goes on has to keep to them."""
+    """Return the parts of a table or a query, as the manifest stores them. A resumed unload keeps to them."""
     found = plan_partitions(connection, statement, on, parts)
     return [
         {
@@ -34,7 +34,7 @@ def plan_parts(connection: Connection, statement: str, on: str | None, parts: in
 
 
 class PartitionedUnload:
-    """The parts that are left of an unload."""
+    """The parts of an unload that are still to be written."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class PartitionedUnload:
         self._options = options
         self._bar = bar
         self._overwrite = overwrite
-        self._lock = threading.Lock()  # of the manifest and the bar
+        self._lock = threading.Lock()  # guards the manifest and the bar
         self._connections: list[Connection] = []
         self._ended = False
 
     def run(self) -> None:
-        """Write them all; the first error ends the others."""
+        """Write all parts. The first error ends the others."""
         there = {each.file for each in self._manifest.entries}
         left = [
             part
@@ -79,7 +79,7 @@ class PartitionedUnload:
                 raise
 
     def _end(self) -> None:
-        """Whoever is at work stops."""
+        """Stop all parts."""
         self._ended = True
         with self._lock:
             for connection in self._connections:

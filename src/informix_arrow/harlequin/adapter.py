@@ -1,4 +1,4 @@
-"""What Harlequin makes of a command line: checked options, and a connection."""
+"""The adapter: checks the options of Harlequin's command line, and connects."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
     Parameters
     ----------
     conn_str
-        One connection string of any form that :func:`informix_arrow.connect` takes; none when the environment says
-        everything.
+        One connection string of any form that :func:`informix_arrow.connect` takes; none if the environment has all
+        parameters.
     read_only
-        Refused: a session of Informix cannot be made so.
+        Refused: Informix has no read-only sessions.
     options
-        ``user``, ``password``, ``isolation``, ``lock_wait``, as :func:`informix_arrow.connect` takes them; others are
-        other adapters'.
+        ``user``, ``password``, ``isolation``, ``lock_wait``, as in :func:`informix_arrow.connect`. Others belong to
+        other adapters.
 
     Raises
     ------
     HarlequinConfigError
-        A value cannot be used; nothing was sent. The text never holds the password.
+        A value is invalid. Nothing was sent. The text never contains the password.
     """
 
     ADAPTER_OPTIONS: ClassVar[list[TextOption]] = list(_OPTIONS)
@@ -74,7 +74,7 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
 
     @property
     def connection_id(self) -> str:
-        """Whom and what is talked to, without the password."""
+        """User, server and database, without the password."""
         p = self._parameters
         return f"informix://{p.user}@{p.host}:{p.port}/{p.database}?server={p.server}"
 
@@ -84,7 +84,7 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
         Raises
         ------
         HarlequinConnectionError
-            What the server, or the way to it, had against that.
+            The server could not be reached or refused the login.
         """
         try:
             made = open_connection(self._parameters, Connection)
@@ -94,7 +94,7 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
 
 
 def _with_password(url: str | None, given: dict[str, Any]) -> Parameters:
-    """Those of the URL and the options; a password that neither has is in the environment."""
+    """Return the parameters of the URL and the options, with the environment's password if neither has one."""
     parameters = resolve(url, autocommit=True, **given)
     password = os.environ.get(PASSWORD_VARIABLE)
     if parameters.password or not password:

@@ -1,6 +1,6 @@
 """The catalogue as a tree: databases, their tables, views and synonyms, and the columns of these.
 
-Each level is asked for when it is opened, through the session that the statements run in.
+Each level is queried when it is opened, through the session in which the statements run.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _PREVIEW = 100
 
 @dataclass
 class Level(InteractiveCatalogItem):  # type: ignore[misc]
-    """An item whose children ``load()`` asks for."""
+    """An item whose children are loaded with ``load()``."""
 
     load: Callable[[], list[CatalogItem]] = field(default=list, repr=False)
 
     def fetch_children(self) -> Sequence[CatalogItem]:
-        """What is under it. What keeps the server from telling stands in the place of that."""
+        """Return the children. If the server refuses them, an item with its error."""
         try:
             return self.load()
         except Error as error:
@@ -48,7 +48,7 @@ class Relation(Level):
 
 
 def databases(connection: Connection) -> list[CatalogItem]:
-    """The databases that the server tells of. Tables of the open one are there at once."""
+    """Return the databases of the server. Tables of the open one are loaded at once."""
     names = connection.databases()["database_name"].to_pylist()
     items: list[CatalogItem] = []
     for name in names:
@@ -68,7 +68,7 @@ def databases(connection: Connection) -> list[CatalogItem]:
 
 
 def relations(connection: Connection, database: str) -> list[CatalogItem]:
-    """The tables, views and synonyms of a database, without the system catalogue."""
+    """Return the tables, views and synonyms of a database, without the system catalogue."""
     here = database == connection.database
     table = connection.tables(database="" if here else database)
     items: list[CatalogItem] = []
@@ -76,7 +76,7 @@ def relations(connection: Connection, database: str) -> list[CatalogItem]:
         owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
         owned = f"'{owner}'.{_exact(name)}"
         whole = f"{database}:{owned}"
-        # Outside of ANSI databases one name is one table, whoever owns it.
+        # Outside of ANSI databases a table's name is unique whatever its owner.
         query_name = whole if not here else owned if connection.ansi else _exact(name)
         items.append(
             Relation(
@@ -92,7 +92,7 @@ def relations(connection: Connection, database: str) -> list[CatalogItem]:
 
 
 def columns(connection: Connection, table: str) -> list[CatalogItem]:
-    """The columns of a table, by its whole name."""
+    """Return the columns of a table, by its full name."""
     found = connection.columns(table).select(["column_name", "data_type", "arrow_type"])
     return [
         CatalogItem(
@@ -107,7 +107,7 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
 
 
 def _exact(name: str) -> str:
-    """A name for a statement: in double quotes, which take DELIMIDENT, where it has more than small letters."""
+    """Return a name for a statement: in double quotes, which need DELIMIDENT, if it has more than small letters."""
     if needs_no_quotes(name) and name == name.lower():
         return name
     doubled = name.replace('"', '""')

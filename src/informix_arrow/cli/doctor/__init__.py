@@ -1,4 +1,4 @@
-"""``informix-arrow doctor``: what works against this server, line by line."""
+"""``informix-arrow doctor``: check what works against this server, line by line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
-_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # whose checks are run
+_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How a check ended: ``ok``, ``differs`` (the server has its own way, and the client lives with it), ``skipped`` or
-    ``failed``."""
+    """The outcome of a check: ``ok``, ``differs``, ``skipped`` or ``failed``.
+
+    ``differs`` means that the server behaves in its own way, which the client supports.
+    """
 
     check: DoctorCheck
     status: str
@@ -36,7 +38,7 @@ class Finding:
     milliseconds: float
 
     def entry(self) -> dict[str, Any]:
-        """For the report."""
+        """Return the finding as an entry of the report."""
         return {
             "check": self.check.name,
             "title": self.check.title,
@@ -65,7 +67,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks; 1 when any has failed."""
+    """Run all checks. Return 1 if any has failed."""
     chosen = [each for each in CHECKS if not options.only or options.only in each.name]
     if not chosen:
         names = ", ".join(each.name for each in CHECKS)
@@ -95,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_check(bench: Harness, each: DoctorCheck) -> Finding:
-    """Run one check, and remove what it has made."""
+    """Run one check, and remove the objects that it created."""
     began = time.monotonic()
     try:
         status, detail = "ok", each.run(bench)
@@ -111,7 +113,7 @@ def run_check(bench: Harness, each: DoctorCheck) -> Finding:
 
 
 def report(findings: list[Finding]) -> dict[str, Any]:
-    """What is attached to a bug report."""
+    """Return the report, which can be attached to an issue."""
     from ... import __version__
 
     return {

@@ -1,4 +1,4 @@
-"""Checks of what no source tells of change capture: the list of docs/protocol/CDC.md, section 8, point by point."""
+"""Checks of undocumented points of change capture: the list of docs/protocol/CDC.md, section 8, point by point."""
 
 from __future__ import annotations
 
@@ -207,7 +207,9 @@ def _(bench: Harness) -> str:
 
 
 def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
-    """What `cdc_startcapture` says to a column of a type, and how a NULL stands in a row image where it is taken."""
+    """Return the reply of `cdc_startcapture` to a column of a type, and the form of a NULL in a row image if it is
+    accepted.
+    """
     try:
         table = bench.table(f"v {declared}, id INTEGER")
     except (CheckSkipped, DatabaseError):

@@ -248,7 +248,7 @@ def _(bench: Harness) -> str:
     "C33",
 )
 def _(bench: Harness) -> str:
-    """A server that went on without a word would take the new rows for what the old columns were."""
+    """A server that did not notice the change would take the new rows for the old columns."""
     data = pa.table({"a": [10, 20], "b": [3, 4], "c": [50, None]})
     wanted = [(str(a), str(b), c and str(c)) for a, b, c in zip(*data.to_pydict().values(), strict=True)]
     methods: list[Literal["put", "pipeline"]] = ["put", "pipeline"]
@@ -265,7 +265,7 @@ def _(bench: Harness) -> str:
                 bench.connection.execute(f"DELETE FROM {table}")
                 for statement in statements:
                     bench.connection.execute(statement)
-                for _ in range(2):  # the second one goes by what is known of the table
+                for _ in range(2):  # the second one uses what is cached of the table
                     loader.write_arrow(table, data, method=method)
                 found = bench.connection.read_arrow(f"SELECT a, b, c FROM {table} ORDER BY a").to_pydict()
                 rows = zip(
@@ -498,14 +498,14 @@ def _(bench: Harness) -> str:
 def _run_interrupted(bench: Harness, cancel: object) -> str:
     ended = threading.Event()
 
-    def ask() -> None:
-        while not ended.wait(0.3):  # until it is heeded: it may come between two messages
+    def cancel_repeatedly() -> None:
+        while not ended.wait(0.3):  # until it takes effect: it may arrive between two messages
             bench.connection.cancel()
 
     began = time.monotonic()
-    asker = threading.Thread(target=ask, daemon=True)
+    canceller = threading.Thread(target=cancel_repeatedly, daemon=True)
     if cancel is not None:
-        asker.start()
+        canceller.start()
     try:
         bench.connection.read_arrow(_LONG, timeout=None if cancel is not None else 0.5)
     except (QueryCanceled, QueryTimeout) as error:
@@ -517,7 +517,7 @@ def _run_interrupted(bench: Harness, cancel: object) -> str:
     finally:
         ended.set()
         if cancel is not None:
-            asker.join()
+            canceller.join()
     bench.connection.ping()
     return f"ended after {took:.1f} s, the connection goes on"
 

@@ -1,4 +1,4 @@
-"""Every type, stored by the insert cursor and by pipelined executions, and read back."""
+"""Checks of every type: stored by the insert cursor and by pipelined executions, and read back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MONTHS, _SPAN = pa.int32(), pa.duration("us")
 _TEXT, _BYTES = pa.utf8(), pa.binary()
 _MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5)
 
-#: Name, declaration, Arrow type of what is sent, values; NULL comes on top. The last says that they are no rows of an
-#: insert cursor.
+#: Name, declaration, Arrow type that is sent, and values, to which NULL is added. The last is False for types that an
+#: insert cursor cannot send.
 TYPES: tuple[tuple[str, str, Any, list[Any], bool], ...] = (
     ("SMALLINT", "SMALLINT", pa.int16(), [-32767, 0, 32767], True),
     ("INTEGER", "INTEGER", pa.int32(), [-(2**31) + 1, 0, 2**31 - 1], True),

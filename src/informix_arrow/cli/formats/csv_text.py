@@ -18,11 +18,11 @@ from .text_columns import qualifier_of, texts
 from .text_decoding import ByteEscaper, TextDecoder, describe_undecodable
 
 BLOCK = 4 << 20  # bytes of text parsed at a time
-LONGEST = 64 << 20  # bytes of a row, about: more are taken for a quote that is never closed
+LONGEST = 64 << 20  # bytes of a row, approximately; a longer one means a quote that is never closed
 
 
 class CsvWriter:
-    """Batches as CSV. What pyarrow makes no CSV of is made a text first."""
+    """A writer of CSV. Types that pyarrow cannot write as CSV are converted to text first."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
         check_delimiter(options.delimiter)
@@ -41,12 +41,12 @@ class CsvWriter:
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def close(self) -> None:
-        """Write what is left; the file stays open."""
+        """Write what is left. The file stays open."""
         self._writer.close()
 
 
 def _written(field: pa.Field) -> pa.DataType:
-    """The type under which pyarrow writes a column."""
+    """Return the type as which pyarrow writes a column."""
     kind = field.type
     plain = (
         pa.types.is_integer(kind)
@@ -62,7 +62,7 @@ def _written(field: pa.Field) -> pa.DataType:
 
 
 def check_delimiter(delimiter: str) -> None:
-    """``UsageError`` for what cannot stand between fields."""
+    """Raise ``UsageError`` for a text that cannot separate fields."""
     if delimiter and (
         len(delimiter) != 1 or delimiter.isalnum() or delimiter in '\\"\r\n\0' or ord(delimiter) > 127
     ):
@@ -73,10 +73,10 @@ def check_delimiter(delimiter: str) -> None:
 
 
 def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of a CSV file, all columns as text: nothing is guessed.
+    """Return the rows of a CSV file, with all columns as text. No types are inferred.
 
-    An empty field is NULL and ``""`` an empty text, unless ``options.null`` says what stands for NULL. A line that has
-    too few or too many fields is a ``Failure`` that names it, or is collected in ``Rows.broken``.
+    An empty field is NULL and ``""`` an empty text, unless ``options.null`` is set. A line with too few or too many
+    fields is a ``Failure`` that names it, or is collected in ``FileRows.broken``.
     """
     check_delimiter(options.delimiter)
     watched = LineTracker(file, name, options.encoding, options.delimiter or ",")
@@ -110,7 +110,7 @@ def _open_reader(watched: LineTracker, names: list[str], options: Options, refus
             strings_can_be_null=True,
             quoted_strings_can_be_null=options.null is not None,
             null_values=["" if options.null is None else options.null],
-            check_utf8=False,  # a value that is none is refused by itself, with its row
+            check_utf8=False,  # a value that is invalid is refused with its row
         ),
     )
 
@@ -124,8 +124,8 @@ def _batches(
     rows: FileRows,
     options: Options,
 ) -> Iterator[pa.RecordBatch]:
-    ordinal = 0  # of the next row, those that are none counted
-    goes_on = False  # the last row is one of several lines
+    ordinal = 0  # of the next row, with invalid ones counted
+    goes_on = False  # the last row extends over several lines
     while True:
         try:
             batch = reader.read_next_batch()
@@ -183,7 +183,7 @@ def _printable(text: str) -> str:
 
 
 def _inside(batch: pa.RecordBatch) -> Numbers | None:
-    """How many ends of lines stand within each row's values; None where there are none at all."""
+    """Return how many line ends are within each row's values; None if there are none at all."""
     line_ends: Numbers | None = None
     for column in batch.columns:
         if pc.any(pc.match_substring(column.cast(pa.binary()), "\n")).as_py():
@@ -194,7 +194,7 @@ def _inside(batch: pa.RecordBatch) -> Numbers | None:
 
 
 def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str], int]:
-    """The names of the columns, and how many lines they take, blank ones left out."""
+    """Return the names of the columns, and the number of lines of the header without blank ones."""
     head = watched.peek().lstrip(b"\r\n")
     ends = (found.start() for found in re.finditer(rb"[\r\n]", head))
     line = head[: next((end for end in ends if not head.count(b'"', 0, end) % 2), len(head))]
@@ -214,10 +214,10 @@ def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str
 
 
 class LineTracker(io.RawIOBase):
-    """A file of text on its way into a parser, as UTF-8. It notes the numbers of blank lines, which parsers pass over.
+    """A text file on its way into a parser, as UTF-8. It records the numbers of blank lines, which parsers skip.
 
-    A line within quotes is a part of a value, blank or not: quotes are counted. What is read at a time has the end of a
-    row in it, as the parser wants it, however long that is; and the last line gets an end, if it has none.
+    A line within quotes is part of a value, blank or not, so quotes are counted. Each read contains the end of a row,
+    as the parser requires, however long it is. The last line gets a line end if it has none.
     """
 
     def __init__(self, file: IO[bytes], name: str, encoding: str, delimiter: str = ",") -> None:
@@ -227,16 +227,16 @@ class LineTracker(io.RawIOBase):
         self._text = None if self.bytes.is_utf8 else TextDecoder(file, encoding)
         self._file = file
         self._head = b""
-        self._line = 1  # that begins next
-        self.ended = False  # all has been read
-        self.quoted = False  # what comes next is within quotes
+        self._line = 1  # the number of the line that begins next
+        self.ended = False  # the file was read to its end
+        self.quoted = False  # the next byte is within quotes
         self._line_is_empty = True  # so far
         self._encoding = encoding
         self._before_quote = np.frombuffer(f'{delimiter}\r\n"'.encode(), np.uint8)
-        self._last = ord("\n")  # byte
+        self._last = ord("\n")  # the last byte
 
     def peek(self) -> bytes:
-        """The first bytes, which are read again afterwards."""
+        """Return the first bytes without consuming them."""
         if not self._head:
             self._head = self._get(BLOCK)
         return self._head
@@ -264,9 +264,9 @@ class LineTracker(io.RawIOBase):
         return data
 
     def _one_kind_of_end(self, data: bytes) -> bytes:
-        """The same, with LF in the place of a CR that ends a row, which parsers take, too."""
+        """Replace a CR that ends a row by LF. Parsers accept both."""
         if self._last == ord("\r") and data.startswith(b"\n"):
-            data = data[1:]  # that line has ended
+            data = data[1:]  # that line has ended already
         if data.count(b"\r") == data.count(b"\r\n"):
             return data
         pieces = data.split(b'"')
@@ -275,7 +275,7 @@ class LineTracker(io.RawIOBase):
         return b'"'.join(pieces)
 
     def _has_end(self, data: bytes) -> bool:
-        """Whether there is an end of a line outside of quotes."""
+        """Return whether there is a line end outside of quotes."""
         if not self.quoted and b'"' not in data:
             return b"\n" in data or b"\r" in data
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
@@ -284,7 +284,7 @@ class LineTracker(io.RawIOBase):
         return any(b"\n" in each or b"\r" in each for each in data.split(b'"')[int(self.quoted) :: 2])
 
     def _without_stray_quotes(self, data: bytes) -> bytes:
-        """The same, but for quotes within a field that does not begin with one, which say nothing."""
+        """Remove quotes within a field that does not begin with one. They have no meaning."""
         start = 3 if self._line == 1 and data.startswith(b"\xef\xbb\xbf") else 0
         if data.find(b'"', start) < 0:
             return data
@@ -323,7 +323,7 @@ class LineTracker(io.RawIOBase):
             ) from None
 
     def _watch(self, data: bytes) -> None:
-        """Count lines; look at each of them only where a blank one may be among them."""
+        """Count lines. Single lines are inspected only if a blank one may be among them."""
         ends = data.count(b"\n")
         if ends and (b"\n\n" in data or b"\n\r\n" in data or self._line_is_empty):
             quoted, empty, line = self.quoted, self._line_is_empty, self._line

@@ -1,6 +1,6 @@
 """JSON: an object for each row, on a line of its own (``jsonl``) or all in one array (``json``).
 
-It is written by Arrow's kernels and read by Python's ``json``, which keeps the digits of numbers as they are written.
+It is written by Arrow's kernels and read by Python's ``json``, which keeps all digits of numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHORT = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class JsonWriter:
-    """Batches as JSON lines, or as one array of objects. Numbers keep all their digits."""
+    """A writer of JSON lines, or of one array of objects. Numbers keep all digits."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, array: bool = False) -> None:
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
@@ -60,13 +60,13 @@ class JsonWriter:
         self._begun = True
 
     def close(self) -> None:
-        """Write the end; the file stays open."""
+        """Write the end. The file stays open."""
         if self._array:
             self._file.write(b"\n]\n" if self._begun else b"[]\n")
 
 
 def json_texts(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The values as JSON, NULL as NULL. Numbers that JSON has not, such as NaN, are texts."""
+    """Return the values as JSON, NULL as NULL. Numbers that JSON cannot express, such as NaN, become texts."""
     kind = column.type
     if pa.types.is_boolean(kind):
         return column.cast(pa.utf8())
@@ -93,10 +93,10 @@ def _quote_texts(column: pa.Array) -> pa.Array:
 
 
 def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of JSON lines, or of an array of objects; values as text, with the digits that the file has.
+    """Return the rows of JSON lines, or of an array of objects. Values are text, with the digits of the file.
 
-    The columns are the keys of the first 10,000 rows; a key that comes later is a ``Failure``, or makes its line one
-    of ``Rows.broken``. So does what is no object.
+    The columns are the keys of the first 10,000 rows. A later new key, and a value that is no object, is a ``Failure``
+    or is collected in ``FileRows.broken``.
     """
     text = TextDecoder(file, options.encoding)
     broken: list[BrokenLine] = []
@@ -157,7 +157,7 @@ def _batches(
 
 
 def _misfit(value: Any, field: pa.Field, doubtful: bool) -> str:
-    """Why a value is none of a column of lists or structs, "" where it is."""
+    """Return why a value does not fit a column of lists or structs, "" if it fits."""
     unknown = _unknown_key(value, field.type)
     if unknown:
         return f"column {field.name!r}: {unknown!r} is no field of {field.type}"
@@ -175,7 +175,7 @@ def _fit(values: list[Any], field: pa.Field) -> bool:
 
 
 def _unknown_key(value: Any, kind: pa.DataType) -> str:
-    """A key of an object that is no field of its type; Arrow passes over these."""
+    """Return a key of an object that is no field of its type, because Arrow would ignore it."""
     if pa.types.is_struct(kind) and isinstance(value, dict):
         fields = {each.name: each.type for each in kind}
         found = next((key for key in value if key not in fields), "")
@@ -192,7 +192,9 @@ def _column(values: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Arrow's own cast reads what stands behind the NULL of a struct, too: empty texts, which are no numbers."""
+    """Cast a column. Arrow's own cast also parses what is under the NULL of a struct: empty texts, which are no
+    numbers.
+    """
     if pa.types.is_struct(kind):
         fields = [_cast(each, field.type) for each, field in zip(column.flatten(), kind, strict=True)]
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=column.is_null())
@@ -211,7 +213,7 @@ def _text(value: Any) -> str:
 
 
 def _as_text(kind: pa.DataType) -> pa.DataType:
-    """The type with texts in the place of all values, as which numbers are read."""
+    """Return the type with text in place of all values, as which numbers are read."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(_as_text(kind.value_type))
     if pa.types.is_struct(kind):
@@ -220,7 +222,7 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
 
 
 def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Options) -> Iterator[_Object]:
-    """Line, text and contents of each object."""
+    """Yield line, text and content of each object."""
     decoder = json.JSONDecoder(
         parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
     )
@@ -262,7 +264,7 @@ def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank."""
+    """Yield lines that are not blank, with their numbers."""
     number, rest = 1, start
     while True:
         *whole, rest = rest.split("\n")
@@ -279,7 +281,7 @@ def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]
 
 
 def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
-    """The elements of an array, which is all that the file has."""
+    """Yield the elements of an array, which must be all that the file has."""
     decoder = json.JSONDecoder()
     buffer, at, line = start, start.index("[") + 1, 1 + start[: start.index("[")].count("\n")
     while True:
@@ -306,7 +308,7 @@ def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, s
 
 
 def _require_end(rest: str, text: TextDecoder, line: int, name: str) -> None:
-    """``Failure`` for anything behind an array: its rows would be loaded by nobody."""
+    """Raise ``Failure`` for content after an array, because its rows would not be loaded."""
     while not rest.strip():
         line += rest.count("\n")
         rest = text.read(_CHUNK)
