@@ -41,9 +41,9 @@ def read(
     there with its password. Parts see the data of the time at which they are read. The arguments are those of
     :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`, and so are the errors.
     """
-    asked = (table_or_query, partition_on, partition_num, partition_range, by)
+    request = (table_or_query, partition_on, partition_num, partition_range, by)
     with connect(url, autocommit=True) as connection:
-        parts = plan_partitions(connection, *asked, parameters=parameters)
+        parts = plan_partitions(connection, *request, parameters=parameters)
         with connection.query(parts[0].sql, parts[0].parameters, **options) as result:
             meta = _frame(result.schema.empty_table())
     return dd.from_map(_DaskPartitionReader(url, options), parts, meta=meta, label="informix")

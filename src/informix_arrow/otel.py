@@ -131,8 +131,8 @@ class _Meter:
     def _numbers(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
         with self.lock:
             self._pools = [each for each in self._pools if each[0]() is not None]
-            there = [(pool(), labels) for pool, labels in self._pools]
-        return [(pool.statistics, labels) for pool, labels in there if pool is not None]
+            alive = [(pool(), labels) for pool, labels in self._pools]
+        return [(pool.statistics, labels) for pool, labels in alive if pool is not None]
 
 
 _meters: weakref.WeakKeyDictionary[MeterProvider, _Meter] = weakref.WeakKeyDictionary()
@@ -142,16 +142,16 @@ _meters_lock = threading.Lock()
 
 def _meter_of(provider: MeterProvider | None) -> _Meter:
     everybodys = metrics.get_meter_provider()
-    chosen = everybodys if provider is None else provider
+    provider_used = everybodys if provider is None else provider
     with _meters_lock:
-        made = _meters.get(chosen)
-        if made is None and chosen is everybodys and _global_meters:
-            made = _global_meters[0]
-        if made is None:
-            made = _meters[chosen] = _Meter(chosen)
-        if chosen is everybodys and not _global_meters:
-            _global_meters.append(made)
-        return made
+        meter = _meters.get(provider_used)
+        if meter is None and provider_used is everybodys and _global_meters:
+            meter = _global_meters[0]
+        if meter is None:
+            meter = _meters[provider_used] = _Meter(provider_used)
+        if provider_used is everybodys and not _global_meters:
+            _global_meters.append(meter)
+        return meter
 
 
 def _after_fork() -> None:
@@ -201,26 +201,26 @@ class _Instrumentation:
         yet.
         """
         if operation.kind != "connect":
-            known = self._attributes_of(operation)
-            operation.span = (known, self._start(operation, known, known.span_attributes))
+            attributes = self._attributes_of(operation)
+            operation.span = (attributes, self._start(operation, attributes, attributes.span_attributes))
 
     def __call__(self, operation: Operation) -> None:
-        begun: tuple[_OperationAttributes, trace.Span] | None = operation.span  # type: ignore[assignment]
-        if begun is not None and begun[0].database == operation.database:
-            known = begun[0]
+        started: tuple[_OperationAttributes, trace.Span] | None = operation.span  # type: ignore[assignment]
+        if started is not None and started[0].database == operation.database:
+            attributes = started[0]
         else:
-            known = self._attributes_of(operation)
-        labels, returned = known.labels, operation.rows if known.returns else None
+            attributes = self._attributes_of(operation)
+        labels, returned = attributes.labels, operation.rows if attributes.returns else None
         if operation.error is not None:
             labels = {**labels, **_failure(operation.error)}
-        if begun is None:
-            span = self._start(operation, known, {**known.span_attributes, **labels})
+        if started is None:
+            span = self._start(operation, attributes, {**attributes.span_attributes, **labels})
         else:
-            span = begun[1]
-            if known is not begun[0]:  # DATABASE
-                span.update_name(known.title)
-                span.set_attributes(known.span_attributes)
-            if labels is not known.labels:
+            span = started[1]
+            if attributes is not started[0]:  # DATABASE
+                span.update_name(attributes.title)
+                span.set_attributes(attributes.span_attributes)
+            if labels is not attributes.labels:
                 span.set_attributes(labels)
         if returned is not None:
             span.set_attribute("db.response.returned_rows", returned)
@@ -228,7 +228,7 @@ class _Instrumentation:
             span.set_status(trace.Status(trace.StatusCode.ERROR, observing.error_summary(operation.error)))
         span.end(int((operation.began + operation.seconds) * 1e9))
         operation.span = None
-        meter, counted = self._meter, known.bytes
+        meter, counted = self._meter, attributes.bytes
         meter.duration.record(operation.seconds, labels)
         if returned is not None:
             meter.rows.record(returned, labels)
@@ -274,10 +274,10 @@ def instrument(
     The providers are the global ones by default. A second call replaces the first one's providers.
     """
     uninstrument()
-    made = _Instrumentation(tracer_provider, meter_provider)
-    observing.add_observer(made)
-    observing.waiting_observers.append(made.begin)
-    _installed.append(made)
+    instrumentation = _Instrumentation(tracer_provider, meter_provider)
+    observing.add_observer(instrumentation)
+    observing.waiting_observers.append(instrumentation.begin)
+    _installed.append(instrumentation)
 
 
 def uninstrument() -> None:

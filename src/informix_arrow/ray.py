@@ -62,14 +62,14 @@ class InformixDatasource(Datasource):  # type: ignore[misc]
 
     def get_read_tasks(self, parallelism: int, *others: object, **more: object) -> list[ReadTask]:
         """Return a read task for each part."""
-        asked = (self._source, self._column, self._number or max(parallelism, 1), self._range, self._by)
+        request = (self._source, self._column, self._number or max(parallelism, 1), self._range, self._by)
         with connect(self._url, autocommit=True) as connection:
-            parts = plan_partitions(connection, *asked, parameters=self._parameters)
+            parts = plan_partitions(connection, *request, parameters=self._parameters)
             with connection.query(parts[0].sql, parts[0].parameters, **self._options) as result:
                 schema = result.schema
-        nothing = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
+        unknown = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
         return [
-            ReadTask(_RayPartitionReader(self._url, part, self._options), nothing, schema=schema)
+            ReadTask(_RayPartitionReader(self._url, part, self._options), unknown, schema=schema)
             for part in parts
         ]
 

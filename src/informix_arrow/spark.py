@@ -74,14 +74,14 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """Return the columns of the table or query as Spark's types."""
-        wanted = _SourceOptions(self.options)
-        with wanted.connect() as connection, wanted.probe(connection) as result:
+        source = _SourceOptions(self.options)
+        with source.connect() as connection, source.probe(connection) as result:
             return from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return the reader."""
-        wanted = _SourceOptions(self.options)
-        return (FilteringReader if wanted.push_down else InformixReader)(wanted, schema)
+        source = _SourceOptions(self.options)
+        return (FilteringReader if source.push_down else InformixReader)(source, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         """Return the writer of a DataFrame."""
@@ -105,8 +105,8 @@ class InformixPartition(InputPartition):  # type: ignore[misc]
 class InformixReader(DataSourceReader):  # type: ignore[misc]
     """A reader that plans on the driver and reads on the workers, with a connection for each task."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        self._source_options = wanted
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        self._source_options = source
         self._schema = schema
 
     def partitions(self) -> list[InformixPartition]:
@@ -135,8 +135,8 @@ class FilteringReader(InformixReader):
     again, with other filters or none, still reads the rows of the first ones (fixed by SPARK-58551).
     """
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        super().__init__(wanted, schema)
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        super().__init__(source, schema)
         self._filters: list[Filter] = []
         self.pushFilters = _FilterPushdown(self._filters)
 
@@ -229,14 +229,14 @@ class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
 class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
     """A writer with a staging table for each task. One transaction moves all rows."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType, *, overwrite: bool = False) -> None:
-        self._source_options = wanted
+    def __init__(self, source: _SourceOptions, schema: StructType, *, overwrite: bool = False) -> None:
+        self._source_options = source
         self._schema = schema
         self._overwrite = overwrite
-        self._table = wanted.table()
-        with wanted.connect() as connection:
+        self._table = source.table()
+        with source.connect() as connection:
             self._load = staged_load.begin(connection, self._table)
-        self._id = wanted.write_id or self._load
+        self._id = source.write_id or self._load
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
         """Write the rows of a task into a staging table."""
@@ -275,13 +275,13 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
 class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
     """A writer that writes each batch of a stream exactly once."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        if wanted.write_id is None:
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        if source.write_id is None:
             raise InterfaceError(
                 "a stream needs the option writeId, a name that it keeps when it is started again: by it and a "
                 "batch's number the table knows which batches it has"
             )
-        self._writer = InformixWriter(wanted, schema)
+        self._writer = InformixWriter(source, schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
         """Write the rows of a task into a staging table."""
@@ -313,34 +313,34 @@ class _SourceOptions:
     """The checked options. It holds no connection, as it is sent to the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        given = {name.lower(): value for name, value in dict(options).items()}
-        given.pop("checkpointlocation", None)  # of a stream: Spark itself uses it
-        unknown = sorted(given.keys() - {*_LOGIN, *_OPTIONS})
+        options_given = {name.lower(): value for name, value in dict(options).items()}
+        options_given.pop("checkpointlocation", None)  # of a stream: Spark itself uses it
+        unknown = sorted(options_given.keys() - {*_LOGIN, *_OPTIONS})
         if unknown:
             raise InterfaceError(
                 f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_OPTIONS))}"
             )
-        table, query = given.get("dbtable"), given.get("query")
+        table, query = options_given.get("dbtable"), options_given.get("query")
         if (table is None) == (query is None):
             raise InterfaceError("say what to read: one of the options dbtable and query")
         self._table = table
-        self.source: str = given["dbtable" if query is None else "query"]
-        self.write_id = given.get("writeid")
-        self.time_zone = given.get("timezone")
-        self._login = {name: given[name] for name in _LOGIN if name in given}
-        self._column = given.get("partitioncolumn")
-        self._by = given.get("partitionby", "auto")
-        self._number = _number("numPartitions", given.get("numpartitions"))
-        bounds = given.get("lowerbound"), given.get("upperbound")
+        self.source: str = options_given["dbtable" if query is None else "query"]
+        self.write_id = options_given.get("writeid")
+        self.time_zone = options_given.get("timezone")
+        self._login = {name: options_given[name] for name in _LOGIN if name in options_given}
+        self._column = options_given.get("partitioncolumn")
+        self._by = options_given.get("partitionby", "auto")
+        self._number = _number("numPartitions", options_given.get("numpartitions"))
+        bounds = options_given.get("lowerbound"), options_given.get("upperbound")
         if (bounds[0] is None) != (bounds[1] is None):
             raise InterfaceError("lowerBound and upperBound go together")
         self._bounds = None if bounds[0] is None else bounds
         self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
-        if "isolation" in given:
-            self.options["isolation"] = given["isolation"]
-        consistency = given.get("consistency", "none")
+        if "isolation" in options_given:
+            self.options["isolation"] = options_given["isolation"]
+        consistency = options_given.get("consistency", "none")
         if consistency == "last committed":
-            if given.get("isolation", consistency) != consistency:
+            if options_given.get("isolation", consistency) != consistency:
                 raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
             self.options["isolation"] = consistency
         elif consistency == "lock":
@@ -350,15 +350,15 @@ class _SourceOptions:
             )
         elif consistency != "none":
             raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
-        push_down = given.get("pushdownpredicate", "false").lower()
+        push_down = options_given.get("pushdownpredicate", "false").lower()
         if push_down not in ("true", "false"):
             raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}")
         self.push_down = push_down == "true"
-        wait = _number("lockWait", given.get("lockwait"))
+        wait = _number("lockWait", options_given.get("lockwait"))
         if wait is not None:
             self.options["lock_wait"] = wait
-        if "lobs" in given:
-            self.options["lobs"] = given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
+        if "lobs" in options_given:
+            self.options["lobs"] = options_given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
 
     def connect(self) -> Connection:
         """Open a connection."""
@@ -373,11 +373,11 @@ class _SourceOptions:
 
     def plan(self, connection: Connection) -> list[Partition]:
         """Return the partitions: one, unless the options ask for more."""
-        asked = self._column, self._number, self._bounds
-        if asked == (None, None, None) and self._by == "auto":
+        parts = self._column, self._number, self._bounds
+        if parts == (None, None, None) and self._by == "auto":
             return plan_partitions(connection, self.source, partition_num=1)
         by: Any = self._by
-        return plan_partitions(connection, self.source, *asked, by)
+        return plan_partitions(connection, self.source, *parts, by)
 
     def probe(self, connection: Connection) -> Any:
         """Open a result for its schema."""
@@ -411,7 +411,7 @@ def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Return the columns that Spark expects, by name. Spark checks only the first batch, but every one must fit."""
     missing = [name for name in schema.names if name not in batch.schema.names]
     if missing:
-        there = ", ".join(batch.schema.names)
-        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {there}")
+        present = ", ".join(batch.schema.names)
+        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {present}")
     columns = [batch.column(field.name).cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -71,13 +71,13 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
         return open_connection(self._parameters())
 
     def _keywords(self) -> dict[str, Any]:
-        given = self.connection
+        connection = self.connection
         keywords = {
-            "host": given.host,
-            "port": given.port,
-            "user": given.login,
-            "password": given.password,
-            "database": self._database or given.schema,
+            "host": connection.host,
+            "port": connection.port,
+            "user": connection.login,
+            "password": connection.password,
+            "database": self._database or connection.schema,
         }
         for name, value in self.connection_extra.items():
             if name in _AIRFLOWS:
@@ -156,15 +156,15 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
     def _chunks(self, sql: str, parameters: Values, size: int) -> Iterator[pa.Table]:
         """Yield the rows in tables of ``size`` each, the last with the rest; one without rows if there are none."""
         with closing(self.get_conn()) as conn, conn.query(sql, parameters or ()) as result:
-            kept = pa.Table.from_batches([], result.schema)
+            pending = pa.Table.from_batches([], result.schema)
             first = True
             for batch in result.batches():
-                kept = pa.concat_tables([kept, pa.Table.from_batches([batch])])
-                while kept.num_rows >= size:
-                    yield kept.slice(0, size)
-                    kept, first = kept.slice(size), False
-            if first or kept.num_rows:
-                yield kept
+                pending = pa.concat_tables([pending, pa.Table.from_batches([batch])])
+                while pending.num_rows >= size:
+                    yield pending.slice(0, size)
+                    pending, first = pending.slice(size), False
+            if first or pending.num_rows:
+                yield pending
 
     # ---- rows ----------------------------------------------------------------------------------------------------
 

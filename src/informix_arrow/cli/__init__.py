@@ -39,19 +39,19 @@ def _run(words: Sequence[str]) -> int:
         return run_guarded(functools.partial(run, options), verbose=options.verbose)
 
 
-def parser(whole: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """Return the parser of all commands, with the options of some. The others are there by name only."""
-    made = argparse.ArgumentParser(
+    root = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Queries, loads, unloads and checks of Informix databases; and a server for tests.",
     )
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
-    made.add_argument(
+    root.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
+    root.add_argument(
         "-v", "--verbose", action="store_true", help="errors with the statement and all that is known"
     )
-    commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        if name in whole:
+        if name in complete:
             import_module(f".{module}", __name__).add(commands)
         else:
             commands.add_parser(name, help=summary)
@@ -59,7 +59,7 @@ def parser(whole: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
         each.add_argument(
             "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
-    return made
+    return root
 
 
 def _version() -> str:

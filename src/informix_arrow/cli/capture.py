@@ -183,10 +183,10 @@ def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
             by_table: dict[str, list[pa.RecordBatch]] = {}
             for change in batch.batches:
                 by_table.setdefault(change.table, []).append(change.data)
-            for table, found in by_table.items():
+            for table, batches in by_table.items():
                 path = Path(options.output) / f"{_plain_name(table)}-{batch.commit_lsn:016x}.parquet"
                 part = path.with_name(path.name + ".part")
-                pq.write_table(pa.Table.from_batches(found), part)
+                pq.write_table(pa.Table.from_batches(batches), part)
                 os.replace(part, path)
             _write_token(options.state, batch.token)
 

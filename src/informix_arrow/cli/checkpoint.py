@@ -108,8 +108,8 @@ class Checkpoint:
         """Delete the row of a finished load, and the table if no other load is in it."""
         self._connection.execute(f"DELETE FROM {TABLE} WHERE load_key = ?", (self._key,))
         with contextlib.suppress(Error):  # another load is using the table
-            left = self._connection.read_arrow(f"SELECT COUNT(*) FROM {TABLE}").column(0)[0].as_py()
-            if not left:
+            remaining = self._connection.read_arrow(f"SELECT COUNT(*) FROM {TABLE}").column(0)[0].as_py()
+            if not remaining:
                 self._connection.execute(f"DROP TABLE {TABLE}")
 
     def _create(self) -> None:
@@ -130,5 +130,5 @@ def _state(path: str) -> str:
     if is_remote(path):
         system, name = file_system(path)
         return str(system.ukey(name))
-    found = os.stat(path)
-    return f"{found.st_size} {found.st_mtime_ns}"
+    info = os.stat(path)
+    return f"{info.st_size} {info.st_mtime_ns}"

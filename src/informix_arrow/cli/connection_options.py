@@ -66,20 +66,20 @@ def take_url(
         True if the last name may stand for several arguments.
     """
     usage = " ".join(("URL", *names))
-    least = len(names) - optional
+    required = len(names) - optional
     from_environment = os.environ.get(URL_VARIABLE, "")
     count = len(words)
-    given = bool(words) and (
+    has_url = bool(words) and (
         not from_environment or looks_like_url(words[0]) or (not optional and not more and count > len(names))
     )
-    found = list(words) if given else [from_environment, *words]
-    if not found[0]:
+    values = list(words) if has_url else [from_environment, *words]
+    if not values[0]:
         raise UsageError(f"no server: give {usage}, or set {URL_VARIABLE}")
-    if len(found) <= least:
-        raise UsageError(f"{names[len(found) - 1]} is missing: give {usage}")
-    if len(found) > len(names) + 1 and not more:
-        raise UsageError(f"too many words, from {found[len(names) + 1]!r} on: give {usage}")
-    return found
+    if len(values) <= required:
+        raise UsageError(f"{names[len(values) - 1]} is missing: give {usage}")
+    if len(values) > len(names) + 1 and not more:
+        raise UsageError(f"too many words, from {values[len(names) + 1]!r} on: give {usage}")
+    return values
 
 
 def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -> Parameters:
@@ -131,9 +131,9 @@ def _password(parameters: Parameters, options: argparse.Namespace, environ: Mapp
         return _from_file(path)
     if environ.get(PASSWORD_VARIABLE):
         return environ[PASSWORD_VARIABLE]
-    found = _from_keyring(parameters)
-    if found:
-        return found
+    password = _from_keyring(parameters)
+    if password:
+        return password
     if parameters.user and sys.stdin is not None and sys.stdin.isatty():
         return getpass.getpass(f"Password of {parameters.user} on {parameters.host}: ")
     return ""

@@ -97,8 +97,8 @@ def report_interrupt(interrupt: KeyboardInterrupt) -> int:
     )
     # Its cause, the error that ended the statement on the server, says what is in effect.
     cause = [] if interrupt.__cause__ is None else [one_line(interrupt.__cause__)]
-    told = [*cause, *_notes(interrupt)]
-    print_error(" ".join([f"{word}:" if told else word, *told]))
+    notes = [*cause, *_notes(interrupt)]
+    print_error(" ".join([f"{word}:" if notes else word, *notes]))
     return code
 
 

@@ -40,10 +40,10 @@ def run(options: argparse.Namespace) -> int:
     url, directory = connection_options.take_url(options.words, ("DIR",))
     with (
         connection_options.connect_from_options(url, options) as connection,
-        progress.ProgressReporter(options.progress) as told,
+        progress.ProgressReporter(options.progress) as reporter,
     ):
         report = export_database(
-            connection, directory, format=options.format, lock=options.lock, progress=told
+            connection, directory, format=options.format, lock=options.lock, progress=reporter
         )
     for each in report.omitted:
         print_error(f"not carried over: {each}")

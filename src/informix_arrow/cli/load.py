@@ -192,28 +192,28 @@ def _target(connection: Connection, table: str, mode: str) -> _Target | None:
 
 def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema:
     """Return the columns of .unl files: the table's, or those of --columns, in order."""
-    wanted = _columns(options.columns)
-    if isinstance(wanted, Mapping):
+    requested = _columns(options.columns)
+    if isinstance(requested, Mapping):
         raise UsageError(
             "--columns: the columns of a .unl file have no names: list those of the table, a,b,c"
         )
     if target is None:
-        said = _types(options.types)
-        if wanted is not None and any(name not in said for name in wanted):
+        declared = _types(options.types)
+        if requested is not None and any(name not in declared for name in requested):
             raise UsageError("--columns: give the type of each by --types")
-        chosen = {name: said[name] for name in wanted} if wanted else said
-        if not chosen:
+        types = {name: declared[name] for name in requested} if requested else declared
+        if not types:
             raise UsageError("a .unl file does not say its columns: give them all by --types, in order")
-        return columns_of(chosen)[0]
-    if wanted is None:
+        return columns_of(types)[0]
+    if requested is None:
         return target.schema
     known = {each.name.lower(): each for each in target.schema}
-    unknown = [name for name in wanted if name.lower() not in known]
+    unknown = [name for name in requested if name.lower() not in known]
     if unknown:
         raise UsageError(
             f"--columns: the table has no column {', '.join(unknown)}; it has {', '.join(known)}"
         )
-    return pa.schema([known[name.lower()] for name in wanted])
+    return pa.schema([known[name.lower()] for name in requested])
 
 
 def _nested_types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -243,25 +243,25 @@ class _LoadPlan:
 
 
 def _plan(source: LoadFiles, target: _Target | None, table: str, options: argparse.Namespace) -> _LoadPlan:
-    wanted = None if source.kind == "unl" else _columns(options.columns)
-    said = _types(options.types)
+    requested = None if source.kind == "unl" else _columns(options.columns)
+    given_types = _types(options.types)
     if target is not None and options.mode not in ("create",):
-        mapped = map_columns(source.schema, target.columns, wanted, table)
+        mapped = map_columns(source.schema, target.columns, requested, table)
         columns = {name: column.name for name, column in mapped}
         declared = {column.name: column.type.sql for _, column in mapped}
         targets = {name: column.type for name, column in mapped}
         types = {}
         if options.mode in ("replace", "create_append"):
             texts = {name for name in columns if pa.types.is_string(source.schema.field(name).type)}
-            types = {columns[name]: declared[columns[name]] for name in texts} | said
-        elif said:
+            types = {columns[name]: declared[columns[name]] for name in texts} | given_types
+        elif given_types:
             raise UsageError(f"--types goes with a mode that makes the table, not with --mode {options.mode}")
     else:
-        columns = _new_names(source.schema, wanted)
+        columns = _new_names(source.schema, requested)
         missing = [
             into
             for name, into in columns.items()
-            if into not in said and _is_untyped(source.schema.field(name))
+            if into not in given_types and _is_untyped(source.schema.field(name))
         ]
         if missing:
             raise UsageError(
@@ -269,8 +269,8 @@ def _plan(source: LoadFiles, target: _Target | None, table: str, options: argpar
                 + " ".join(f"--types {name}=TYPE" for name in missing)
             )
         schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
-        types = said
-        declared = {name: text for name, text, _ in create_table.new_columns(schema, types=said)}
+        types = given_types
+        declared = {name: text for name, text, _ in create_table.new_columns(schema, types=given_types)}
         targets = _parse_types(columns, declared)
     source.convert(targets, options.date_format)
     return _LoadPlan(columns, types, declared)
@@ -281,27 +281,27 @@ def _is_untyped(field: pa.Field) -> bool:
 
 
 def _parse_types(columns: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, ColumnType]:
-    found = {}
+    types = {}
     for name, into in columns.items():
         try:
-            found[name] = ColumnType.parse_sql(declared[into])
+            types[name] = ColumnType.parse_sql(declared[into])
         except ValueError:  # a type of the database's own
             continue
-    return found
+    return types
 
 
-def _new_names(schema: pa.Schema, wanted: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+def _new_names(schema: pa.Schema, requested: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
     names = list(schema.names)
-    if isinstance(wanted, Mapping):
-        unknown = [name for name in wanted if name not in names]
+    if isinstance(requested, Mapping):
+        unknown = [name for name in requested if name not in names]
         if unknown:
             raise UsageError(
                 f"--columns: the file has no column {', '.join(unknown)}; it has {', '.join(names)}"
             )
-        return dict(wanted)
-    if wanted is not None and len(wanted) != len(names):
-        raise UsageError(f"--columns names {len(wanted)} columns, the file has {len(names)}")
-    return dict(zip(names, wanted or names, strict=True))
+        return dict(requested)
+    if requested is not None and len(requested) != len(names):
+        raise UsageError(f"--columns names {len(requested)} columns, the file has {len(names)}")
+    return dict(zip(names, requested or names, strict=True))
 
 
 def _columns(text: str | None) -> Sequence[str] | Mapping[str, str] | None:
@@ -371,9 +371,9 @@ class _Load:
             self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.origin_of(self._offset + error.row)
-                told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
-                told = told.replace("on_error='collect'", "--on-error collect")
-                raise Failure(f"{place}: {told}" if place else told) from error
+                text = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
+                text = text.replace("on_error='collect'", "--on-error collect")
+                raise Failure(f"{place}: {text}" if place else text) from error
             raise
         self._rejects.end()
         if checkpoint is not None:
@@ -484,12 +484,12 @@ class _Load:
         self._rejects.add(in_order(rejects, self._source))
 
     def _count_errors(self, effect: str) -> None:
-        most = self._options.max_errors
-        if most is not None and self._rejects.count > most:
+        limit = self._options.max_errors
+        if limit is not None and self._rejects.count > limit:
             first = self._rejects.first
             why = "" if first is None else f" The first: {_reject_line(first)}"
             raise _TooMany(
-                f"{self._rejects.count:,} rows were refused, more than --max-errors {most:,}. {effect}{why}"
+                f"{self._rejects.count:,} rows were refused, more than --max-errors {limit:,}. {effect}{why}"
             )
 
     # ---- in chunks -------------------------------------------------------------------------------------------
@@ -506,12 +506,12 @@ class _Load:
 
     def _chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
         options = self._options
-        own = self._connection.logged and options.commit_every is not None
+        own_transactions = self._connection.logged and options.commit_every is not None
         size = options.commit_every or _CHUNK_ROWS
         while True:
             more = batches.has_rows()
             until = self._position.read + size if more else None
-            if own:
+            if own_transactions:
                 stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
                 with Interrupts() as interrupts:
                     with self._connection.transaction():
@@ -555,8 +555,8 @@ class _TooMany(Failure):
 
 def _reject_line(entry: Mapping[str, Any]) -> str:
     """Return the place and the error of a refused row as a line."""
-    place = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
-    return f"{entry['file']}, {place}: {entry['text']}"
+    location = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
+    return f"{entry['file']}, {location}: {entry['text']}"
 
 
 def _names(text: str) -> list[str]:

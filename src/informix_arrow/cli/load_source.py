@@ -108,13 +108,13 @@ class LoadFiles:
             )
             for name in self._converted_names
         ]
-        places = [
+        position_fields = [
             pa.field(FILE, pa.int32()),
             pa.field(LINE, pa.int64()),
             pa.field(ROW, pa.int64()),
             pa.field(TEXT, pa.utf8()),
         ]
-        return pa.schema([*self.schema, *made, *places])
+        return pa.schema([*self.schema, *made, *position_fields])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that can be loaded, in order."""
@@ -146,9 +146,9 @@ class LoadFiles:
         return self.kind not in ("parquet", "arrow")
 
     def _require_same(self, path: str, schema: pa.Schema) -> None:
-        names, wanted = list(schema.names), list(self.schema.names)
-        if sorted(names) != sorted(wanted):
-            odd = sorted(set(names) ^ set(wanted)) or names
+        names, expected = list(schema.names), list(self.schema.names)
+        if sorted(names) != sorted(expected):
+            odd = sorted(set(names) ^ set(expected)) or names
             raise Failure(
                 f"{path} has other columns than {self.paths[0]}: {', '.join(odd)}: load it by itself"
             )
@@ -160,28 +160,31 @@ class LoadFiles:
                 )
 
     def _file_batches(self, number: int, rows: FileRows) -> Iterator[pa.RecordBatch]:
-        seen = told = 0
+        seen = recorded = 0
         for batch in rows.batches:
-            told = self._record_broken(
-                number, rows, told, int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None
+            recorded = self._record_broken(
+                number,
+                rows,
+                recorded,
+                int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None,
             )
-            made = self._convert_batch(number, batch, seen)
+            converted = self._convert_batch(number, batch, seen)
             seen += batch.num_rows
-            if made.num_rows:
-                yield made
-                self.position += made.num_rows
-        self._record_broken(number, rows, told, None)
+            if converted.num_rows:
+                yield converted
+                self.position += converted.num_rows
+        self._record_broken(number, rows, recorded, None)
 
-    def _record_broken(self, file: int, rows: FileRows, told: int, until: int | None) -> int:
+    def _record_broken(self, file: int, rows: FileRows, recorded: int, until: int | None) -> int:
         """Record broken lines up to line ``until``. Return how many were recorded in total."""
-        for each in rows.broken[told:]:
+        for each in rows.broken[recorded:]:
             if until is not None and each.line > until:
                 break
             self.refused.append(
                 RefusedInput(file, each.line, None, None, each.problem, self.position, each.text)
             )
-            told += 1
-        return told
+            recorded += 1
+        return recorded
 
     def _convert_batch(self, file: int, batch: pa.RecordBatch, seen: int) -> pa.RecordBatch:
         count = batch.num_rows
@@ -190,33 +193,33 @@ class LoadFiles:
         numbers = batch.column(LINE).to_numpy() if lined else np.arange(seen, seen + count, dtype=np.int64)
         texts = batch.column(TEXT) if TEXT in batch.schema.names else pa.nulls(count, pa.utf8())
         converted: list[pa.Array] = []
-        bad: dict[int, str] = {}
+        invalid: dict[int, str] = {}
         for name, convert in self._conversions.items():
-            values, places = convert(columns[name])
+            values, positions = convert(columns[name])
             converted.append(values)
-            for place in places.tolist():
-                bad.setdefault(place, name)
+            for row in positions.tolist():
+                invalid.setdefault(row, name)
         empty = pa.nulls(count, pa.int64())
-        places_ = [
+        position_columns = [
             pa.array(np.full(count, file, np.int32)),
             pa.array(numbers) if lined else empty,
             empty if lined else pa.array(numbers),
             texts,
         ]
-        whole = pa.RecordBatch.from_arrays(
-            [*columns.values(), *converted, *places_], schema=self.batch_schema
+        result = pa.RecordBatch.from_arrays(
+            [*columns.values(), *converted, *position_columns], schema=self.batch_schema
         )
         before = self.position
-        for index, place in enumerate(sorted(bad)):
-            name = bad[place]
-            value = columns[name][place].as_py()
-            what = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
-            number = int(numbers[place])
-            problem = f"column {name!r}: {value!r} is {what}"
+        for index, row in enumerate(sorted(invalid)):
+            name = invalid[row]
+            value = columns[name][row].as_py()
+            mismatch = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
+            number = int(numbers[row])
+            problem = f"column {name!r}: {value!r} is {mismatch}"
             if not self.options.collect:
                 raise Failure(f"{self.format_location(file, number)}: {problem}")
             values = pa.RecordBatch.from_arrays(
-                [column.slice(place, 1) for column in columns.values()], schema=self.schema
+                [column.slice(row, 1) for column in columns.values()], schema=self.schema
             )
             self.refused.append(
                 RefusedInput(
@@ -225,17 +228,17 @@ class LoadFiles:
                     None if lined else number,
                     name,
                     problem,
-                    before + place - index,
-                    texts[place].as_py(),
+                    before + row - index,
+                    texts[row].as_py(),
                     values,
                 )
             )
-        if bad:
+        if invalid:
             keep = np.ones(count, bool)
-            keep[list(bad)] = False
-            whole, numbers = whole.filter(pa.array(keep)), numbers[keep]
+            keep[list(invalid)] = False
+            result, numbers = result.filter(pa.array(keep)), numbers[keep]
         self._origins.append((self.position, file, _compact_numbers(numbers)))
-        return whole
+        return result
 
 
 def _compact_numbers(numbers: Numbers) -> Numbers:
@@ -258,14 +261,14 @@ class _NumberRun:
 
 def _from_hexadecimal(column: pa.Array) -> tuple[pa.Array, Numbers]:
     decoded: list[bytes | None] = []
-    bad: list[int] = []
-    for place, text in enumerate(column.to_pylist()):
+    invalid: list[int] = []
+    for index, text in enumerate(column.to_pylist()):
         try:
             decoded.append(None if text is None else bytes.fromhex(text))
         except ValueError:
             decoded.append(None)
-            bad.append(place)
-    return pa.array(decoded, pa.binary()), np.array(bad, np.int64)
+            invalid.append(index)
+    return pa.array(decoded, pa.binary()), np.array(invalid, np.int64)
 
 
 def _dates(date_format: str) -> Conversion:
@@ -284,8 +287,8 @@ def _dates(date_format: str) -> Conversion:
                 dates.append(moment.date() if moment.time() == dt.time() else None)
             except ValueError:
                 dates.append(None)
-        made = pa.array(dates, pa.date32()).take(encoded.indices)
-        bad = pc.and_(pc.is_null(made), pc.is_valid(column)).to_numpy(zero_copy_only=False)
-        return made, np.flatnonzero(bad)
+        converted = pa.array(dates, pa.date32()).take(encoded.indices)
+        invalid = pc.and_(pc.is_null(converted), pc.is_valid(column)).to_numpy(zero_copy_only=False)
+        return converted, np.flatnonzero(invalid)
 
     return convert

@@ -114,37 +114,39 @@ def read(path: str) -> Manifest:
         lines = file.read().split(b"\n")
     try:
         head, *entries = [json.loads(line) for line in lines[:-1]]
-        made = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
+        manifest = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
         if head["version"] != _VERSION:
             raise Failure(f"{path}: it is of version {head['version']}, this program knows {_VERSION}")
         for entry in entries:
             if entry.get("done"):
-                made.done = True
+                manifest.done = True
             else:
-                made.entries.append(ManifestFile(**entry))
+                manifest.entries.append(ManifestFile(**entry))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
     if lines[-1] and not is_remote(path):
         with open(path, "r+b") as file:
             file.truncate(sum(len(line) + 1 for line in lines[:-1]))
-    return made
+    return manifest
 
 
 def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
     """Return the manifest to continue; None if there is none. Raises ``UsageError`` if it is of another unload."""
     if not exists(path):
         return None
-    found = read(path)
-    if found.statement != statement:
+    manifest = read(path)
+    if manifest.statement != statement:
         raise UsageError(
-            f"{path} belongs to another statement ({found.statement[:60]!r}): nothing was written; choose another -o"
+            f"{path} belongs to another statement ({manifest.statement[:60]!r}): nothing was written; choose another -o"
         )
-    if found.format != kind:
-        raise UsageError(f"{path}: the files there are {found.format}: say --format {found.format}")
-    if not found.done and not found.key and not found.partitions:
+    if manifest.format != kind:
+        raise UsageError(f"{path}: the files there are {manifest.format}: say --format {manifest.format}")
+    if not manifest.done and not manifest.key and not manifest.partitions:
         raise UsageError(
             f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
         )
-    if not found.done and key and list(key) != list(found.key):
-        raise UsageError(f"{path}: its rows are ordered by {', '.join(found.key)}, not by {', '.join(key)}")
-    return found
+    if not manifest.done and key and list(key) != list(manifest.key):
+        raise UsageError(
+            f"{path}: its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}"
+        )
+    return manifest

@@ -45,12 +45,12 @@ def for_people(options: argparse.Namespace) -> bool:
     return chosen(options) in FOR_PEOPLE
 
 
-def show(found: pa.Table, options: argparse.Namespace, columns: Sequence[str] | None = None) -> None:
+def show(table: pa.Table, options: argparse.Namespace, columns: Sequence[str] | None = None) -> None:
     """Write a table. For people it has only ``columns``."""
     kind = chosen(options)
     if columns is not None and kind in FOR_PEOPLE:
-        found = found.select(list(columns))
+        table = table.select(list(columns))
     sys.stdout.flush()
-    with write_file(options.output, kind, found.schema, Options(), overwrite=options.overwrite) as writer:
-        for batch in found.to_batches():
+    with write_file(options.output, kind, table.schema, Options(), overwrite=options.overwrite) as writer:
+        for batch in table.to_batches():
             writer.write(batch)

@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
     if options.output != STDIO:
         refuse_existing(options.output, overwrite=options.overwrite)
     with connection_options.connect_from_options(url, options) as connection, contextlib.ExitStack() as stack:
-        shown = _ResultOutput(options, kind, stack)
+        result_output = _ResultOutput(options, kind, stack)
         for statement in statements:
             try:
-                _run_one(connection, statement, options.param, shown)
+                _run_one(connection, statement, options.param, result_output)
             except Exception as error:
                 if len(statements) > 1:
                     error.args = (f"line {statement.line}: {error}", *error.args[1:])
@@ -95,9 +95,9 @@ def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
 
 
 def _run_one(
-    connection: Connection, statement: Statement, values: Sequence[str], shown: _ResultOutput
+    connection: Connection, statement: Statement, values: Sequence[str], result_output: _ResultOutput
 ) -> None:
-    nested: Literal["arrow", "text"] = "arrow" if shown.kind in output.NESTED else "text"
+    nested: Literal["arrow", "text"] = "arrow" if result_output.kind in output.NESTED else "text"
     try:
         result = connection.query(
             statement.text, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested
@@ -107,10 +107,10 @@ def _run_one(
             raise
         with connection.cursor() as cursor:
             cursor.execute(statement.text, values)
-            shown.show_count(cursor.rowcount)
+            result_output.show_count(cursor.rowcount)
         return
     with result:
-        shown.rows(result)
+        result_output.rows(result)
 
 
 class _ResultOutput:
@@ -141,8 +141,8 @@ class _ResultOutput:
             self._copy(result, self._stack.enter_context(file))
 
     def _copy(self, result: Result, writer: BatchWriter) -> None:
-        told = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
-        with progress.ProgressReporter(told) as bar, write_behind(writer) as writing:
+        mode = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
+        with progress.ProgressReporter(mode) as bar, write_behind(writer) as writing:
             for batch in result.batches():
                 writing.write(batch)
                 bar.add(batch.num_rows, batch.nbytes)

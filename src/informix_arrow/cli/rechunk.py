@@ -25,9 +25,9 @@ class BatchSlicer:
 
     def slice_rows(self, rows: int | None) -> Iterator[pa.RecordBatch]:
         """Yield the next rows, up to a number, or all for None."""
-        left = sys.maxsize if rows is None else rows
-        while left and self.has_rows():
+        remaining = sys.maxsize if rows is None else rows
+        while remaining and self.has_rows():
             assert self._next is not None
-            piece, self._next = self._next.slice(0, left), self._next.slice(left)
-            left -= piece.num_rows
+            piece, self._next = self._next.slice(0, remaining), self._next.slice(remaining)
+            remaining -= piece.num_rows
             yield piece

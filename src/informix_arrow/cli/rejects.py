@@ -39,7 +39,7 @@ class Reject:
 
 def from_report(table: pa.Table, source: LoadFiles) -> list[Reject]:
     """Return the rows that the server refused, from ``report.rejected``."""
-    found = []
+    rejects = []
     width = len(source.schema)
     for row in range(table.num_rows):
         one = {name: table.column(number)[row].as_py() for number, name in enumerate(table.schema.names[:5])}
@@ -58,8 +58,8 @@ def from_report(table: pa.Table, source: LoadFiles) -> list[Reject]:
             one["isam"],
             " ".join(one["message"].split()),
         )
-        found.append(Reject(entry, table.column(TEXT)[row].as_py(), values))
-    return found
+        rejects.append(Reject(entry, table.column(TEXT)[row].as_py(), values))
+    return rejects
 
 
 def from_source(refused: Sequence[RefusedInput], source: LoadFiles) -> list[Reject]:
@@ -96,11 +96,11 @@ def _entry(
     }
 
 
-def in_order(found: list[Reject], source: LoadFiles) -> list[Reject]:
+def in_order(rejects: list[Reject], source: LoadFiles) -> list[Reject]:
     """Return the refused rows in the order of the files."""
     files = {path: number for number, path in enumerate(source.paths)}
     return sorted(
-        found, key=lambda each: (files[each.entry["file"]], each.entry.get("line", each.entry.get("row")))
+        rejects, key=lambda each: (files[each.entry["file"]], each.entry.get("line", each.entry.get("row")))
     )
 
 
@@ -169,25 +169,25 @@ class RejectFiles:
         assert self.path is not None
         return open(self.path + PART_SUFFIX, mode), open(self.path + LOG_SUFFIX + PART_SUFFIX, mode)
 
-    def add(self, found: Sequence[Reject]) -> None:
+    def add(self, rejects: Sequence[Reject]) -> None:
         """Write refused rows and wait until they are on disk."""
-        if self.path is not None and found:
+        if self.path is not None and rejects:
             before = self.sizes
             try:
                 with name_file_in_errors(self.path):
-                    self._put(found)
+                    self._put(rejects)
             except OSError:
                 self._back_to(before)
                 raise
-        self.count += len(found)
-        if found and self.first is None:
-            self.first = found[0].entry
+        self.count += len(rejects)
+        if rejects and self.first is None:
+            self.first = rejects[0].entry
 
-    def _put(self, found: Sequence[Reject]) -> None:
+    def _put(self, rejects: Sequence[Reject]) -> None:
         if self._file is None or self._log is None:
             self._file, self._log = self._open("wb")
             self._begin()
-        for each in found:
+        for each in rejects:
             self._write_reject(each)
             self._log.write(
                 json.dumps(each.entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"

@@ -162,10 +162,12 @@ def _only_this_machine(host: str) -> bool:
     if not host:
         return False
     try:
-        found = socket.getaddrinfo(host, None)
+        addresses = socket.getaddrinfo(host, None)
     except OSError:
         return True
-    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+    return all(
+        ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses
+    )
 
 
 def _users_of(path: str) -> dict[str, str]:

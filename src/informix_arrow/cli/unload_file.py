@@ -51,8 +51,8 @@ class HashingFile(io.RawIOBase):
 
 def sha256_of(path: str) -> str:
     """Return the sha256 of a file, in hexadecimal."""
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     with open_input(path) as file:
         while piece := file.read(1 << 20):
-            made.update(piece)
-    return made.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()

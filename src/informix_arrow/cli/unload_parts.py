@@ -21,7 +21,7 @@ from .unload_file import HashingFile, numbered_path, read
 
 def plan_parts(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
     """Return the parts of a table or a query, as the manifest stores them. A resumed unload keeps to them."""
-    found = plan_partitions(connection, statement, on, parts)
+    partitions = plan_partitions(connection, statement, on, parts)
     return [
         {
             "number": each.number + 1,
@@ -29,7 +29,7 @@ def plan_parts(connection: Connection, statement: str, on: str | None, parts: in
             "parameters": list(each.parameters),
             "condition": each.condition,
         }
-        for each in found
+        for each in partitions
     ]
 
 
@@ -59,15 +59,15 @@ class PartitionedUnload:
     def run(self) -> None:
         """Write all parts. The first error ends the others."""
         there = {each.file for each in self._manifest.entries}
-        left = [
+        remaining = [
             part
             for part in self._manifest.partitions
             if os.path.basename(numbered_path(self._path, part["number"])) not in there
         ]
-        if not left:
+        if not remaining:
             return
-        with ThreadPoolExecutor(len(left)) as pool:
-            futures = [pool.submit(self._write_part, part) for part in left]
+        with ThreadPoolExecutor(len(remaining)) as pool:
+            futures = [pool.submit(self._write_part, part) for part in remaining]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 failed = [each for each in done if each.exception() is not None]

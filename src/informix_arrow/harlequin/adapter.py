@@ -66,9 +66,9 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
         if read_only:
             raise _config_error("sessions cannot be made read-only: log in as a user who may not write")
         names = [option.name.replace("-", "_") for option in _OPTIONS]
-        given = {name: options[name] for name in names if options.get(name)}
+        known = {name: options[name] for name in names if options.get(name)}
         try:
-            self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, given)
+            self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, known)
         except Error as error:
             raise _config_error(str(error)) from None
 
@@ -87,19 +87,19 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
             The server could not be reached or refused the login.
         """
         try:
-            made = open_connection(self._parameters, Connection)
+            connection = open_connection(self._parameters, Connection)
         except Error as error:
             raise HarlequinConnectionError(str(error), title="Informix could not be reached.") from None
-        return InformixConnection(made)
+        return InformixConnection(connection)
 
 
-def _with_password(url: str | None, given: dict[str, Any]) -> Parameters:
+def _with_password(url: str | None, options: dict[str, Any]) -> Parameters:
     """Return the parameters of the URL and the options, with the environment's password if neither has one."""
-    parameters = resolve(url, autocommit=True, **given)
+    parameters = resolve(url, autocommit=True, **options)
     password = os.environ.get(PASSWORD_VARIABLE)
     if parameters.password or not password:
         return parameters
-    return resolve(url, autocommit=True, password=password, **given)
+    return resolve(url, autocommit=True, password=password, **options)
 
 
 def _config_error(text: str) -> HarlequinConfigError:

@@ -69,23 +69,23 @@ def databases(connection: Connection) -> list[CatalogItem]:
 
 def relations(connection: Connection, database: str) -> list[CatalogItem]:
     """Return the tables, views and synonyms of a database, without the system catalogue."""
-    here = database == connection.database
-    table = connection.tables(database="" if here else database)
+    is_open = database == connection.database
+    table = connection.tables(database="" if is_open else database)
     items: list[CatalogItem] = []
     for row in table.select(["table_schema", "table_name", "table_type"]).to_pylist():
         owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
         owned = f"'{owner}'.{_exact(name)}"
-        whole = f"{database}:{owned}"
+        full_name = f"{database}:{owned}"
         # Outside of ANSI databases a table's name is unique whatever its owner.
-        query_name = whole if not here else owned if connection.ansi else _exact(name)
+        query_name = full_name if not is_open else owned if connection.ansi else _exact(name)
         items.append(
             Relation(
-                qualified_identifier=whole,
+                qualified_identifier=full_name,
                 query_name=query_name,
                 label=name,
                 type_label=_KINDS.get(kind, "?"),
                 type_name=kind,
-                load=partial(columns, connection, whole),
+                load=partial(columns, connection, full_name),
             )
         )
     return items

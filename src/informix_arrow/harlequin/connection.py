@@ -118,15 +118,15 @@ class InformixCursor(HarlequinCursor):  # type: ignore[misc]
         HarlequinQueryError
             The server failed before the last row, or the query was cancelled. Rows received so far are dropped.
         """
-        left = self._limit
+        remaining = self._limit
         batches: list[pa.RecordBatch] = []
         try:
-            while left is None or left > 0:
+            while remaining is None or remaining > 0:
                 batch = next(self._reader, None)
                 if batch is None:
                     break
-                batches.append(batch if left is None else batch.slice(0, left))
-                left = None if left is None else left - batches[-1].num_rows
+                batches.append(batch if remaining is None else batch.slice(0, remaining))
+                remaining = None if remaining is None else remaining - batches[-1].num_rows
         except Error as error:
             raise _query_error(error) from None
         finally:

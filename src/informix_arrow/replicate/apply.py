@@ -152,14 +152,14 @@ def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
     InterfaceError
         The token is invalid, or lies before the target's token.
     """
-    wanted = Token.parse(token)
+    new = Token.parse(token)
     opened = open_target(target)
     try:
         before = opened.token(name)
-        if before is not None and wanted.commit < Token.parse(before).commit:
+        if before is not None and new.commit < Token.parse(before).commit:
             raise InterfaceError(f"the target has more than {token} says: it has come to {before}")
         if before != token:
-            opened.apply(name, before, token, wanted.commit, {})
+            opened.apply(name, before, token, new.commit, {})
     finally:
         opened.close()
 

@@ -34,26 +34,26 @@ class ColumnChecksums:
         """Add rows. Columns of other types than the checksums' schema are cast first."""
         rows = batch.num_rows
         self.rows += rows
-        for place, (column, field, way) in enumerate(
+        for index, (column, field, sum_of) in enumerate(
             zip(batch.columns, self.schema, self._sum_functions, strict=True)
         ):
-            self._counts[place] += rows - column.null_count
-            if way is None:
+            self._counts[index] += rows - column.null_count
+            if sum_of is None:
                 continue
             if column.type == field.type:
-                total = way(column)
+                total = sum_of(column)
             elif pa.types.is_dictionary(column.type):
                 total = _sum_of_entries(column)
             else:
-                total = way(column.cast(field.type))
-            self._sums[place] = (self._sums[place] + total) % _WRAP
+                total = sum_of(column.cast(field.type))
+            self._sums[index] = (self._sums[index] + total) % _WRAP
 
     def merge(self, other: ColumnChecksums) -> None:
         """Add the sums of another object."""
         self.rows += other.rows
-        for place, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
-            self._counts[place] += count
-            self._sums[place] = (self._sums[place] + total) % _WRAP
+        for index, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
+            self._counts[index] += count
+            self._sums[index] = (self._sums[index] + total) % _WRAP
 
     def differences(self, other: ColumnChecksums) -> list[str]:
         """Return the differences in words; [] if there are none."""
@@ -61,22 +61,22 @@ class ColumnChecksums:
             return [f"{self.rows:,} rows were read and {other.rows:,} are there"]
         return [
             f"the column {field.name} is not what was read"
-            for place, field in enumerate(self.schema)
-            if self._counts[place] != other._counts[place] or self._sums[place] != other._sums[place]
+            for index, field in enumerate(self.schema)
+            if self._counts[index] != other._counts[index] or self._sums[index] != other._sums[index]
         ]
 
     def of_batches(self, batches: Iterable[pa.RecordBatch]) -> ColumnChecksums:
         """Return the same sums over the rows that a target holds."""
-        made = ColumnChecksums(self.schema)
+        checks = ColumnChecksums(self.schema)
         for batch in batches:
-            made.add(batch)
-        return made
+            checks.add(batch)
+        return checks
 
     def to_json(self) -> dict[str, Any]:
         """Return the columns with their counts and sums."""
         return {
-            field.name: {"values": self._counts[place], "sum": self._sums[place]}
-            for place, field in enumerate(self.schema)
+            field.name: {"values": self._counts[index], "sum": self._sums[index]}
+            for index, field in enumerate(self.schema)
         }
 
 

@@ -82,7 +82,7 @@ class TableCopy:
     checks: dict[str, Any] = field(default_factory=dict, repr=False)
     rejected: int = 0
 
-    def told(self, text: str) -> str:
+    def error_text(self, text: str) -> str:
         """Return the error's text with the table's name in front."""
         return text if text.startswith(f"{self.table}: ") else f"{self.table}: {text}"
 
@@ -202,25 +202,25 @@ def copy(
     plan = _CopyPlan(
         mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals
     )
-    own = None if isinstance(source, Connection) else connect(source, autocommit=True)
-    connection = own or source
+    own_connection = None if isinstance(source, Connection) else connect(source, autocommit=True)
+    connection = own_connection or source
     assert isinstance(connection, Connection)
     try:
-        chosen = _tables(connection, tables)
-        there = open_target(target, _names("partition_by", partition_by))
-        kept = None if rejects is None else RejectLog(rejects)
+        names = _tables(connection, tables)
+        opened = open_target(target, _names("partition_by", partition_by))
+        reject_log = None if rejects is None else RejectLog(rejects)
         try:
-            run = _CopyRun(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
-            if own is not None:
-                run.add_idle(own)
-            with closing(run), ThreadPoolExecutor(jobs + there.overlapping, "copy") as pool:
-                futures = [pool.submit(run.table, name) for name in chosen]
+            run = _CopyRun(connection, opened, plan, progress or (lambda rows, size: None), reject_log, jobs)
+            if own_connection is not None:
+                run.add_idle(own_connection)
+            with closing(run), ThreadPoolExecutor(jobs + opened.overlapping, "copy") as pool:
+                futures = [pool.submit(run.table, name) for name in names]
                 try:
-                    found = []
+                    copies = []
                     for future in futures:
-                        found.append(future.result())
+                        copies.append(future.result())
                         if done is not None:
-                            done(found[-1])
+                            done(copies[-1])
                 except BaseException:
                     for future in futures:
                         future.cancel()
@@ -230,19 +230,19 @@ def copy(
                         run.stop()
                     raise
         finally:
-            there.close()
-            if kept is not None:
-                kept.close()
+            opened.close()
+            if reject_log is not None:
+                reject_log.close()
     finally:
-        if own is not None:
-            own.close()
-    failed = [each for each in found if each.error is not None]
+        if own_connection is not None:
+            own_connection.close()
+    failed = [each for each in copies if each.error is not None]
     if failed:
-        texts = "; ".join(each.told(str(each.error).partition("\n")[0]) for each in failed)
-        error = CopyFailed(f"{len(failed)} of {len(found)} tables were not copied: {texts}")
-        error.copies = tuple(found)
+        texts = "; ".join(each.error_text(str(each.error).partition("\n")[0]) for each in failed)
+        error = CopyFailed(f"{len(failed)} of {len(copies)} tables were not copied: {texts}")
+        error.copies = tuple(copies)
         raise error
-    return tuple(found)
+    return tuple(copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +275,10 @@ class _CopyPlan:
         if not isinstance(self.evolve, bool):
             raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
         try:
-            least = Decimal(self.overlap)
+            overlap = Decimal(self.overlap)
         except (ArithmeticError, TypeError, ValueError):
-            least = Decimal("NaN")
-        if not least.is_finite() or least < 0:
+            overlap = Decimal("NaN")
+        if not overlap.is_finite() or overlap < 0:
             raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}")
         if Decimal(self.overlap) and not self.key:
             raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
@@ -400,10 +400,10 @@ class _CopyRun:
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
         if mode == "incremental" and before is not None and before.where != plan.where:
-            told = [each or "no condition" for each in (before.where, plan.where)]
+            conditions = [each or "no condition" for each in (before.where, plan.where)]
             raise OperationalError(
-                f"its last copy went by where = {told[0]}, this one by {told[1]}: rows below the watermark that only "
-                "one of them takes would be missing or stay. Copy it in full to change that"
+                f"its last copy went by where = {conditions[0]}, this one by {conditions[1]}: rows below the "
+                "watermark that only one of them takes would be missing or stay. Copy it in full to change that"
             )
         tabid = self._tabid(connection, name) if plan.watermark is not None else None
         last = before.tabid if before is not None and mode == "incremental" else None
@@ -421,14 +421,14 @@ class _CopyRun:
             key = [_column(name, columns, each).name for each in plan.key]
             if len(set(key)) < len(key):
                 raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
-            sieve = RejectFilter(
-                name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects
+            reject_filter = RejectFilter(
+                name, lambda: self._primary_key(name), key, self._target.unrepresentable_values, self._rejects
             )
-            batches = self._track_batches(result.batches(), checks, highest, sieve)
+            batches = self._track_batches(result.batches(), checks, highest, reject_filter)
             rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
 
             def state() -> State:
-                sieve.flush()
+                reject_filter.flush()
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
@@ -437,33 +437,33 @@ class _CopyRun:
                 )
 
             if before is None or mode == "full":
-                kept = self._target.replace(folder, rows, state, key)
+                stored = self._target.replace(folder, rows, state, key)
             elif key:
-                kept = self._target.merge(folder, rows, state, key)
+                stored = self._target.merge(folder, rows, state, key)
             else:
-                kept = self._target.append(folder, rows, state)
-        mark = kept.watermark[1] if kept.watermark else None
+                stored = self._target.append(folder, rows, state)
+        mark = stored.watermark[1] if stored.watermark else None
         return TableCopy(
             name,
             mode,
-            checks.rows + sieve.rows,
-            kept.rows,
+            checks.rows + reject_filter.rows,
+            stored.rows,
             highest.bytes,
             watermark=mark,
             checks=checks.to_json(),
-            rejected=sieve.rows,
+            rejected=reject_filter.rows,
         )
 
     def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _OpenResult:
         """Return the open result with the rows that are due, and the columns of the table."""
         plan = self._plan
-        whole = f"SELECT * FROM {name}"
+        query = f"SELECT * FROM {name}"
         options: ReadKeywords = {
             "floating_decimals": plan.floating_decimals,
             "batch_bytes": BATCH_BYTES,
         }
         if plan.where is not None:
-            whole = f"{whole} WHERE ({plan.where}\n)"  # on a line of its own, in case the condition ends with a comment
+            query = f"{query} WHERE ({plan.where}\n)"  # on a line of its own, in case the condition ends with a comment
         if mode == "incremental" and before is not None:
             assert before.watermark is not None
             with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
@@ -481,27 +481,27 @@ class _CopyRun:
             mark = quote(column.name, self._settings.delimident)
             joined = "WHERE" if plan.where is None else "AND"
             result = connection.query(
-                f"{whole} {joined} {mark} {sign} {cut.sql}",
+                f"{query} {joined} {mark} {sign} {cut.sql}",
                 cut.parameters,
                 **options,
             )
             return _OpenResult(result, result.columns)
         if plan.connections == 1:
-            result = connection.query(whole, **options)
+            result = connection.query(query, **options)
             return _OpenResult(result, result.columns)
         with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
             columns = empty.columns
-        what = name if plan.where is None else whole
+        source = name if plan.where is None else query
         parts = partition_read(
-            connection, what, None, 4 * plan.connections, connections=plan.connections, **options
+            connection, source, None, 4 * plan.connections, connections=plan.connections, **options
         )
         return _OpenResult(parts, columns)
 
     def _declared(self, column: Column) -> str:
         """Return the SQL type of a column, with the way it is read where there is a choice."""
-        kind, how = column.type, self._plan.floating_decimals
+        kind, reading = column.type, self._plan.floating_decimals
         is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
-        return f"{kind.sql} as {how}" if is_floating and how != "string" else kind.sql
+        return f"{kind.sql} as {reading}" if is_floating and reading != "string" else kind.sql
 
     def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
         """Return the watermark as a key, or raise ``InterfaceError`` for a column that cannot be one."""
@@ -532,10 +532,10 @@ class _CopyRun:
         catalogue = f"{table.database}:systables" if table.database else "systables"
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT tabid, owner FROM {catalogue} WHERE tabname = ?", (table.name,))
-            found = [
+            tabids = [
                 int(tabid) for tabid, owner in cursor.fetchall() if table.is_owned_by(str(owner).rstrip())
             ]
-        return found[0] if len(found) == 1 else None
+        return tabids[0] if len(tabids) == 1 else None
 
     def _primary_key(self, name: str) -> list[str]:
         """Return the columns of a table's primary key. Uses a new connection, because rows arrive on the other one."""
@@ -545,15 +545,15 @@ class _CopyRun:
 
     def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
         """Raise ``OperationalError`` if the columns changed and the change may not or cannot be adopted."""
-        found = describe_column_changes(before.columns, now)
-        if not found:
+        changes = describe_column_changes(before.columns, now)
+        if not changes:
             return
         if not self._plan.evolve:
             raise OperationalError(
-                f"its columns have changed since the last copy: {'; '.join(found)}. "
+                f"its columns have changed since the last copy: {'; '.join(changes)}. "
                 "Say evolve (--evolve) to take that over"
             )
-        others = [each for each in found if not each.endswith(" is new")]
+        others = [each for each in changes if not each.endswith(" is new")]
         if others and mode != "full":
             raise OperationalError(
                 f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
@@ -564,14 +564,14 @@ class _CopyRun:
         batches: Iterator[pa.RecordBatch],
         checks: ColumnChecksums,
         highest: _WatermarkTracker,
-        sieve: RejectFilter,
+        reject_filter: RejectFilter,
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.stopped:
                 raise OperationalError(_STOPPED)
             highest.add(batch)
             self._progress(batch.num_rows, batch.nbytes)
-            fitting = sieve.filter_batch(batch)
+            fitting = reject_filter.filter_batch(batch)
             checks.add(fitting)
             yield fitting
 
@@ -582,12 +582,12 @@ class _JobSlot:
     def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
         self.connection = connection
         self._take_back = take_back
-        self._over = False
+        self._released = False
 
     def release(self, *, usable: bool = True) -> None:
         """Return the connection; further calls do nothing. A connection that is not usable is closed."""
-        if not self._over:
-            self._over = True
+        if not self._released:
+            self._released = True
             self._take_back(self.connection, usable)
 
 
@@ -626,9 +626,9 @@ class _WatermarkTracker:
     def add(self, batch: pa.RecordBatch) -> None:
         self.bytes += batch.nbytes
         if self._key is not None:
-            found = pc.max(batch.column(self._column_index)).as_py()
-            if found is not None and (self._value is None or found > self._value):
-                self._value = found
+            highest = pc.max(batch.column(self._column_index)).as_py()
+            if highest is not None and (self._value is None or highest > self._value):
+                self._value = highest
 
     @property
     def text(self) -> tuple[str, str] | None:
@@ -638,18 +638,18 @@ class _WatermarkTracker:
 
 def _subtract_overlap(key: PartitionKey, value: Any, overlap: float | str) -> Any:
     """Return the value at which an incremental copy begins to read."""
-    much = Decimal(overlap)
-    if not much:
+    amount = Decimal(overlap)
+    if not amount:
         return value
     if isinstance(value, dt.datetime):
         floor = dt.datetime.min
-        seconds = dt.timedelta(seconds=float(much))
+        seconds = dt.timedelta(seconds=float(amount))
         return value - seconds if value - floor > seconds else floor
     if isinstance(value, dt.date):
-        return dt.date.fromordinal(max(value.toordinal() - int(much), 1))
+        return dt.date.fromordinal(max(value.toordinal() - int(amount), 1))
     if isinstance(value, dt.time):
         raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
-    return value - (much if isinstance(value, Decimal) else int(much))
+    return value - (amount if isinstance(value, Decimal) else int(amount))
 
 
 def _watermark_key(column: Column) -> PartitionKey:
@@ -671,37 +671,37 @@ def _column(table: str, columns: Sequence[Column], name: str) -> Column:
         each for each in columns if each.name.lower() == name.lower()
     ]
     if len(same) != 1:
-        there = ", ".join(each.name for each in columns)
-        raise InterfaceError(f"{table} has no column {name!r}; there are {there}")
+        names = ", ".join(each.name for each in columns)
+        raise InterfaceError(f"{table} has no column {name!r}; there are {names}")
     return same[0]
 
 
-def _names(what: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names(keyword: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else () if value is None else value
     if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
-        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+        raise InterfaceError(f"{keyword} must be a column's name or a sequence of them, got {value!r}")
     return tuple(names)
 
 
-def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
+def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
     """Return the names of the tables to copy, as statements spell them."""
-    if wanted is not None and (
-        isinstance(wanted, str)
-        or not isinstance(wanted, Sequence)
-        or not all(isinstance(each, str) for each in wanted)
+    if tables is not None and (
+        isinstance(tables, str)
+        or not isinstance(tables, Sequence)
+        or not all(isinstance(each, str) for each in tables)
     ):
-        raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
-    if wanted is None:
+        raise InterfaceError(f"tables must be a sequence of names, got {tables!r}")
+    if tables is None:
         table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
         # with DELIMIDENT all names are quoted, so reserved words do not matter
         exact = connection._parameters.delimident
         names = [quote(name, exact) if exact else _statement_name(name) for name in table_names]
     else:
-        names = list(wanted)
+        names = list(tables)
     folders = [TableName.parse(name).name for name in names]
-    twice = next((name for name in folders if folders.count(name) > 1), None)
-    if twice is not None:
-        raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
+    duplicate = next((name for name in folders if folders.count(name) > 1), None)
+    if duplicate is not None:
+        raise InterfaceError(f"two tables are called {duplicate}: they cannot be copied to one target")
     return names
 
 

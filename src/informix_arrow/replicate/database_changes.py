@@ -34,7 +34,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         try:
-            engine.make_states(STATES)
+            engine.create_states(STATES)
         except BaseException:
             engine.close()
             raise
@@ -49,7 +49,7 @@ class Database:
         with self._engine.session() as session:
             if session.claim(STATES, name) != before:
                 raise overtaken(self._engine.name, name)
-            session.keep(STATES, name, token)
+            session.store(STATES, name, token)
             for table, net in changes.items():
                 if not session.has(table):
                     session.create(table, _without_numbers(net.schema))
@@ -58,32 +58,32 @@ class Database:
                 quoted = session.quoted(table)
                 if net.emptied:
                     session.change(f"DELETE FROM {quoted}")
-                come = net.added
+                added = net.added
                 if net.removed.num_rows:
-                    back = _take_out(session, table, quoted, net)
-                    come = pa.concat_tables([come, back])
-                if come.num_rows:
-                    session.insert(table, _as_rows(come))
+                    back = _remove_rows(session, table, quoted, net)
+                    added = pa.concat_tables([added, back])
+                if added.num_rows:
+                    session.insert(table, _as_rows(added))
 
     def close(self) -> None:
         self._engine.close()
 
 
-def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
+def _remove_rows(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
     """Remove rows, all equal rows at once. Return those that have to be inserted again.
 
     Raises ``OperationalError`` if a row is not there, or not as often.
     """
     lacking, back = 0, []
-    for rows, times in _parts(net.removed, net.times):
+    for rows, times in _split_at_nulls(net.removed, net.times):
         session.stage(GONE, _as_rows(_staged(rows)))
         same = " AND ".join(_conditions(session, quoted, rows))
-        found = np.zeros(rows.num_rows, np.int64)
+        counts = np.zeros(rows.num_rows, np.int64)
         for number, count in session.rows(
             f"SELECT {GONE}.number, COUNT(*) FROM {quoted}, {GONE} WHERE {same} GROUP BY {GONE}.number"
         ):
-            found[number] = count
-        lacking += int(np.maximum(times - found, 0).sum())
+            counts[number] = count
+        lacking += int(np.maximum(times - counts, 0).sum())
         removed = 0
         if not lacking:  # else the remaining parts are only counted
             removed = session.change(
@@ -92,12 +92,12 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
         session.change(f"DROP TABLE {GONE}")
         if lacking:
             continue
-        if removed != found.sum():
+        if removed != counts.sum():
             raise OperationalError(
-                f"{table}: of {int(found.sum()):,} rows that were there {removed:,} could be removed: another program "
+                f"{table}: of {int(counts.sum()):,} rows that were there {removed:,} could be removed: another program "
                 "is writing to it"
             )
-        staying = np.repeat(np.arange(rows.num_rows), found - times)
+        staying = np.repeat(np.arange(rows.num_rows), counts - times)
         if len(staying):
             back.append(rows.take(pa.array(staying)))
     if lacking:
@@ -105,7 +105,7 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
     return pa.concat_tables(back) if back else net.removed.slice(0, 0)
 
 
-def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
+def _split_at_nulls(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
     """Yield the rows in one or two parts, so that in each some column is never NULL or always.
 
     Databases find the rows by that column.
@@ -114,14 +114,14 @@ def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
     if 0 in nulls or rows.num_rows in nulls:
         yield rows, times
         return
-    there = rows.column(int(np.argmin(nulls))).is_valid()
-    mask = there.to_numpy()
-    yield rows.filter(there), times[mask]
+    valid = rows.column(int(np.argmin(nulls))).is_valid()
+    mask = valid.to_numpy()
+    yield rows.filter(valid), times[mask]
     yield rows.filter(pa.array(~mask)), times[~mask]
 
 
 def _staged(rows: pa.Table) -> pa.Table:
-    fields = [field.with_name(f"c{place}") for place, field in enumerate(_without_numbers(rows.schema))]
+    fields = [field.with_name(f"c{index}") for index, field in enumerate(_without_numbers(rows.schema))]
     numbers = pa.array(np.arange(rows.num_rows, dtype=np.int32))
     return pa.Table.from_arrays(
         [*rows.columns, numbers], schema=pa.schema([*fields, pa.field("number", numbers.type)])
@@ -129,14 +129,14 @@ def _staged(rows: pa.Table) -> pa.Table:
 
 
 def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
-    how: Callable[[str, str, pa.Field], str]
-    for place, field in enumerate(rows.schema):
-        column, nulls = f"{quoted}.{session.quoted(field.name)}", rows.column(place).null_count
+    condition: Callable[[str, str, pa.Field], str]
+    for index, field in enumerate(rows.schema):
+        column, nulls = f"{quoted}.{session.quoted(field.name)}", rows.column(index).null_count
         if nulls == rows.num_rows:
             yield f"{column} IS NULL"
             continue
-        how = session.same if nulls else session.equal
-        yield how(column, f"{GONE}.c{place}", field)
+        condition = session.same if nulls else session.equal
+        yield condition(column, f"{GONE}.c{index}", field)
 
 
 def _without_numbers(schema: pa.Schema) -> pa.Schema:

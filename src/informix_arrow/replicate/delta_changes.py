@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from deltalake import CommitProperties, Transaction
 
 from ..wire.errors import OperationalError
 from .apply_errors import missing, overtaken
-from .checksums import ColumnChecksums
 from .delta import DeltaChange, DeltaFolder
 from .folders import write_whole
 from .net_changes import NetChanges
@@ -44,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingTransaction:
     """A transaction that is being applied to its tables."""
 
     name: str
@@ -75,7 +74,9 @@ class Delta:
     ) -> None:
         if self.token(name) != before:
             raise overtaken(str(self._path), name)
-        due = Due(name, token, commit, [self._prepared(table, net) for table, net in changes.items()])
+        due = PendingTransaction(
+            name, token, commit, [self._prepare(table, net) for table, net in changes.items()]
+        )
         self._write(due)
         for step in due.steps:
             self._publish(due, step)
@@ -86,31 +87,30 @@ class Delta:
 
     # ---- preparing and publishing ---------------------------------------------------------------------------------
 
-    def _prepared(self, table: str, net: NetChanges) -> Step:
+    def _prepare(self, table: str, net: NetChanges) -> Step:
         """Write the new files of a table."""
         change = self._folder.change(table, net.schema, whole=False)
         stored = change.schema
-        come, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
+        batches, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
         if net.removed.num_rows:
-            gone, left = net.removed.cast(stored), net.times.copy()
+            removed, left = net.removed.cast(stored), net.times.copy()
             for file in () if net.emptied else change.files:
                 rows = _rows(change, file, stored, table)
-                mask, found = match_rows(gone, left, rows)
+                mask, matched = match_rows(removed, left, rows)
                 if mask.any():
-                    left -= found
+                    left -= matched
                     removing.append(file)
-                    come += rows.filter(pa.array(~mask)).to_batches()
+                    batches += rows.filter(pa.array(~mask)).to_batches()
                     if not left.any():
                         break
             if left.any():
                 raise missing(table, int(net.times.sum()), int(left.sum()))
-        come = [batch for batch in come if batch.num_rows]
-        checks = ColumnChecksums(stored)
-        adding = write_files(table, change, CopyRows(stored, _counted(come, checks), checks))
+        batches = [batch for batch in batches if batch.num_rows]
+        adding = write_files(table, change, CopyRows.counted(stored, batches))
         schema = base64.b64encode(net.schema.remove_metadata().serialize()).decode()
         return Step(table, schema, adding, removing)
 
-    def _publish(self, due: Due, step: Step) -> None:
+    def _publish(self, due: PendingTransaction, step: Step) -> None:
         """Commit the change of one table, unless that was done before."""
         change = self._change(step)
         application = APPLICATION + due.name
@@ -120,25 +120,27 @@ class Delta:
                     f"{self._path / step.table}: another program has replaced files meanwhile that were to go: "
                     "apply the changes again"
                 )
-            said = CommitProperties(
+            properties = CommitProperties(
                 custom_metadata={"informix_arrow.token": due.token},
                 app_transactions=[Transaction(application, due.commit)],
             )
-            change.publish(step.adding, step.removing, said)
+            change.publish(step.adding, step.removing, properties)
 
     # ---- the file of tokens ------------------------------------------------------------------------------------
 
-    def _read(self) -> tuple[dict[str, str], Due | None]:
+    def _read(self) -> tuple[dict[str, str], PendingTransaction | None]:
         """Return the token of each name, and the transaction that was begun."""
         path = self._path / STATE
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            if told["format"] != FORMAT:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["format"] != FORMAT:
                 raise ValueError("format")
-            due = told["due"]
+            due = data["due"]
             if due is not None:
-                due = Due(due["name"], due["token"], due["commit"], [Step(**each) for each in due["steps"]])
-            return dict(told["tokens"]), due
+                due = PendingTransaction(
+                    due["name"], due["token"], due["commit"], [Step(**each) for each in due["steps"]]
+                )
+            return dict(data["tokens"]), due
         except FileNotFoundError:
             return {}, None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -146,15 +148,15 @@ class Delta:
                 f"{path} is not understood: another release has written it, or somebody else"
             ) from error
 
-    def _write(self, due: Due | None) -> None:
-        told = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
-        write_whole(self._path / STATE, json.dumps(told, ensure_ascii=False))
+    def _write(self, due: PendingTransaction | None) -> None:
+        data = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
+        write_whole(self._path / STATE, json.dumps(data, ensure_ascii=False))
 
-    def _done(self, due: Due) -> None:
+    def _done(self, due: PendingTransaction) -> None:
         self._tokens[due.name] = due.token
         self._write(None)
 
-    def _finish(self, due: Due) -> None:
+    def _finish(self, due: PendingTransaction) -> None:
         """Finish the transaction of a process that died.
 
         It is given up if no table has it yet and others have written to a table since then.
@@ -167,7 +169,7 @@ class Delta:
             self._publish(due, step)
         self._done(due)
 
-    def _is_done(self, due: Due, step: Step) -> bool:
+    def _is_done(self, due: PendingTransaction, step: Step) -> bool:
         return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit
 
     def _is_lost(self, step: Step) -> bool:
@@ -189,9 +191,3 @@ def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.T
             f"{', '.join(schema.names)}: make the copy anew"
         )
     return rows.cast(schema)
-
-
-def _counted(batches: list[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        checks.add(batch)
-        yield batch

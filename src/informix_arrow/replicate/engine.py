@@ -58,7 +58,7 @@ class Session(Protocol):
         A name without a text gets an empty one.
         """
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         """Replace the text that was claimed."""
 
     def lock(self, table: str) -> None:
@@ -91,13 +91,13 @@ class Engine(Protocol):
 
     name: str
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         """Create a table of states, unless it exists."""
 
     def session(self) -> AbstractContextManager[Session]:
         """Return a transaction, which is committed at the end of the block, and rolled back after an error."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """Return the values that the database cannot hold although it has their type."""
 
     def close(self) -> None:

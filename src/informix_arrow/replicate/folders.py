@@ -72,7 +72,7 @@ class Syncing:
     """New files, each of which a thread syncs to disk in the background."""
 
     def __init__(self) -> None:
-        self._begun: list[Future[None]] = []
+        self._pending: list[Future[None]] = []
 
     @contextmanager
     def create(self, path: Path) -> Iterator[Any]:
@@ -80,16 +80,16 @@ class Syncing:
         with name_file_in_errors(path), open(path, "wb") as file:
             yield file
         done: Future[None] = Future()
-        self._begun.append(done)
-        threading.Thread(target=_bring, args=(path, done), name="copy-sync", daemon=True).start()
+        self._pending.append(done)
+        threading.Thread(target=_sync_in_thread, args=(path, done), name="copy-sync", daemon=True).start()
 
     def wait(self) -> None:
         """Wait until all files are on disk."""
-        while self._begun:
-            self._begun.pop().result()
+        while self._pending:
+            self._pending.pop().result()
 
 
-def _bring(path: Path, done: Future[None]) -> None:
+def _sync_in_thread(path: Path, done: Future[None]) -> None:
     try:
         with name_file_in_errors(path):
             _sync(path)
@@ -103,7 +103,7 @@ def _bring(path: Path, done: Future[None]) -> None:
 OUR_FILE = re.compile(r"part-[0-9a-f]{12}-[0-9]{5,}\.parquet")
 
 
-def folder_of(place: Path, table: str) -> Path:
+def folder_of(root: Path, table: str) -> Path:
     """Return the folder of a table.
 
     Raises ``InterfaceError`` for a name that would lead out of the place, or into another table.
@@ -112,7 +112,7 @@ def folder_of(place: Path, table: str) -> Path:
         raise InterfaceError(
             f"no folder can be called {table!r}: copy it into a database, or a synonym of it"
         )
-    return place / table
+    return root / table
 
 
 def write_whole(path: Path, text: str) -> None:

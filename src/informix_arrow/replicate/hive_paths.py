@@ -16,10 +16,10 @@ NULL = "__HIVE_DEFAULT_PARTITION__"
 _ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{}<>|\\[\\]^]")
 
 
-def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[str, ...]:
+def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple[str, ...]:
     """Return the columns with these names. Raises an error for those that are missing or cannot name folders."""
-    found = []
-    for name in wanted:
+    names = []
+    for name in requested:
         same = [each for each in schema.names if each == name] or [
             each for each in schema.names if each.lower() == name.lower()
         ]
@@ -32,12 +32,12 @@ def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[st
             or t.is_date32(kind) or t.is_timestamp(kind) or t.is_decimal128(kind)
         ):  # fmt: skip
             raise NotSupportedError(f"{table}.{same[0]}: folders cannot be named after values of {kind}")
-        found += same
-    if len(set(found)) < len(found):
+        names += same
+    if len(set(names)) < len(names):
         raise InterfaceError(f"{table}: partition_by names a column twice")
-    if found and len(found) == len(schema.names):
+    if names and len(names) == len(schema.names):
         raise InterfaceError(f"{table}: partition_by takes all columns, and leaves none for the files")
-    return tuple(found)
+    return tuple(names)
 
 
 def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -71,17 +71,19 @@ def _names(table: str, name: str, column: pa.Array) -> pa.Array:
     return pa.array(named, pa.utf8()).take(codes)
 
 
-def whole(path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]) -> pa.RecordBatch:
+def add_partition_columns(
+    path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]
+) -> pa.RecordBatch:
     """Return rows of a file with the columns from its path added, in the order of the schema."""
     if not by:
         return rows
-    told = dict(part.split("=", 1) for part in path.split("/")[:-1])
+    values = dict(part.split("=", 1) for part in path.split("/")[:-1])
     columns = []
     for field in schema:
         if field.name not in by:
             columns.append(rows.column(field.name))
             continue
-        text = told.get(_escaped(field.name), NULL)
+        text = values.get(_escaped(field.name), NULL)
         value = pa.scalar(None if text == NULL else unquote(text), pa.utf8()).cast(field.type)
         columns.append(pa.repeat(value, rows.num_rows))
     return pa.RecordBatch.from_arrays(columns, names=schema.names)

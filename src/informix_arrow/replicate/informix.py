@@ -47,7 +47,7 @@ class Informix:
                     "another"
                 )
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         kind = "TEXT" if states.length is None else f"VARCHAR({states.length}) NOT NULL"
         with self.session() as session:
             if session.has(states.name):
@@ -65,7 +65,7 @@ class Informix:
         with self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return _not_in(self._codec, batch)
 
     def close(self) -> None:
@@ -89,8 +89,8 @@ class InformixSession:
         return quote(name, self.connection._parameters.delimident)
 
     def has(self, table: str) -> bool:
-        found = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
-        return bool(found and found[0])
+        row = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
+        return bool(row and row[0])
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         with self.connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
@@ -107,8 +107,8 @@ class InformixSession:
         return self._change(sql)
 
     def state(self, states: StateTable, name: str) -> str | None:
-        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
-        return None if found is None else str(found[0])
+        row = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
+        return None if row is None else str(row[0])
 
     def claim(self, states: StateTable, name: str) -> str | None:
         if self._change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
@@ -116,7 +116,7 @@ class InformixSession:
         self._run(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
         return None
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
 
     def lock(self, table: str) -> None:
@@ -177,7 +177,7 @@ def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
     """Return the texts with characters that the code set of the target's database lacks."""
     if codecs.lookup(codec).name == "utf-8":
         return []
-    found = []
+    unrepresentable = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
             continue
@@ -185,12 +185,12 @@ def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
             continue
         reason = f"has a character that the target's code set ({codec}) has not"
         values = enumerate(column.to_pylist())
-        found += [
-            UnrepresentableValue(place, field.name, reason)
-            for place, text in values
+        unrepresentable += [
+            UnrepresentableValue(row, field.name, reason)
+            for row, text in values
             if text is not None and not _is_encoded(text, codec)
         ]
-    return sorted(found, key=lambda misfit: misfit.row)
+    return sorted(unrepresentable, key=lambda each: each.row)
 
 
 def _is_encoded(text: str, codec: str) -> bool:

@@ -50,7 +50,7 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
     """Add up the changes of one table, in their order. Changes before a truncate are dropped."""
     schema = _columns(changes[0])
     removed_batches: list[pa.RecordBatch] = []
-    come: list[pa.RecordBatch] = []
+    added_batches: list[pa.RecordBatch] = []
     emptied = False
     for change in changes:
         if _columns(change) != schema:
@@ -62,7 +62,7 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         emptying = np.flatnonzero(pc.equal(operations, "truncate").to_numpy(zero_copy_only=False))
         if len(emptying):  # anywhere: in a batch of several transactions, a table's changes stand together
             removed_batches.clear()
-            come.clear()
+            added_batches.clear()
             emptied = True
             data = data.slice(int(emptying[-1]) + 1)
             operations = operations.slice(int(emptying[-1]) + 1)
@@ -70,36 +70,39 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         deleted = pc.equal(operations, "delete")
         updated = pc.equal(operations, "update")
         before = pa.RecordBatch.from_struct_array(data.column("_before").filter(updated))
-        removed_batches += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
-        come.append(after.filter(pc.invert(deleted)))
+        removed_batches += [
+            after.filter(deleted),
+            pa.RecordBatch.from_arrays(before.columns, schema=schema),
+        ]
+        added_batches.append(after.filter(pc.invert(deleted)))
     removed, times, added = _net_rows(
-        pa.Table.from_batches(removed_batches, schema), pa.Table.from_batches(come, schema)
+        pa.Table.from_batches(removed_batches, schema), pa.Table.from_batches(added_batches, schema)
     )
     return NetChanges(emptied, schema, removed, times, added)
 
 
-def _net_rows(gone: pa.Table, come: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
+def _net_rows(removed_rows: pa.Table, added_rows: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
     """Return the rows that are removed on balance, how often, and the rows that are added."""
-    if not gone.num_rows:
-        return gone, np.zeros(0, np.int64), come
-    rows = pa.concat_tables([gone, come])
+    if not removed_rows.num_rows:
+        return removed_rows, np.zeros(0, np.int64), added_rows
+    rows = pa.concat_tables([removed_rows, added_rows])
     signs = np.ones(rows.num_rows, np.int64)
-    signs[gone.num_rows :] = -1
+    signs[removed_rows.num_rows :] = -1
     counts = group_equal_rows(rows, {"sum": pa.array(signs), "first": pa.array(np.arange(rows.num_rows))})
-    sums, places = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
-    order = np.argsort(places)
-    sums, places = sums[order], places[order]
-    added = _take_rows(rows, places[sums < 0])
-    more = np.repeat(places[sums < -1], -sums[sums < -1] - 1)  # rows that were added more than once
+    sums, positions = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
+    order = np.argsort(positions)
+    sums, positions = sums[order], positions[order]
+    added = _take_rows(rows, positions[sums < 0])
+    more = np.repeat(positions[sums < -1], -sums[sums < -1] - 1)  # rows that were added more than once
     if len(more):
         added = pa.concat_tables([added, rows.take(pa.array(more))])
-    return _take_rows(rows, places[sums > 0]), sums[sums > 0], added
+    return _take_rows(rows, positions[sums > 0]), sums[sums > 0], added
 
 
-def _take_rows(rows: pa.Table, places: Counts) -> pa.Table:
+def _take_rows(rows: pa.Table, positions: Counts) -> pa.Table:
     """Return the rows at these positions, which must be ascending."""
     mask = np.zeros(rows.num_rows, bool)
-    mask[places] = True
+    mask[positions] = True
     return rows.filter(pa.array(mask))
 
 

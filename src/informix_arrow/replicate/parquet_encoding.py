@@ -32,13 +32,13 @@ def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
     codecs = dict.fromkeys(rows.schema.names, "zstd")
     for name, column in zip(rows.schema.names, sample.columns, strict=True):
         values = column.combine_chunks().drop_null()
-        different = len(pc.unique(values))
-        if packed and _is_integer(column.type) and _packs(values, different):
+        distinct = len(pc.unique(values))
+        if packed and _is_integer(column.type) and _packs(values, distinct):
             differences[name] = "DELTA_BINARY_PACKED"
             codecs[name] = "snappy"
-        elif 4 * different <= 3 * len(values) or len(values) < BLOCK:
+        elif 4 * distinct <= 3 * len(values) or len(values) < BLOCK:
             by_dictionary.append(name)
-            if packed and 4 * different <= len(values):
+            if packed and 4 * distinct <= len(values):
                 codecs[name] = "snappy"
         if not packed or not _is_text(column.type) or _is_in_order(values):
             bounded.append(name)
@@ -66,7 +66,7 @@ def _is_integer(kind: pa.DataType) -> bool:
     return bool(t.is_signed_integer(kind) or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind))
 
 
-def _packs(values: pa.Array, different: int) -> bool:
+def _packs(values: pa.Array, distinct: int) -> bool:
     """Return whether differences take about as many bits as dictionary indices, or as the values."""
     if values.type in (pa.timestamp("s"), pa.time32("s")):  # types that Parquet does not have
         values = values.cast(pa.timestamp("ms") if pa.types.is_timestamp(values.type) else pa.time32("ms"))
@@ -76,9 +76,9 @@ def _packs(values: pa.Array, different: int) -> bool:
     blocks = len(numbers) // BLOCK
     if not blocks:
         return False
-    if 4 * different > 3 * len(numbers):
+    if 4 * distinct > 3 * len(numbers):
         return True
     steps = np.diff(numbers[: blocks * BLOCK], prepend=numbers[:1]).reshape(blocks, BLOCK)
     spans = (steps.max(axis=1).astype(np.uint64) - steps.min(axis=1).astype(np.uint64)).astype(np.float64)
     bits = float(np.ceil(np.log2(spans + 1)).mean())
-    return bool(bits <= 1.5 * float(np.log2(max(different, 1))) + 2)
+    return bool(bits <= 1.5 * float(np.log2(max(distinct, 1))) + 2)

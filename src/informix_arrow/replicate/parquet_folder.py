@@ -39,7 +39,7 @@ class ParquetFolder:
         try:
             text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
-            _forget(folder, _unfinished(folder))
+            _delete_files(folder, _unfinished(folder))
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
                     f"{folder} holds files that no copy has made: move them away, or choose another target"
@@ -63,8 +63,8 @@ class ParquetFolder:
                 "full, which takes the place of all its files"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        fitting = stored_schema(table, schema, _type, "Parquet")
-        return FolderChange(folder, before.files if before else (), fitting, by, self._lock)
+        stored = stored_schema(table, schema, _type, "Parquet")
+        return FolderChange(folder, before.files if before else (), stored, by, self._lock)
 
     def close(self) -> None:
         self._lock.release()
@@ -123,7 +123,7 @@ def _finished(folder: Path, state: State) -> State:
     for name in state.adding:
         if not (folder / name).exists() and (folder / (name + NEW)).exists():
             os.replace(folder / (name + NEW), folder / name)
-    _forget(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
+    _delete_files(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
     return state  # the state keeps its lists: repeating them does nothing
 
 
@@ -132,7 +132,7 @@ def _missing(folder: Path, state: State) -> list[str]:
     return [name for name in state.files if not (folder / name).exists()]
 
 
-def _forget(folder: Path, files: Sequence[Path]) -> None:
+def _delete_files(folder: Path, files: Sequence[Path]) -> None:
     """Remove files, and the folders within this one that become empty."""
     for path in files:
         path.unlink(missing_ok=True)

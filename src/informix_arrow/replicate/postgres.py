@@ -42,7 +42,7 @@ _KINDS = {
 
 
 #: A value, as text, that stands for NULL while rows are compared, so that the planner can use hash joins.
-_STANDING = (
+_NULL_STAND_INS = (
     (pa.types.is_boolean, "f"),
     (pa.types.is_date, "2000-01-01"),
     (pa.types.is_timestamp, "2000-01-01"),
@@ -81,7 +81,7 @@ class Postgres:
                 text = text.replace(secret, "***")
             raise OperationalError(f"{self.name}: {text}") from None
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         sql = (
             f"CREATE TABLE IF NOT EXISTS {states.name} (name text PRIMARY KEY, {states.column} text NOT NULL)"
         )
@@ -99,7 +99,7 @@ class Postgres:
         with self._driver_errors(), self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return find_characters(
             batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
         )
@@ -148,13 +148,13 @@ class PostgresSession:
         if not sql.startswith("DELETE"):
             self.run(sql)
             return 0
-        found = self.run(f"WITH gone AS ({sql} RETURNING 1) SELECT COUNT(*) FROM gone")
-        assert found is not None
-        return int(found[0])
+        row = self.run(f"WITH gone AS ({sql} RETURNING 1) SELECT COUNT(*) FROM gone")
+        assert row is not None
+        return int(row[0])
 
     def state(self, states: StateTable, name: str) -> str | None:
-        found = self.run(f"SELECT {states.column} FROM {states.name} WHERE name = $1", [name])
-        return None if found is None else str(found[0])
+        row = self.run(f"SELECT {states.column} FROM {states.name} WHERE name = $1", [name])
+        return None if row is None else str(row[0])
 
     def claim(self, states: StateTable, name: str) -> str | None:
         sql = f"SELECT {states.column} FROM {states.name} WHERE name = $1 FOR UPDATE"
@@ -165,18 +165,18 @@ class PostgresSession:
                 found = self.run(sql, [name])
         return None if found is None else str(found[0])
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         self.run(f"UPDATE {states.name} SET {states.column} = $1 WHERE name = $2", [text, name])
 
     def lock(self, table: str) -> None:
         """Do nothing: PostgreSQL locks any number of rows."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(kept(table, schema))})")
+        self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(stored_columns(table, schema))})")
 
     def fill(self, table: str, rows: CopyRows) -> None:
         there = self.columns(table)
-        if there == kept(table, rows.schema):
+        if there == stored_columns(table, rows.schema):
             self.run(f"DELETE FROM {self.quoted(table)}")
         else:
             if there:
@@ -185,8 +185,8 @@ class PostgresSession:
         self.insert(table, rows)
 
     def insert(self, table: str, rows: CopyRows) -> None:
-        if declared(table, rows.schema) == kept(table, rows.schema):
-            self._take(table, rows)
+        if declared(table, rows.schema) == stored_columns(table, rows.schema):
+            self._insert_rows(table, rows)
             return
         listed = ", ".join(map(self.quoted, rows.schema.names))
         self.stage(STAGE, rows)
@@ -196,8 +196,8 @@ class PostgresSession:
     def stage(self, name: str, rows: CopyRows) -> None:
         sent = declared("a table", rows.schema)
         self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
-        self._take(name, rows, temporary=True)
-        for (column, kind), (_, wanted) in zip(sent, kept("a table", rows.schema), strict=True):
+        self._insert_rows(name, rows, temporary=True)
+        for (column, kind), (_, wanted) in zip(sent, stored_columns("a table", rows.schema), strict=True):
             if kind != wanted:  # binary COPY does not accept text for it
                 quoted = self.quoted(column)
                 self.run(f"ALTER TABLE {name} ALTER COLUMN {quoted} TYPE {wanted} USING {quoted}::{wanted}")
@@ -208,7 +208,8 @@ class PostgresSession:
             cursor.execute(f"SELECT * FROM {self.quoted(table)}")
             for batch in cursor.fetch_record_batch():
                 columns = [
-                    _plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
+                    _unwrap_numeric(column, field.type)
+                    for column, field in zip(batch.columns, schema, strict=True)
                 ]
                 yield pa.RecordBatch.from_arrays(columns, names=schema.names)
 
@@ -225,7 +226,7 @@ class PostgresSession:
         return f"{there} = {staged}"
 
     def same(self, there: str, staged: str, field: pa.Field) -> str:
-        standing = next((text for fits, text in _STANDING if fits(field.type)), "0")
+        standing = next((text for fits, text in _NULL_STAND_INS if fits(field.type)), "0")
         if is_floating_decimal(field):
             standing = "0"
         hashed = f"COALESCE({there}, '{standing}') = COALESCE({staged}, '{standing}')"
@@ -234,9 +235,9 @@ class PostgresSession:
     def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
-    def _take(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
+    def _insert_rows(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
         """Add rows to a table."""
-        schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
+        schema = pa.schema([(each.name, _driver_type(each.type)) for each in rows.schema])
 
         def fitting(batch: pa.RecordBatch) -> pa.RecordBatch:
             _refuse_zeros(table, batch)
@@ -247,7 +248,7 @@ class PostgresSession:
             cursor.adbc_ingest(table, reader, mode="append", temporary=temporary)
 
 
-def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
+def stored_columns(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
     """Return the columns of a table, with ``numeric`` for the text of DECIMALs without a scale."""
     columns = declared(table, schema)
     return [
@@ -282,7 +283,7 @@ def _kind(kind: pa.DataType) -> str | None:
     return _KINDS.get(kind)
 
 
-def _sent(kind: pa.DataType) -> pa.DataType:
+def _driver_type(kind: pa.DataType) -> pa.DataType:
     """Return the type in which the driver gets values: PostgreSQL's times have microseconds."""
     if pa.types.is_time(kind):
         return pa.time64("us")
@@ -293,7 +294,7 @@ def _sent(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _unwrap_numeric(column: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Unwrap NUMERIC, which arrives as text within an extension type of the driver."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage

@@ -89,8 +89,8 @@ def process_in_thread(
     The thread is one of ``threads``, if they are given. The first error of either side ends both.
     """
     if threads is None:
-        with ThreadPoolExecutor(1, "copy-writer") as own:
-            return process_in_thread(batches, work, room, own)
+        with ThreadPoolExecutor(1, "copy-writer") as pool:
+            return process_in_thread(batches, work, room, pool)
     ahead = PrefetchBuffer(room)
 
     def run() -> T:
@@ -99,13 +99,13 @@ def process_in_thread(
         finally:
             ahead.stop_consuming()
 
-    made = threads.submit(run)
-    whole = False
+    result = threads.submit(run)
+    complete = False
     try:
-        whole = all(map(ahead.put, batches))
+        complete = all(map(ahead.put, batches))
     finally:
-        ahead.finish(abandoned=not whole)
-        failed = made.exception()
+        ahead.finish(abandoned=not complete)
+        failed = result.exception()
     if failed is not None:
         raise failed
-    return made.result()
+    return result.result()

@@ -56,43 +56,43 @@ class RejectFilter:
         table: str,
         key_of: Callable[[], Sequence[str]],
         key: Sequence[str],
-        misfits: Callable[[pa.RecordBatch], Sequence[UnrepresentableValue]],
+        find_unrepresentable: Callable[[pa.RecordBatch], Sequence[UnrepresentableValue]],
         rejects: RejectLog | None,
     ) -> None:
         self.rows = 0
         self._table = table
         self._find_key = key_of
         self._key = tuple(key) or None
-        self._misfits = misfits
+        self._find_unrepresentable = find_unrepresentable
         self._rejects = rejects
         self._lines: list[str] = []
 
     def filter_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows that fit. Without a log, raise ``DataError`` for the first one that does not."""
-        found = self._misfits(batch)
-        if not found:
+        values = self._find_unrepresentable(batch)
+        if not values:
             return batch
-        for misfit in found:
-            row = batch.slice(misfit.row, 1).to_pylist()[0]
+        for each in values:
+            row = batch.slice(each.row, 1).to_pylist()[0]
             key = {name: row[name] for name in self._key_of(batch)}
             if self._rejects is None:
                 text = ", ".join(f"{name}={value!r}" for name, value in key.items())
                 raise DataError(
-                    f"{self._table}: {misfit.column} {misfit.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}; "
+                    f"{self._table}: {each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}; "
                     "rejects (--rejects) leaves such rows out",
-                    column=misfit.column,
+                    column=each.column,
                 )
-            told = {
+            entry = {
                 "table": self._table,
                 "key": key,
-                "column": misfit.column,
-                "value": row[misfit.column],
-                "reason": misfit.reason,
+                "column": each.column,
+                "value": row[each.column],
+                "reason": each.reason,
             }
-            self._lines.append(json.dumps(told, ensure_ascii=False, default=_json_value))
-        places = {misfit.row for misfit in found}
-        self.rows += len(places)
-        return batch.filter(pa.array(place not in places for place in range(batch.num_rows)))
+            self._lines.append(json.dumps(entry, ensure_ascii=False, default=_json_value))
+        rows = {each.row for each in values}
+        self.rows += len(rows)
+        return batch.filter(pa.array(row_number not in rows for row_number in range(batch.num_rows)))
 
     def flush(self) -> None:
         """Log the rows that were left out, before the copy counts."""
@@ -109,12 +109,12 @@ class RejectFilter:
 
 def find_characters(batch: pa.RecordBatch, pattern: str, reason: str) -> list[UnrepresentableValue]:
     """Return the texts that contain a character which ``pattern`` describes."""
-    found = []
+    values = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            places = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, pattern), False))
-            found += [UnrepresentableValue(place, field.name, reason) for place in places.to_pylist()]
-    return sorted(found, key=lambda misfit: misfit.row)
+            rows = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, pattern), False))
+            values += [UnrepresentableValue(row, field.name, reason) for row in rows.to_pylist()]
+    return sorted(values, key=lambda each: each.row)
 
 
 def _json_value(value: Any) -> str:

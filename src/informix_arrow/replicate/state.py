@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
@@ -61,24 +61,24 @@ class State:
     tabid: int | None = None
 
     def to_json(self) -> str:
-        told = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
-        return json.dumps({**told, "digest": _digest(told)}, ensure_ascii=False)
+        values = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        return json.dumps({**values, "digest": _digest(values)}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> State:
         """Parse a state. Raises ``OperationalError`` for a text that no copy has written."""
         try:
-            told = json.loads(text)
-            digest = told.pop("digest", None)  # older releases did not write one
-            if digest is not None and digest != _digest(told):
+            values = json.loads(text)
+            digest = values.pop("digest", None)  # older releases did not write one
+            if digest is not None and digest != _digest(values):
                 raise ValueError("digest")
-            if told.pop("format") != FORMAT:
+            if values.pop("format") != FORMAT:
                 raise ValueError("format")
-            told["columns"] = tuple((name, kind) for name, kind in told["columns"])
-            told["watermark"] = tuple(told["watermark"]) if told["watermark"] else None
+            values["columns"] = tuple((name, kind) for name, kind in values["columns"])
+            values["watermark"] = tuple(values["watermark"]) if values["watermark"] else None
             for name in ("files", "adding", "removing", "partition_by"):
-                told[name] = tuple(told.get(name, ()))
-            return cls(**told)
+                values[name] = tuple(values.get(name, ()))
+            return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
                 f"{where}: what it says of the last copy is not understood; another release has written it, or "
@@ -86,20 +86,20 @@ class State:
             ) from error
 
 
-def _digest(told: dict[str, Any]) -> str:
+def _digest(values: dict[str, Any]) -> str:
     """Return a digest of the whole state: a damaged watermark would silently leave rows out."""
-    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
     """Return the changes of a table's columns, in words."""
     old, new = dict(before), dict(now)
-    told = [f"{name} {kind} is new" for name, kind in now if name not in old]
-    told += [f"{name} is gone" for name, _ in before if name not in new]
-    told += [
+    changes = [f"{name} {kind} is new" for name, kind in now if name not in old]
+    changes += [f"{name} is gone" for name, _ in before if name not in new]
+    changes += [
         f"{name} was {old[name]} and is {kind}" for name, kind in now if name in old and old[name] != kind
     ]
-    return told
+    return changes
 
 
 @dataclass(slots=True)
@@ -110,11 +110,23 @@ class CopyRows:
     batches: Iterator[pa.RecordBatch]
     checks: ColumnChecksums
 
+    @classmethod
+    def counted(cls, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> CopyRows:
+        """Return batches as rows that are counted as they are read."""
+        checks = ColumnChecksums(schema)
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                checks.add(batch)
+                yield batch
+
+        return cls(schema, counted(), checks)
+
     @contextmanager
     def stream(
         self,
         schema: pa.Schema | None = None,
-        made: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
+        convert: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
     ) -> Iterator[pa.RecordBatchReader]:
         """Provide the rows as an Arrow stream of a schema, which ``made`` converts them to.
 
@@ -124,7 +136,7 @@ class CopyRows:
 
         def batches() -> Iterator[pa.RecordBatch]:
             try:
-                yield from map(made, self.batches)
+                yield from map(convert, self.batches)
             except BaseException as error:
                 failed.append(error)
                 raise
@@ -160,27 +172,27 @@ class CopyTarget(Protocol):
     def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
         """Add rows in place of those with the same key, and replace the state, in one step."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """Return the values that the target cannot hold although it has their type, ordered by row."""
 
     def close(self) -> None:
         """Close the target."""
 
 
-def reconcile(table: str, read: ColumnChecksums, there: ColumnChecksums) -> None:
+def reconcile(table: str, read: ColumnChecksums, stored: ColumnChecksums) -> None:
     """Raise ``OperationalError`` if a target holds something else than was read."""
-    found = read.differences(there)
-    if found:
-        raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")
+    differences = read.differences(stored)
+    if differences:
+        raise OperationalError(f"{table}: {'; '.join(differences)}; the target is as it was before")
 
 
 def is_floating_decimal(field: pa.Field) -> bool:
     """Return whether a column holds a DECIMAL without a scale as text (``floating_decimals="string"``)."""
-    said = (field.metadata or {}).get(b"informix.type")
-    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+    declared = (field.metadata or {}).get(b"informix.type")
+    if declared is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
         return False
     try:
-        kind = ColumnType.parse_sql(said.decode())
+        kind = ColumnType.parse_sql(declared.decode())
     except ValueError:
         return False
     return kind.code == TypeCode.DECIMAL and kind.scale is None

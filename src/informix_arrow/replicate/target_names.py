@@ -53,33 +53,33 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
 
     Raises ``InterfaceError`` for an invalid text, or a missing package. No error shows a password.
     """
-    kind, place = kind_of(text)
+    kind, argument = kind_of(text)
     if partition_by and kind not in ("folder", ""):
         raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
     if kind == "folder":
-        return FileTarget(ParquetFolder(place, partition_by))
+        return FileTarget(ParquetFolder(argument, partition_by))
     if kind in ("delta", "iceberg"):
-        return FileTarget(adapter(kind)(place))
+        return FileTarget(adapter(kind)(argument))
     if kind:
-        return Database(adapter(kind)(place))
+        return Database(adapter(kind)(argument))
     raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
 
 
 def shown(text: str) -> str:
     """Return a target as errors show it. What follows a scheme is hidden, because it may hold a password."""
-    scheme, there, _ = text.partition("://")
-    return f"{scheme.lower()}://.." if there else text
+    scheme, has_scheme, _ = text.partition("://")
+    return f"{scheme.lower()}://.." if has_scheme else text
 
 
-def load(module: str, what: str, package: str) -> Any:
+def load(module: str, description: str, package: str) -> Any:
     """Import the module of a target, whose package may be missing."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
+        raise InterfaceError(f"{description} needs another package: pip install '{package}'") from error
 
 
 def adapter(kind: str) -> Any:
     """Return the class that writes to a kind of target. Its argument is the second value of `kind_of`."""
-    module, name, what, package = _ADAPTERS[kind]
-    return getattr(load(f"{__package__}.{module}", what, package), name)
+    module, name, description, package = _ADAPTERS[kind]
+    return getattr(load(f"{__package__}.{module}", description, package), name)

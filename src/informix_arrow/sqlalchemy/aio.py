@@ -155,9 +155,9 @@ class InformixExecutionContextAsync(InformixExecutionContext):
     def create_server_side_cursor(self) -> DBAPICursor:
         """Return a cursor that fetches on demand."""
         connection: Any = self._dbapi_connection
-        made = connection.cursor(server_side=True)
-        made.floating_decimals = "decimal"
-        cursor: DBAPICursor = made
+        adapted = connection.cursor(server_side=True)
+        adapted.floating_decimals = "decimal"
+        cursor: DBAPICursor = adapted
         return cursor
 
 

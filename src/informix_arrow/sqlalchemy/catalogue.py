@@ -92,11 +92,11 @@ def rows(connection: Connection, sql: str, values: Iterable[object] = ()) -> lis
     return [[v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in found]
 
 
-def tables(connection: Connection, asked: TableFilter) -> list[str]:
+def tables(connection: Connection, table_filter: TableFilter) -> list[str]:
     """Return names, sorted."""
-    condition, values = asked.condition()
+    condition, values = table_filter.condition()
     found = rows(connection, f"SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1", values)
-    return [name for (name,) in found if asked.has(name)]
+    return [name for (name,) in found if table_filter.has(name)]
 
 
 def owners(connection: Connection) -> list[str]:
@@ -106,9 +106,9 @@ def owners(connection: Connection) -> list[str]:
     ]
 
 
-def view_text(connection: Connection, asked: TableFilter) -> str:
+def view_text(connection: Connection, table_filter: TableFilter) -> str:
     """Return the CREATE VIEW statement, "" if there is no such view. The catalogue stores it in pieces."""
-    condition, values = asked.condition()
+    condition, values = table_filter.condition()
     found = connection.exec_driver_sql(
         f"SELECT v.viewtext FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
         values,
@@ -119,9 +119,9 @@ def view_text(connection: Connection, asked: TableFilter) -> str:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def columns(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return the columns of tables, in their order."""
-    condition, values = asked.condition()
+    condition, values = table_filter.condition()
     found = rows(
         connection,
         "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
@@ -143,7 +143,7 @@ def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
     }
     columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, number, name, word, length, extended_id, tabid in found:
-        if not asked.has(table):
+        if not table_filter.has(table):
             continue
         declared = extended.column_type(word, length, extended_id or 0)
         default = defaults.get((tabid, number))
@@ -257,27 +257,27 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
 # ---- keys, indexes, checks -------------------------------------------------------------------------------------------
 
 
-def primary_keys(connection: Connection, asked: TableFilter) -> dict[str, dict[str, Any]]:
+def primary_keys(connection: Connection, table_filter: TableFilter) -> dict[str, dict[str, Any]]:
     """Return the primary key of each table that has one."""
-    names = _column_names(connection, asked)
+    names = _column_names(connection, table_filter)
     return {
         table: {"constrained_columns": _column_list(names, tabid, parts), "name": name}
-        for table, tabid, name, parts in _keys(connection, asked, "P")
+        for table, tabid, name, parts in _keys(connection, table_filter, "P")
     }
 
 
-def unique_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def unique_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return UNIQUE constraints by name."""
-    names = _column_names(connection, asked)
+    names = _column_names(connection, table_filter)
     constraints: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, parts in _keys(connection, asked, "U"):
+    for table, tabid, name, parts in _keys(connection, table_filter, "U"):
         constraints[table].append({"name": name, "column_names": _column_list(names, tabid, parts)})
     return constraints
 
 
-def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def foreign_keys(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return foreign keys by name. ``referred_schema`` is the owner of the other table."""
-    condition, values = asked.condition()
+    condition, values = table_filter.condition()
     others = rows(
         connection,
         "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
@@ -299,7 +299,7 @@ def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[d
     names = _names_of(connection, numbers)
     keys_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, tabid, number, name, *parts in found:
-        if not asked.has(table) or number not in targets:
+        if not table_filter.has(table) or number not in targets:
             continue
         _, rule, owner, referred, other, *referred_parts = targets[number]
         keys_by_table[table].append(
@@ -315,10 +315,10 @@ def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[d
     return keys_by_table
 
 
-def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def indexes(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return indexes by name, without those that the server created for a constraint."""
-    condition, values = asked.condition()
-    names = _column_names(connection, asked)
+    condition, values = table_filter.condition()
+    names = _column_names(connection, table_filter)
     of_constraints = {
         (tabid, index)
         for tabid, index in rows(
@@ -338,7 +338,7 @@ def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
         # The server names an index that it creates itself " 100_1". No name of a user begins like that.
         its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
         places = [part for part in parts if part]
-        if its_own or not places or not asked.has(table):
+        if its_own or not places or not table_filter.has(table):
             continue
         index: dict[str, Any] = {
             "name": name,
@@ -352,9 +352,9 @@ def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
     return indexes_by_table
 
 
-def check_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def check_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return CHECK constraints by name. The catalogue stores their texts in pieces."""
-    condition, values = asked.condition()
+    condition, values = table_filter.condition()
     found = connection.exec_driver_sql(
         "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
         "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
@@ -366,7 +366,7 @@ def check_constraints(connection: Connection, asked: TableFilter) -> dict[str, l
         texts[table.rstrip(" "), name.rstrip(" ")] += piece
     checks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (table, name), text in texts.items():
-        if asked.has(table):
+        if table_filter.has(table):
             checks[table].append({"name": name, "sqltext": _without_parentheses(text)})
     return checks
 
@@ -389,8 +389,10 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-def _keys(connection: Connection, asked: TableFilter, kind: str) -> list[tuple[str, int, str, list[int]]]:
-    condition, values = asked.condition()
+def _keys(
+    connection: Connection, table_filter: TableFilter, kind: str
+) -> list[tuple[str, int, str, list[int]]]:
+    condition, values = table_filter.condition()
     found = rows(
         connection,
         f"SELECT t.tabname, k.tabid, k.constrname, {_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, "
@@ -398,11 +400,11 @@ def _keys(connection: Connection, asked: TableFilter, kind: str) -> list[tuple[s
         f"AND i.idxname = k.idxname AND {condition} ORDER BY 1, 3",
         values,
     )
-    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if asked.has(table)]
+    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if table_filter.has(table)]
 
 
-def _column_names(connection: Connection, asked: TableFilter) -> dict[tuple[int, int], str]:
-    condition, values = asked.condition()
+def _column_names(connection: Connection, table_filter: TableFilter) -> dict[tuple[int, int], str]:
+    condition, values = table_filter.condition()
     return {
         (tabid, number): name
         for tabid, number, name in rows(
@@ -416,9 +418,9 @@ def _column_names(connection: Connection, asked: TableFilter) -> dict[tuple[int,
 
 def _names_of(connection: Connection, tabids: Collection[int]) -> dict[tuple[int, int], str]:
     names: dict[tuple[int, int], str] = {}
-    wanted = sorted(tabids)
-    for start in range(0, len(wanted), _LIST):
-        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+    needed = sorted(tabids)
+    for start in range(0, len(needed), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in needed[start : start + _LIST])
         for tabid, number, name in rows(
             connection,
             f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})",

@@ -235,11 +235,11 @@ class InformixDialect(default.DefaultDialect):
         return connection  # type: ignore[no-any-return]
 
     def _environment(self, env: Mapping[str, str] | None) -> dict[str, str]:
-        made = {DELIMIDENT: "y" if self.delimident else "n", **(env or {})}
-        self.delimident = _is_on(made[DELIMIDENT])
+        environment = {DELIMIDENT: "y" if self.delimident else "n", **(env or {})}
+        self.delimident = _is_on(environment[DELIMIDENT])
         if not self.delimident:
-            del made[DELIMIDENT]  # servers test only whether it is set
-        return made
+            del environment[DELIMIDENT]  # servers test only whether it is set
+        return environment
 
     def initialize(self, connection: Connection) -> None:
         """Find out the kind of database."""
@@ -251,8 +251,8 @@ class InformixDialect(default.DefaultDialect):
         text = connection.exec_driver_sql(
             "SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1"
         ).scalar_one()
-        found = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
-        return tuple(int(part) for part in found[1].split(".")) if found else ()
+        match = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
+        return tuple(int(part) for part in match[1].split(".")) if match else ()
 
     def _get_default_schema_name(self, connection: Connection) -> str:
         user: str = connection.exec_driver_sql("SELECT USER FROM systables WHERE tabid = 1").scalar_one()
@@ -378,7 +378,7 @@ class InformixDialect(default.DefaultDialect):
     def _reflect_many(
         self,
         ask: Callable[[Connection, TableFilter], Mapping[str, Any]],
-        nothing: Callable[[], Any],
+        default: Callable[[], Any],
         connection: Connection,
         schema: str | None,
         filter_names: Collection[str] | None,
@@ -389,11 +389,11 @@ class InformixDialect(default.DefaultDialect):
         """Return something of each of many tables, ``nothing()`` for a table that has none."""
         if ObjectScope.DEFAULT not in scope:
             return []
-        asked = self._table_filter(filter_names, schema, _kinds(kind))
-        found = ask(connection, asked)
+        table_filter = self._table_filter(filter_names, schema, _kinds(kind))
+        found = ask(connection, table_filter)
         return [
-            ((schema, name), found[name] if name in found else nothing())
-            for name in catalogue.tables(connection, asked)
+            ((schema, name), found[name] if name in found else default())
+            for name in catalogue.tables(connection, table_filter)
         ]
 
     def _reflect_one(

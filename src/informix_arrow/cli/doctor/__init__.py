@@ -68,32 +68,32 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run all checks. Return 1 if any has failed."""
-    chosen = [each for each in CHECKS if not options.only or options.only in each.name]
-    if not chosen:
+    checks_to_run = [each for each in CHECKS if not options.only or options.only in each.name]
+    if not checks_to_run:
         names = ", ".join(each.name for each in CHECKS)
         raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
     (url,) = connection_options.take_url(options.words, ())
     bench = Harness(connection_options.resolve_parameters(url, options))
     findings = []
     try:
-        for each in chosen:
+        for each in checks_to_run:
             finding = run_check(bench, each)
             findings.append(finding)
             print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
     finally:
-        left = bench.remaining_cleanup
+        remaining = bench.remaining_cleanup
         bench.close()
     if not options.only:
         for point, reason in UNVERIFIABLE.items():
             print(f"not asked {point}: {reason}")
-    for statement in left:
+    for statement in remaining:
         print(f"FAILED   it could not be removed: {statement}")
     counts = {status: sum(each.status == status for each in findings) for status in _SHOWN}
     print(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     if options.report:
         with new_file(options.report, overwrite=options.overwrite) as file:
             file.write(json.dumps(report(findings), indent=2, ensure_ascii=False).encode() + b"\n")
-    return FAILED if counts["failed"] or left else DONE
+    return FAILED if counts["failed"] or remaining else DONE
 
 
 def run_check(bench: Harness, each: DoctorCheck) -> Finding:
@@ -107,9 +107,9 @@ def run_check(bench: Harness, each: DoctorCheck) -> Finding:
         status, detail = "skipped", str(found)
     except (Error, AssertionError, pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         status, detail = "failed", f"{type(error).__name__}: {first_line(error)}"
-    took = (time.monotonic() - began) * 1e3
+    milliseconds = (time.monotonic() - began) * 1e3
     bench.clean()
-    return Finding(each, status, " ".join(detail.split()), took)
+    return Finding(each, status, " ".join(detail.split()), milliseconds)
 
 
 def report(findings: list[Finding]) -> dict[str, Any]:

@@ -88,28 +88,28 @@ class Harness:
 
     def value(self, sql: str, *parameters: object) -> Any:
         """Return the first value of a query."""
-        found = self.connection.read_arrow(sql, parameters, floating_decimals="string")
-        return found.column(0)[0].as_py() if found.num_rows else None
+        result = self.connection.read_arrow(sql, parameters, floating_decimals="string")
+        return result.column(0)[0].as_py() if result.num_rows else None
 
     def clean(self) -> None:
         """Remove what the last check created, if necessary over a new connection."""
-        for again in (False, True):
-            if self.connection.closed or again:
+        for reconnect in (False, True):
+            if self.connection.closed or reconnect:
                 with contextlib.suppress(Error):
                     self.connection.close()
                 self.connection = open_connection(self.parameters)
             with contextlib.suppress(Error):
                 if self.connection.in_transaction:
                     self.connection.rollback()
-            left = []
+            remaining = []
             for undo in reversed(self._cleanup_statements):
                 try:
                     self.connection.execute(undo)
                 except Error as error:
                     if error.sqlcode != -206:  # it is gone already
-                        left.append(undo)
-            self._cleanup_statements = left[::-1]
-            if not left:
+                        remaining.append(undo)
+            self._cleanup_statements = remaining[::-1]
+            if not remaining:
                 return
 
     @property
@@ -133,13 +133,13 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def expect(found: object, wanted: object, what: str) -> None:
+def expect(actual: object, expected: object, what: str) -> None:
     """Raise ``ServerDiffers`` unless the result is what our own server returns."""
-    if found != wanted:
-        raise ServerDiffers(f"{what}: {found}, expected {wanted}")
+    if actual != expected:
+        raise ServerDiffers(f"{what}: {actual}, expected {expected}")
 
 
-def expect_equal(found: object, wanted: object, what: str) -> None:
+def expect_equal(actual: object, expected: object, what: str) -> None:
     """Raise ``AssertionError`` unless the values are equal. They must not be the user's data."""
-    if found != wanted:
-        raise AssertionError(f"{what}: {found!r} came back for {wanted!r}")
+    if actual != expected:
+        raise AssertionError(f"{what}: {actual!r} came back for {expected!r}")

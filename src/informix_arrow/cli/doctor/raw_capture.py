@@ -58,22 +58,22 @@ class RawCapture:
         """Call a routine and return its result."""
         marks = ", ".join("?" * len(arguments))
         try:
-            found = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
-            ((answer,),) = found.fetchall()
+            cursor = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
+            ((answer,),) = cursor.fetchall()
         except Error as error:
             if is_unsupported(error):
                 raise CheckSkipped(first_line(error)) from error
             raise
         return int(answer)
 
-    def open(self, timeout: int = 1, most: int = 100, reopen: int = 0) -> int:
+    def open(self, timeout: int = 1, max_records: int = 100, reopen: int = 0) -> int:
         """Call ``cdc_opensess``. Return the session, or an error code."""
-        answer = self.call("opensess", self._server, reopen, timeout, most, 1, 1)
-        if answer in MISSING:
-            raise CheckSkipped(f"cdc_opensess answers {answer}")
-        if answer > 0:
-            self.session = answer
-        return answer
+        reply = self.call("opensess", self._server, reopen, timeout, max_records, 1, 1)
+        if reply in MISSING:
+            raise CheckSkipped(f"cdc_opensess answers {reply}")
+        if reply > 0:
+            self.session = reply
+        return reply
 
     def full_name(self, table: str) -> str:
         """Return the table's name as the routines expect it."""
@@ -89,9 +89,9 @@ class RawCapture:
         """Call ``cdc_startcapture``."""
         return self.call("startcapture", self.session, 0, self.full_name(table), columns, label)
 
-    def begin(self, table: str, columns: str = "", timeout: int = 1, most: int = 100) -> None:
+    def begin(self, table: str, columns: str = "", timeout: int = 1, max_records: int = 100) -> None:
         """Open a session that captures a table from now on."""
-        self._require(self.open(timeout, most), "cdc_opensess")
+        self._require(self.open(timeout, max_records), "cdc_opensess")
         self.log(table)
         self._require(self.start(table, columns), "cdc_startcapture")
         self.activate()
@@ -101,11 +101,11 @@ class RawCapture:
         self._require(self.call("activatesess", self.session, 0), "cdc_activatesess")
 
     @staticmethod
-    def _require(answer: int, routine: str) -> None:
-        if answer in MISSING:
-            raise CheckSkipped(f"{routine} answers {answer}")
-        if answer < 0:
-            raise OperationalError(f"{routine} answers {answer}", sqlcode=answer)
+    def _require(reply: int, routine: str) -> None:
+        if reply in MISSING:
+            raise CheckSkipped(f"{routine} answers {reply}")
+        if reply < 0:
+            raise OperationalError(f"{routine} answers {reply}", sqlcode=reply)
 
     def read(self, count: int = 1 << 16) -> bytes:
         """Return the bytes of one read."""
@@ -119,15 +119,15 @@ class RawCapture:
         got = self.read(count)
         self._data += got
         self._full = len(got) >= count
-        found = []
+        records = []
         while len(self._data) >= _COMMON.size:
             header, payload, _, number = _COMMON.unpack_from(self._data)
             if header + payload > len(self._data):
                 break
             head = bytes(self._data[_COMMON.size : header])
-            found.append(Record(number, head, bytes(self._data[header : header + payload])))
+            records.append(Record(number, head, bytes(self._data[header : header + payload])))
             del self._data[: header + payload]
-        return found
+        return records
 
     @property
     def cut(self) -> bool:
@@ -158,8 +158,8 @@ class RawCapture:
         self._data.clear()
         until = time.monotonic() + _WAIT_SECONDS
         while self._tables:
-            answer = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
-            if answer == _STILL_LOGGED and time.monotonic() < until:
+            reply = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
+            if reply == _STILL_LOGGED and time.monotonic() < until:
                 time.sleep(1)
             else:
                 self._tables.pop()

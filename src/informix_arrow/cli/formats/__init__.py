@@ -134,12 +134,12 @@ def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
         if packed is not None:
             file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
         try:
-            chosen = replace(options, content_directory=content_directory(path))
+            file_options = replace(options, content_directory=content_directory(path))
             if packed is None:
-                yield open_reader(kind, file, name, chosen)
+                yield open_reader(kind, file, name, file_options)
                 return
             with _decompression_errors(name, packed):
-                rows = open_reader(kind, file, name, chosen)
+                rows = open_reader(kind, file, name, file_options)
             rows.batches = _decompressed(rows.batches, name, packed)
             yield rows
         except UnicodeDecodeError as error:
@@ -194,8 +194,8 @@ def open_stream_writer(
                 )
             sink = pa.PythonFile(_LeftOpen(plain), "w")
             file = stack.enter_context(pa.CompressedOutputStream(sink, packed))
-        chosen = replace(options, content_directory=content_directory(path))
-        writer = open_writer(kind, file, schema, chosen, stream=path == STDIO)
+        file_options = replace(options, content_directory=content_directory(path))
+        writer = open_writer(kind, file, schema, file_options, stream=path == STDIO)
         try:
             yield writer
         except BaseException:

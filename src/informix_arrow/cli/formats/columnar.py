@@ -41,9 +41,11 @@ class ArrowWriter:
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool) -> None:
         compression = _check_compression(options.compression, _ARROW, "Arrow")
-        chosen = pa.ipc.IpcWriteOptions(compression=None if compression in (None, "none") else compression)
+        write_options = pa.ipc.IpcWriteOptions(
+            compression=None if compression in (None, "none") else compression
+        )
         make = pa.ipc.new_stream if stream else pa.ipc.new_file
-        self._writer = make(file, schema, options=chosen)
+        self._writer = make(file, schema, options=write_options)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write a batch."""

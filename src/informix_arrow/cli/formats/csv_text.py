@@ -35,8 +35,8 @@ class CsvWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch."""
         arrays = [
-            texts(column, field) if wanted.type == pa.utf8() else column
-            for column, field, wanted in zip(batch.columns, self._fields, self._schema, strict=True)
+            texts(column, field) if expected.type == pa.utf8() else column
+            for column, field, expected in zip(batch.columns, self._fields, self._schema, strict=True)
         ]
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
@@ -86,8 +86,8 @@ def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
     pending: list[BrokenLine] = []  # found by the parser, which is ahead of the batches
 
     def refused(row: Any) -> str:
-        found, wanted = row.actual_columns, row.expected_columns
-        problem = f"{found} field{'s' if found != 1 else ''} in place of {wanted}"
+        actual, expected = row.actual_columns, row.expected_columns
+        problem = f"{actual} field{'s' if actual != 1 else ''} in place of {expected}"
         pending.append(
             BrokenLine(watched.bytes.text(row.text), problem, row.number - 2)
         )  # the header is row 1
@@ -196,7 +196,7 @@ def _inside(batch: pa.RecordBatch) -> Numbers | None:
 def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str], int]:
     """Return the names of the columns, and the number of lines of the header without blank ones."""
     head = watched.peek().lstrip(b"\r\n")
-    ends = (found.start() for found in re.finditer(rb"[\r\n]", head))
+    ends = (match.start() for match in re.finditer(rb"[\r\n]", head))
     line = head[: next((end for end in ends if not head.count(b'"', 0, end) % 2), len(head))]
     if watched.bytes.used and (
         problem := describe_undecodable(watched.bytes.text(line.decode()), options.encoding)
@@ -245,11 +245,11 @@ class LineTracker(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        wanted = BLOCK if size is None or size < 0 else size
-        data, self._head = self._head or self._get(wanted), b""
+        block_size = BLOCK if size is None or size < 0 else size
+        data, self._head = self._head or self._get(block_size), b""
         plain = self._without_stray_quotes(data)
         while data and not self._has_end(plain) and len(data) < LONGEST:
-            more = self._get(wanted)
+            more = self._get(block_size)
             if not more:
                 break
             data += more
@@ -270,8 +270,8 @@ class LineTracker(io.RawIOBase):
         if data.count(b"\r") == data.count(b"\r\n"):
             return data
         pieces = data.split(b'"')
-        for place in range(int(self.quoted), len(pieces), 2):
-            pieces[place] = pieces[place].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        for position in range(int(self.quoted), len(pieces), 2):
+            pieces[position] = pieces[position].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return b'"'.join(pieces)
 
     def _has_end(self, data: bytes) -> bool:
@@ -284,37 +284,37 @@ class LineTracker(io.RawIOBase):
         return any(b"\n" in each or b"\r" in each for each in data.split(b'"')[int(self.quoted) :: 2])
 
     def _without_stray_quotes(self, data: bytes) -> bytes:
-        """Remove quotes within a field that does not begin with one. They have no meaning."""
+        """Mask quotes within a field that does not begin with one, because they have no meaning."""
         start = 3 if self._line == 1 and data.startswith(b"\xef\xbb\xbf") else 0
         if data.find(b'"', start) < 0:
             return data
         codes = np.frombuffer(data, np.uint8)
-        places = start + np.flatnonzero(codes[start:] == ord('"'))
-        before = codes[places - 1]
-        if places[0] == start:
+        positions = start + np.flatnonzero(codes[start:] == ord('"'))
+        before = codes[positions - 1]
+        if positions[0] == start:
             before[0] = self._last
         if np.isin(before[int(self.quoted) :: 2], self._before_quote).all():
             return data
         quoted, closed = self.quoted, start - 1 if self._last == ord('"') else -2
         fits, stray = np.isin(before, self._before_quote[:-1]).tolist(), []
-        for place, begins in zip(places.tolist(), fits, strict=True):
+        for place, begins in zip(positions.tolist(), fits, strict=True):
             if quoted:
                 quoted, closed = False, place
             elif begins or place == closed + 1:
                 quoted = True
             else:
                 stray.append(place)
-        made = codes.copy()
-        made[stray] = ord("_")
-        return bytes(made)
+        masked = codes.copy()
+        masked[stray] = ord("_")
+        return bytes(masked)
 
     def _get(self, size: int) -> bytes:
         if self._text is None:
             while True:
                 data = self._file.read(size)
-                made = self.bytes.of_utf8(data, final=not data)
-                if made or not data:
-                    return made
+                decoded = self.bytes.of_utf8(data, final=not data)
+                if decoded or not data:
+                    return decoded
         try:
             return self.bytes.of_text(self._text.read(size))
         except UnicodeDecodeError as error:

@@ -28,10 +28,10 @@ class JsonWriter:
     """A writer of JSON lines, or of one array of objects. Numbers keep all digits."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, array: bool = False) -> None:
-        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-        if twice:
+        duplicate = sorted({name for name in schema.names if schema.names.count(name) > 1})
+        if duplicate:
             raise Failure(
-                f"two columns are called {twice[0]!r}, which JSON cannot tell apart: name one by AS"
+                f"two columns are called {duplicate[0]!r}, which JSON cannot tell apart: name one by AS"
             )
         self._file = file
         self._array = array
@@ -51,10 +51,10 @@ class JsonWriter:
             columns += [pa.scalar(before), pc.fill_null(json_texts(column, field), "null")]
         lines = pc.binary_join_element_wise(*columns, pa.scalar("}"), "")
         mark = ",\n" if self._array else "\n"
-        whole = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
+        text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
         if self._array:
             self._file.write(b",\n" if self._begun else b"[\n")
-        self._file.write(whole)
+        self._file.write(text)
         if not self._array:
             self._file.write(b"\n")
         self._begun = True
@@ -104,8 +104,8 @@ def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
     first = _block(objects)
     names = list(dict.fromkeys(key for _, _, row in first for key in row))
     if not names:
-        told = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
-        raise Failure(f"{name}{told}: there is no object in it")
+        detail = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
+        raise Failure(f"{name}{detail}: there is no object in it")
     rows = FileRows(pa.schema([_field(each, options) for each in names]), iter(()), None, broken)
     rows.batches = _batches(first, objects, rows, name, options.collect)
     return rows
@@ -129,7 +129,7 @@ def _batches(
     nested = [each for each in rows.schema if pa.types.is_nested(each.type)]
     block = first
     while block:
-        kept = []
+        fitting = []
         doubtful = {
             each.name for each in nested if not _fit([row.get(each.name) for _, _, row in block], each)
         }
@@ -140,23 +140,23 @@ def _batches(
                 problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
                 advice = ": give it to one of these, NULL or not"
             else:
-                found = (_misfit(row.get(each.name), each, each.name in doubtful) for each in nested)
-                problem = next(filter(None, found), "")
+                problems = (_mismatch(row.get(each.name), each, each.name in doubtful) for each in nested)
+                problem = next(filter(None, problems), "")
             if not problem:
-                kept.append((line, text, row))
+                fitting.append((line, text, row))
                 continue
             if not collect:
                 raise Failure(f"{name}, line {line}: {problem}{advice}")
             rows.broken.append(BrokenLine(text, problem, -1, line))
-        if kept:
-            arrays = [_column([row.get(each.name) for _, _, row in kept], each) for each in rows.schema]
-            lines = np.array([line for line, _, _ in kept], np.int64)
+        if fitting:
+            arrays = [_column([row.get(each.name) for _, _, row in fitting], each) for each in rows.schema]
+            lines = np.array([line for line, _, _ in fitting], np.int64)
             batch = pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
-            yield with_positions(batch, lines, pa.array([text for _, text, _ in kept], pa.utf8()))
+            yield with_positions(batch, lines, pa.array([text for _, text, _ in fitting], pa.utf8()))
         block = _block(objects)
 
 
-def _misfit(value: Any, field: pa.Field, doubtful: bool) -> str:
+def _mismatch(value: Any, field: pa.Field, doubtful: bool) -> str:
     """Return why a value does not fit a column of lists or structs, "" if it fits."""
     unknown = _unknown_key(value, field.type)
     if unknown:
@@ -178,8 +178,8 @@ def _unknown_key(value: Any, kind: pa.DataType) -> str:
     """Return a key of an object that is no field of its type, because Arrow would ignore it."""
     if pa.types.is_struct(kind) and isinstance(value, dict):
         fields = {each.name: each.type for each in kind}
-        found = next((key for key in value if key not in fields), "")
-        return found or next(filter(None, (_unknown_key(value[key], fields[key]) for key in value)), "")
+        unknown = next((key for key in value if key not in fields), "")
+        return unknown or next(filter(None, (_unknown_key(value[key], fields[key]) for key in value)), "")
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and isinstance(value, list):
         return next(filter(None, (_unknown_key(each, kind.value_type) for each in value)), "")
     return ""
@@ -221,7 +221,7 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     return kind if pa.types.is_boolean(kind) else pa.utf8()
 
 
-def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Options) -> Iterator[_Object]:
+def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Options) -> Iterator[_Object]:
     """Yield line, text and content of each object."""
     decoder = json.JSONDecoder(
         parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
@@ -247,7 +247,7 @@ def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Opt
             continue
         if not options.collect:
             raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
-        found.append(BrokenLine(piece, problem, -1, line))
+        broken.append(BrokenLine(piece, problem, -1, line))
 
 
 class _TwiceError(ValueError):
@@ -255,12 +255,12 @@ class _TwiceError(ValueError):
 
 
 def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise _TwiceError(f"the key {twice!r} comes twice")
-    return made
+    return result
 
 
 def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:

@@ -79,8 +79,8 @@ class TextTableWriter:
     def _line(self, cells: Sequence[str]) -> str:
         assert self._widths is not None
         padded = []
-        for cell, wanted, right in zip(cells, self._widths, self._right, strict=True):
-            blanks = " " * (wanted - width(cell))
+        for cell, expected, right in zip(cells, self._widths, self._right, strict=True):
+            blanks = " " * (expected - width(cell))
             padded.append(blanks + cell if right else cell + blanks)
         return f"| {' | '.join(padded)} |" if self._markdown else " | ".join(padded).rstrip()
 

@@ -75,6 +75,6 @@ def is_number(field: pa.Field) -> bool:
     return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
 
 
-def replace_where(column: pa.Array, mask: pa.Array, made: pa.Array) -> pa.Array:
+def replace_where(column: pa.Array, mask: pa.Array, replacement: pa.Array) -> pa.Array:
     """Return the column with values of ``made`` where the mask is true."""
-    return pc.if_else(pc.fill_null(mask, False), made, column)
+    return pc.if_else(pc.fill_null(mask, False), replacement, column)

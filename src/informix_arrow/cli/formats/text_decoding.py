@@ -82,41 +82,45 @@ class ByteEscaper:
 
     def of_text(self, text: str) -> bytes:
         """Return the next characters, in which surrogates are bytes, as UTF-8."""
-        made = _SURROGATE.sub(lambda found: chr(_FIRST + ord(found[0]) - 0xDC80), text)
-        self.used = self.used or made != text
-        return made.encode()
+        data = _SURROGATE.sub(lambda found: chr(_FIRST + ord(found[0]) - 0xDC80), text)
+        self.used = self.used or data != text
+        return data.encode()
 
     def text(self, text: str) -> str:
         """Return a text as it was in the file, with surrogates for undecodable bytes."""
         if not self.used:
             return text
-        made = _STAND_IN.sub(lambda found: chr(0xDC80 + ord(found[0]) - _FIRST), text)
+        decoded = _STAND_IN.sub(lambda found: chr(0xDC80 + ord(found[0]) - _FIRST), text)
         return (
-            made.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+            decoded.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
             if self.is_utf8
-            else made
+            else decoded
         )
 
     def find_undecodable(self, batch: pa.RecordBatch, encoding: str) -> tuple[int, str] | None:
         """Return the first row with an undecodable byte, and its description; None if there is none."""
-        found = []
+        candidates = []
         for column in batch.columns:
-            places = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, _STANDING_IN), False))
-            told = (
-                (place, describe_undecodable(self.text(column[place].as_py()), encoding))
-                for place in places.to_pylist()
+            positions = pc.indices_nonzero(
+                pc.fill_null(pc.match_substring_regex(column, _STANDING_IN), False)
             )
-            found += [each for each in told if each[1]][:1]
-        return min(found, default=None)
+            text = (
+                (place, describe_undecodable(self.text(column[place].as_py()), encoding))
+                for place in positions.to_pylist()
+            )
+            candidates += [each for each in text if each[1]][:1]
+        return min(candidates, default=None)
 
     def column(self, column: pa.Array) -> pa.Array:
         """Return texts with the bytes of the file, or with bytes that are invalid UTF-8, too."""
         if not self.used or not pc.any(pc.match_substring_regex(column, _STANDING_IN)).as_py():
             return column
-        how = _how(self.is_utf8)
-        made = [None if text is None else self.text(text).encode("utf-8", how) for text in column.to_pylist()]
+        errors = _how(self.is_utf8)
+        values = [
+            None if text is None else self.text(text).encode("utf-8", errors) for text in column.to_pylist()
+        ]
         return pc.cast(
-            pa.array(made, pa.binary()), options=pc.CastOptions(pa.utf8(), allow_invalid_utf8=True)
+            pa.array(values, pa.binary()), options=pc.CastOptions(pa.utf8(), allow_invalid_utf8=True)
         )
 
 

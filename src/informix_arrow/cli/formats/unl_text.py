@@ -104,11 +104,11 @@ def _rows(text: TextDecoder) -> Iterator[list[str]]:
     chunk = text.read(_CHUNK).removeprefix(_MARK)
     while chunk:
         *lines, rest = (rest + chunk).split("\n")
-        whole = _join_lines(lines)
-        if whole and _continues(whole[-1]):
-            rest = f"{whole.pop()}\n{rest}"
-        if whole:
-            yield whole
+        complete = _join_lines(lines)
+        if complete and _continues(complete[-1]):
+            rest = f"{complete.pop()}\n{rest}"
+        if complete:
+            yield complete
         chunk = text.read(_CHUNK)
     if rest:
         yield [rest]

@@ -53,10 +53,10 @@ class _BackgroundWriter:
 @contextmanager
 def write_behind(writer: BatchWriter) -> Iterator[BatchWriter]:
     """Provide the writer in a background thread. All is written if the block ends without an error."""
-    made = _BackgroundWriter(writer)
+    background = _BackgroundWriter(writer)
     try:
-        yield made
+        yield background
     except BaseException:
-        made.stop()
+        background.stop()
         raise
-    made.close()
+    background.close()
