@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ..wire.errors import InterfaceError
-from .database_changes import Database
+from .database_changes import DatabaseChangeTarget
 from .net_changes import NetChanges
 from .target_names import adapter, kind_of, load, shown
 
@@ -43,17 +43,17 @@ def open_target(target: Any) -> ChangeTarget:
     if not isinstance(target, str):
         duck = load(_DUCK, "DuckDB", "duckdb")
         if duck.is_connection(target):
-            return Database(duck.Duck(target, "the DuckDB target", own=False))
+            return DatabaseChangeTarget(duck.Duck(target, "the DuckDB target", own=False))
         raise InterfaceError(
             f"changes are applied to {TARGETS}, or a DuckDB connection, not to {type(target).__name__}"
         )
     kind, rest = kind_of(target)
     if kind in ("postgresql", "informix"):
-        return Database(adapter(kind)(rest))
+        return DatabaseChangeTarget(adapter(kind)(rest))
     if kind == "delta":
         adapter(kind)  # checks that the package is there
         delta = load(f"{__package__}.delta_changes", "Delta", "informix-arrow[delta]")
-        return delta.Delta(rest)  # type: ignore[no-any-return]
+        return delta.DeltaChangeTarget(rest)  # type: ignore[no-any-return]
     if kind == "duckdb" or (not kind and "://" not in target):
         return _duck(target)
     raise InterfaceError(f"{shown(target)!r} is no target of changes: write {TARGETS}")
@@ -61,4 +61,4 @@ def open_target(target: Any) -> ChangeTarget:
 
 def _duck(path: str) -> ChangeTarget:
     duck = load(_DUCK, "DuckDB", "duckdb")
-    return Database(duck.Duck(duck.connected(path), path, own=True))
+    return DatabaseChangeTarget(duck.Duck(duck.connected(path), path, own=True))

@@ -31,7 +31,7 @@ from ..wire.errors import Error, InterfaceError, OperationalError
 from ..wire.types import TypeCode
 from .checksums import ColumnChecksums
 from .rejects import RejectFilter, RejectLog
-from .state import CopyRows, CopyTarget, State, describe_column_changes
+from .state import CopyRows, CopyTarget, State, describe_column_changes, find_column
 from .target_names import TARGETS, open_target
 
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
@@ -667,13 +667,8 @@ def _watermark_key(column: Column) -> PartitionKey:
 
 
 def _column(table: str, columns: Sequence[Column], name: str) -> Column:
-    same = [each for each in columns if each.name == name] or [
-        each for each in columns if each.name.lower() == name.lower()
-    ]
-    if len(same) != 1:
-        names = ", ".join(each.name for each in columns)
-        raise InterfaceError(f"{table} has no column {name!r}; there are {names}")
-    return same[0]
+    found = find_column(table, [each.name for each in columns], name)
+    return next(each for each in columns if each.name == found)
 
 
 def _names(keyword: str, value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ LOCKED_ROWS = 1000  # changed rows of one table in one transaction from which on
 _NUMBERED = {b"SERIAL": b"INTEGER", b"SERIAL8": b"INT8", b"BIGSERIAL": b"BIGINT"}
 
 
-class Database:
+class DatabaseChangeTarget:
     """A target whose tables are those of a database."""
 
     def __init__(self, engine: Engine) -> None:

@@ -16,7 +16,7 @@ from .state import CopyRows, State, reconcile
 STATES = StateTable("informix_arrow_copies", "state")
 
 
-class Database:
+class DatabaseTarget:
     """A target whose tables are those of a database."""
 
     overlapping = False  # tables of a database may refer to each other

@@ -52,7 +52,7 @@ class PendingTransaction:
     steps: list[Step]
 
 
-class Delta:
+class DeltaChangeTarget:
     """A folder, created if it is missing. No other program writes to it until it is closed."""
 
     def __init__(self, path: str) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, InterfaceError, NotSupportedError
+from .state import find_column
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 #: The characters that Hive writes as %XX. Others stand for themselves.
@@ -20,19 +21,15 @@ def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple
     """Return the columns with these names. Raises an error for those that are missing or cannot name folders."""
     names = []
     for name in requested:
-        same = [each for each in schema.names if each == name] or [
-            each for each in schema.names if each.lower() == name.lower()
-        ]
-        if len(same) != 1:
-            raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(schema.names)}")
-        kind = schema.field(same[0]).type
+        column = find_column(table, schema.names, name)
+        kind = schema.field(column).type
         t = pa.types
         if not (
             t.is_integer(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_boolean(kind)
             or t.is_date32(kind) or t.is_timestamp(kind) or t.is_decimal128(kind)
         ):  # fmt: skip
-            raise NotSupportedError(f"{table}.{same[0]}: folders cannot be named after values of {kind}")
-        names += same
+            raise NotSupportedError(f"{table}.{column}: folders cannot be named after values of {kind}")
+        names.append(column)
     if len(set(names)) < len(names):
         raise InterfaceError(f"{table}: partition_by names a column twice")
     if names and len(names) == len(schema.names):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ..wire.errors import OperationalError
+from ..wire.errors import InterfaceError, OperationalError
 from ..wire.types import ColumnType, TypeCode
 from .checksums import ColumnChecksums
 from .rejects import UnrepresentableValue
@@ -100,6 +100,16 @@ def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tup
         f"{name} was {old[name]} and is {kind}" for name, kind in now if name in old and old[name] != kind
     ]
     return changes
+
+
+def find_column(table: str, names: Sequence[str], name: str) -> str:
+    """Return the name as the table spells it: equal to ``name``, or equal except for case if no other is."""
+    same = [each for each in names if each == name] or [
+        each for each in names if each.lower() == name.lower()
+    ]
+    if len(same) != 1:
+        raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(names)}")
+    return same[0]
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..wire.errors import InterfaceError
-from .database_target import Database
+from .database_target import DatabaseTarget
 from .parquet_folder import ParquetFolder
 from .parquet_tables import FileTarget
 from .state import CopyTarget
@@ -61,7 +61,7 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
     if kind in ("delta", "iceberg"):
         return FileTarget(adapter(kind)(argument))
     if kind:
-        return Database(adapter(kind)(argument))
+        return DatabaseTarget(adapter(kind)(argument))
     raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
 
 
