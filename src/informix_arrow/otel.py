@@ -118,17 +118,17 @@ class _Meter:
             return list(self._bytes.values())
 
     def _connections(self, _: CallbackOptions) -> Iterable[Observation]:
-        for now, labels in self._numbers():
+        for now, labels in self._pool_statistics():
             for state, number in (("idle", now.idle), ("used", now.in_use)):
                 yield metrics.Observation(number, {**labels, "db.client.connection.state": state})
 
     def _waiting(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [metrics.Observation(now.waiting, labels) for now, labels in self._numbers()]
+        return [metrics.Observation(now.waiting, labels) for now, labels in self._pool_statistics()]
 
     def _timeouts(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [metrics.Observation(now.timeouts, labels) for now, labels in self._numbers()]
+        return [metrics.Observation(now.timeouts, labels) for now, labels in self._pool_statistics()]
 
-    def _numbers(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
+    def _pool_statistics(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
         with self.lock:
             self._pools = [each for each in self._pools if each[0]() is not None]
             alive = [(pool(), labels) for pool, labels in self._pools]
@@ -141,15 +141,15 @@ _meters_lock = threading.Lock()
 
 
 def _meter_of(provider: MeterProvider | None) -> _Meter:
-    everybodys = metrics.get_meter_provider()
-    provider_used = everybodys if provider is None else provider
+    global_provider = metrics.get_meter_provider()
+    selected = global_provider if provider is None else provider
     with _meters_lock:
-        meter = _meters.get(provider_used)
-        if meter is None and provider_used is everybodys and _global_meters:
+        meter = _meters.get(selected)
+        if meter is None and selected is global_provider and _global_meters:
             meter = _global_meters[0]
         if meter is None:
-            meter = _meters[provider_used] = _Meter(provider_used)
-        if provider_used is everybodys and not _global_meters:
+            meter = _meters[selected] = _Meter(selected)
+        if selected is global_provider and not _global_meters:
             _global_meters.append(meter)
         return meter
 

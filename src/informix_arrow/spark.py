@@ -313,34 +313,34 @@ class _SourceOptions:
     """The checked options. It holds no connection, as it is sent to the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        options_given = {name.lower(): value for name, value in dict(options).items()}
-        options_given.pop("checkpointlocation", None)  # of a stream: Spark itself uses it
-        unknown = sorted(options_given.keys() - {*_LOGIN, *_OPTIONS})
+        lowercased = {name.lower(): value for name, value in dict(options).items()}
+        lowercased.pop("checkpointlocation", None)  # of a stream: Spark itself uses it
+        unknown = sorted(lowercased.keys() - {*_LOGIN, *_OPTIONS})
         if unknown:
             raise InterfaceError(
                 f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_OPTIONS))}"
             )
-        table, query = options_given.get("dbtable"), options_given.get("query")
+        table, query = lowercased.get("dbtable"), lowercased.get("query")
         if (table is None) == (query is None):
             raise InterfaceError("say what to read: one of the options dbtable and query")
         self._table = table
-        self.source: str = options_given["dbtable" if query is None else "query"]
-        self.write_id = options_given.get("writeid")
-        self.time_zone = options_given.get("timezone")
-        self._login = {name: options_given[name] for name in _LOGIN if name in options_given}
-        self._column = options_given.get("partitioncolumn")
-        self._by = options_given.get("partitionby", "auto")
-        self._number = _number("numPartitions", options_given.get("numpartitions"))
-        bounds = options_given.get("lowerbound"), options_given.get("upperbound")
+        self.source: str = lowercased["dbtable" if query is None else "query"]
+        self.write_id = lowercased.get("writeid")
+        self.time_zone = lowercased.get("timezone")
+        self._login = {name: lowercased[name] for name in _LOGIN if name in lowercased}
+        self._column = lowercased.get("partitioncolumn")
+        self._by = lowercased.get("partitionby", "auto")
+        self._number = _number("numPartitions", lowercased.get("numpartitions"))
+        bounds = lowercased.get("lowerbound"), lowercased.get("upperbound")
         if (bounds[0] is None) != (bounds[1] is None):
             raise InterfaceError("lowerBound and upperBound go together")
         self._bounds = None if bounds[0] is None else bounds
         self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
-        if "isolation" in options_given:
-            self.options["isolation"] = options_given["isolation"]
-        consistency = options_given.get("consistency", "none")
+        if "isolation" in lowercased:
+            self.options["isolation"] = lowercased["isolation"]
+        consistency = lowercased.get("consistency", "none")
         if consistency == "last committed":
-            if options_given.get("isolation", consistency) != consistency:
+            if lowercased.get("isolation", consistency) != consistency:
                 raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
             self.options["isolation"] = consistency
         elif consistency == "lock":
@@ -350,15 +350,15 @@ class _SourceOptions:
             )
         elif consistency != "none":
             raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
-        push_down = options_given.get("pushdownpredicate", "false").lower()
+        push_down = lowercased.get("pushdownpredicate", "false").lower()
         if push_down not in ("true", "false"):
             raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}")
         self.push_down = push_down == "true"
-        wait = _number("lockWait", options_given.get("lockwait"))
+        wait = _number("lockWait", lowercased.get("lockwait"))
         if wait is not None:
             self.options["lock_wait"] = wait
-        if "lobs" in options_given:
-            self.options["lobs"] = options_given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
+        if "lobs" in lowercased:
+            self.options["lobs"] = lowercased["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
 
     def connect(self) -> Connection:
         """Open a connection."""

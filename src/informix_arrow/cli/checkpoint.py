@@ -66,7 +66,7 @@ class Checkpoint:
         self._connection = connection
         absolute = [path if is_remote(path) else os.path.abspath(path) for path in paths]
         self._key = _hash([table.lower(), *absolute])
-        self._fingerprint = _hash([how, *map(_state, paths)])
+        self._fingerprint = _hash([how, *map(_file_state, paths)])
 
     def find(self) -> LoadPosition:
         """Return the position to continue from, the beginning if there is none. Raises ``Failure`` if the files have
@@ -125,7 +125,7 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _state(path: str) -> str:
+def _file_state(path: str) -> str:
     """Return a text that changes when the file does."""
     if is_remote(path):
         system, name = file_system(path)

@@ -71,7 +71,7 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
     except KeyboardInterrupt as interrupt:
         return report_interrupt(interrupt)
     except BrokenPipeError:
-        _forget_output()  # the reader of the output is gone (``| head``)
+        _discard_output()  # the reader of the output is gone (``| head``)
         return FAILED
     except Failure as failure:
         print_error(str(failure) if verbose else one_line(failure))
@@ -86,7 +86,7 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
             try:
                 sys.stdout.flush()
             except OSError:  # the output could not be written
-                _forget_output()
+                _discard_output()
         return USAGE if isinstance(error, InterfaceError) else FAILED
 
 
@@ -131,6 +131,6 @@ def _flush_output() -> None:
         raise
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """Discard what standard output still holds. Python would try to write it at exit, fail, and exit with 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

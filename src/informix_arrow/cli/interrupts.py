@@ -61,9 +61,9 @@ class Interrupts:
                     signal.SIG_DFL,
                 ):  # handlers that raise nothing are left alone
                     self._before[number] = before
-                    signal.signal(number, self._note)
+                    signal.signal(number, self._record)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _record(self, number: int, frame: FrameType | None) -> None:
         self._came = Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     def __enter__(self) -> Interrupts:

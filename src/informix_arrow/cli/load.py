@@ -364,7 +364,7 @@ class _Load:
         try:
             with progress.ProgressReporter(options.progress, self._source.total) as self._bar:
                 if checkpoint is not None or self._stepwise:
-                    self._in_chunks(checkpoint)
+                    self._load_in_chunks(checkpoint)
                 else:
                     self._load_at_once()
         except BaseException as error:
@@ -386,7 +386,7 @@ class _Load:
             self._rejects.suspend()
             add_note(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
             return
-        if isinstance(error, _TooMany):  # its text is complete
+        if isinstance(error, _TooManyRejects):  # its text is complete
             self._rejects.end()
             return
         if self._stepwise and self._options.commit_every is not None:
@@ -488,23 +488,23 @@ class _Load:
         if limit is not None and self._rejects.count > limit:
             first = self._rejects.first
             why = "" if first is None else f" The first: {_reject_line(first)}"
-            raise _TooMany(
+            raise _TooManyRejects(
                 f"{self._rejects.count:,} rows were refused, more than --max-errors {limit:,}. {effect}{why}"
             )
 
     # ---- in chunks -------------------------------------------------------------------------------------------
 
-    def _in_chunks(self, checkpoint: Checkpoint | None) -> None:
+    def _load_in_chunks(self, checkpoint: Checkpoint | None) -> None:
         options = self._options
         batches = BatchSlicer(self._source.batches())
         self._skip(batches)
         if options.commit_every is None and self._connection.logged:
             with self._connection.transaction():
-                self._chunks(batches, None, "Nothing was loaded.")
+                self._load_chunks(batches, None, "Nothing was loaded.")
             return
-        self._chunks(batches, checkpoint, "")
+        self._load_chunks(batches, checkpoint, "")
 
-    def _chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
+    def _load_chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
         options = self._options
         own_transactions = self._connection.logged and options.commit_every is not None
         size = options.commit_every or _CHUNK_ROWS
@@ -515,17 +515,19 @@ class _Load:
                 stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
                 with Interrupts() as interrupts:
                     with self._connection.transaction():
-                        self._chunk(batches, size, until, effect or stay)
+                        self._load_chunk(batches, size, until, effect or stay)
                         if checkpoint is not None:
                             checkpoint.put(self._position)
                         interrupts.wait()
                     self._committed = self._position.loaded
             else:
-                self._chunk(batches, size, until, effect or "The database has no log: what was loaded stays.")
+                self._load_chunk(
+                    batches, size, until, effect or "The database has no log: what was loaded stays."
+                )
             if not more:
                 return
 
-    def _chunk(self, batches: BatchSlicer, size: int, until: int | None, effect: str) -> None:
+    def _load_chunk(self, batches: BatchSlicer, size: int, until: int | None, effect: str) -> None:
         self._offset = self._position.read
         seen = 0
 
@@ -549,7 +551,7 @@ class _Load:
         self._reported_refused = sum(each.position < self._position.read for each in self._source.refused)
 
 
-class _TooMany(Failure):
+class _TooManyRejects(Failure):
     """More rows were refused than allowed."""
 
 

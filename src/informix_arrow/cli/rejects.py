@@ -175,15 +175,15 @@ class RejectFiles:
             before = self.sizes
             try:
                 with name_file_in_errors(self.path):
-                    self._put(rejects)
+                    self._write_all(rejects)
             except OSError:
-                self._back_to(before)
+                self._truncate_to(before)
                 raise
         self.count += len(rejects)
         if rejects and self.first is None:
             self.first = rejects[0].entry
 
-    def _put(self, rejects: Sequence[Reject]) -> None:
+    def _write_all(self, rejects: Sequence[Reject]) -> None:
         if self._file is None or self._log is None:
             self._file, self._log = self._open("wb")
             self._begin()
@@ -196,7 +196,7 @@ class RejectFiles:
             file.flush()
             os.fsync(file.fileno())
 
-    def _back_to(self, sizes: tuple[int, int]) -> None:
+    def _truncate_to(self, sizes: tuple[int, int]) -> None:
         """Restore the files to their sizes before rows for which the disk was full."""
         self.suspend()
         if not any(sizes):

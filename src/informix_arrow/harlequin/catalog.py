@@ -74,10 +74,10 @@ def relations(connection: Connection, database: str) -> list[CatalogItem]:
     items: list[CatalogItem] = []
     for row in table.select(["table_schema", "table_name", "table_type"]).to_pylist():
         owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
-        owned = f"'{owner}'.{_exact(name)}"
+        owned = f"'{owner}'.{_quoted(name)}"
         full_name = f"{database}:{owned}"
         # Outside of ANSI databases a table's name is unique whatever its owner.
-        query_name = full_name if not is_open else owned if connection.ansi else _exact(name)
+        query_name = full_name if not is_open else owned if connection.ansi else _quoted(name)
         items.append(
             Relation(
                 qualified_identifier=full_name,
@@ -96,8 +96,8 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
     found = connection.columns(table).select(["column_name", "data_type", "arrow_type"])
     return [
         CatalogItem(
-            qualified_identifier=f"{table}.{_exact(row['column_name'])}",
-            query_name=_exact(row["column_name"]),
+            qualified_identifier=f"{table}.{_quoted(row['column_name'])}",
+            query_name=_quoted(row["column_name"]),
             label=row["column_name"],
             type_label=of_type(row["arrow_type"]),
             type_name=row["data_type"],
@@ -106,7 +106,7 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
     ]
 
 
-def _exact(name: str) -> str:
+def _quoted(name: str) -> str:
     """Return a name for a statement: in double quotes, which need DELIMIDENT, if it has more than small letters."""
     if needs_no_quotes(name) and name == name.lower():
         return name

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ..wire.errors import InterfaceError
 from .database_changes import DatabaseChangeTarget
 from .net_changes import NetChanges
-from .target_names import adapter, kind_of, load, shown
+from .target_names import adapter, display_target, kind_of, load
 
 TARGETS = (
     "FILE.duckdb, postgresql://user@host/database, informix://user@host:9088/database?server=.. or delta:DIR"
@@ -56,9 +56,9 @@ def open_target(target: Any) -> ChangeTarget:
         return delta.DeltaChangeTarget(rest)  # type: ignore[no-any-return]
     if kind == "duckdb" or (not kind and "://" not in target):
         return _duck(target)
-    raise InterfaceError(f"{shown(target)!r} is no target of changes: write {TARGETS}")
+    raise InterfaceError(f"{display_target(target)!r} is no target of changes: write {TARGETS}")
 
 
 def _duck(path: str) -> ChangeTarget:
     duck = load(_DUCK, "DuckDB", "duckdb")
-    return DatabaseChangeTarget(duck.Duck(duck.connected(path), path, own=True))
+    return DatabaseChangeTarget(duck.Duck(duck.connect_file(path), path, own=True))

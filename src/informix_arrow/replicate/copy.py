@@ -318,14 +318,14 @@ class _CopyRun:
         self._jobs.acquire()
         began = time.monotonic()
         try:
-            with self._turn() as turn:
+            with self._open_job_slot() as turn:
                 copied = self._copy(turn.connection, name, turn)
         except (Error, pa.ArrowException, OSError) as error:
             copied = TableCopy(name, self._plan.mode, error=error)
         return replace(copied, seconds=round(time.monotonic() - began, 3))
 
     @contextmanager
-    def _turn(self) -> Iterator[_JobSlot]:
+    def _open_job_slot(self) -> Iterator[_JobSlot]:
         """Provide a connection to read a table, an idle one or a new one.
 
         The connection is returned when the slot is released, at the latest at the end of this block. After an error it
@@ -341,7 +341,7 @@ class _CopyRun:
             raise
         with self._lock:
             self._busy.add(connection)
-        turn = _JobSlot(connection, self._take_back)
+        turn = _JobSlot(connection, self._return_connection)
         try:
             if self.stopped:
                 raise OperationalError(_STOPPED)
@@ -351,7 +351,7 @@ class _CopyRun:
             raise
         turn.release()
 
-    def _take_back(self, connection: Connection, usable: bool) -> None:
+    def _return_connection(self, connection: Connection, usable: bool) -> None:
         """Take a slot's connection back, and let the next table be read."""
         try:
             with self._lock:
@@ -413,9 +413,9 @@ class _CopyRun:
                 "missing. Copy it in full, or merge it by its key"
             )
         with self._read(connection, name, mode, before) as (result, columns):
-            now = tuple((column.name, self._declared(column)) for column in columns)
+            now = tuple((column.name, self._declared_type(column)) for column in columns)
             if before is not None:
-                self._compare(before, now, mode)
+                self._check_column_changes(before, now, mode)
             checks = ColumnChecksums(result.schema)
             highest = _WatermarkTracker(result.schema, self._watermark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
@@ -497,7 +497,7 @@ class _CopyRun:
         )
         return _OpenResult(parts, columns)
 
-    def _declared(self, column: Column) -> str:
+    def _declared_type(self, column: Column) -> str:
         """Return the SQL type of a column, with the way it is read where there is a choice."""
         kind, reading = column.type, self._plan.floating_decimals
         is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
@@ -543,7 +543,7 @@ class _CopyRun:
             columns: list[str] = connection.primary_key(name)["column_name"].to_pylist()
             return columns
 
-    def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
+    def _check_column_changes(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
         """Raise ``OperationalError`` if the columns changed and the change may not or cannot be adopted."""
         changes = describe_column_changes(before.columns, now)
         if not changes:
@@ -581,14 +581,14 @@ class _JobSlot:
 
     def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
         self.connection = connection
-        self._take_back = take_back
+        self._return_connection = take_back
         self._released = False
 
     def release(self, *, usable: bool = True) -> None:
         """Return the connection; further calls do nothing. A connection that is not usable is closed."""
         if not self._released:
             self._released = True
-            self._take_back(self.connection, usable)
+            self._return_connection(self.connection, usable)
 
 
 def _release_after(

@@ -117,7 +117,7 @@ class DeltaChange:
         """Add new files and remove old ones, in one commit."""
         delta = self._delta
         schema = Schema.from_arrow(self.schema)
-        added = [self._added(name) for name in adding]
+        added = [self._add_action(name) for name in adding]
         try:
             if delta is None:
                 create_table_with_add_actions(
@@ -135,14 +135,14 @@ class DeltaChange:
                 new = [each for each in schema.fields if each.name.lower() not in names]
                 if new:  # a commit of its own: new columns without values do no harm
                     delta.alter.add_columns(new)
-                removed = [self._removed(name) for name in removing]
+                removed = [self._remove_action(name) for name in removing]
                 delta.create_write_transaction(
                     [*added, *removed], "append", delta.schema(), commit_properties=properties
                 )
         except DeltaError as error:
             raise OperationalError(f"{self._folder}: {error}") from error
 
-    def _added(self, name: str) -> AddAction:
+    def _add_action(self, name: str) -> AddAction:
         path = self._folder / name
         stats = _stats(pq.read_metadata(path), self.schema)
         return AddAction(
@@ -154,7 +154,7 @@ class DeltaChange:
             stats=json.dumps(stats, default=str),  # a date as 2026-01-31
         )
 
-    def _removed(self, name: str) -> RemoveAction:
+    def _remove_action(self, name: str) -> RemoveAction:
         path = self._folder / name
         return RemoveAction(name, True, int(time.time() * 1000), path.stat().st_size)
 

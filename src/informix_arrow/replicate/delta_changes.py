@@ -61,7 +61,7 @@ class DeltaChangeTarget:
         try:
             self._tokens, due = self._read()
             if due is not None:
-                self._finish(due)
+                self._recover(due)
         except BaseException:
             self._folder.close()
             raise
@@ -80,7 +80,7 @@ class DeltaChangeTarget:
         self._write(due)
         for step in due.steps:
             self._publish(due, step)
-        self._done(due)
+        self._complete(due)
 
     def close(self) -> None:
         self._folder.close()
@@ -152,11 +152,11 @@ class DeltaChangeTarget:
         data = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
         write_whole(self._path / STATE, json.dumps(data, ensure_ascii=False))
 
-    def _done(self, due: PendingTransaction) -> None:
+    def _complete(self, due: PendingTransaction) -> None:
         self._tokens[due.name] = due.token
         self._write(None)
 
-    def _finish(self, due: PendingTransaction) -> None:
+    def _recover(self, due: PendingTransaction) -> None:
         """Finish the transaction of a process that died.
 
         It is given up if no table has it yet and others have written to a table since then.
@@ -167,7 +167,7 @@ class DeltaChangeTarget:
             return
         for step in waiting:
             self._publish(due, step)
-        self._done(due)
+        self._complete(due)
 
     def _is_done(self, due: PendingTransaction, step: Step) -> bool:
         return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit

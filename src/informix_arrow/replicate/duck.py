@@ -29,7 +29,7 @@ def is_connection(target: object) -> bool:
     return isinstance(target, duckdb.DuckDBPyConnection)
 
 
-def connected(path: str) -> Any:
+def connect_file(path: str) -> Any:
     """Connect to a file, which is created if it is missing."""
     try:
         return duckdb.connect(path)
@@ -158,7 +158,7 @@ class DuckFile(Duck):
                 raise OperationalError(f"{path}: another copy is writing to it")
             _open_paths.add(self._real_path)
         try:
-            super().__init__(connected(path), path, own=True)
+            super().__init__(connect_file(path), path, own=True)
             self._file = os.stat(self._real_path)
         except BaseException:
             _open_paths.discard(self._real_path)

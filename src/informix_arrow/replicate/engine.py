@@ -104,7 +104,7 @@ class Engine(Protocol):
         """Close all connections."""
 
 
-class Connected(Protocol):
+class ConnectedSession(Protocol):
     """A session with a connection of its own."""
 
     def commit(self) -> None:
@@ -114,18 +114,18 @@ class Connected(Protocol):
         """Close the connection, which rolls back what was not committed."""
 
 
-ConnectedT = TypeVar("ConnectedT", bound=Connected)
+ConnectedSessionT = TypeVar("ConnectedSessionT", bound=ConnectedSession)
 
 
-class Connections(Generic[ConnectedT]):
+class Connections(Generic[ConnectedSessionT]):
     """Sessions with a server, each with a connection. Idle ones are reused."""
 
-    def __init__(self, connect: Callable[[], ConnectedT]) -> None:
+    def __init__(self, connect: Callable[[], ConnectedSessionT]) -> None:
         self._connect = connect
-        self._free: list[ConnectedT] = []
+        self._free: list[ConnectedSessionT] = []
 
     @contextmanager
-    def transaction(self) -> Iterator[ConnectedT]:
+    def transaction(self) -> Iterator[ConnectedSessionT]:
         """Provide a session, which is committed at the end of the block, and closed after an error."""
         try:
             session = self._free.pop()

@@ -42,7 +42,7 @@ def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tupl
     if not by:
         yield "", batch
         return
-    paths = [_names(table, name, batch.column(name)) for name in by]
+    paths = [_folder_names(table, name, batch.column(name)) for name in by]
     joined = paths[0] if len(paths) == 1 else pc.binary_join_element_wise(*paths, "/")
     encoded = joined.dictionary_encode()
     rest = batch.drop_columns(list(by))
@@ -53,7 +53,7 @@ def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tupl
             yield path, rest.filter(pc.equal(encoded.indices, code))
 
 
-def _names(table: str, name: str, column: pa.Array) -> pa.Array:
+def _folder_names(table: str, name: str, column: pa.Array) -> pa.Array:
     """Return the name of the folder for each value."""
     encoded = column.dictionary_encode()
     texts = encoded.dictionary.cast(pa.utf8()).to_pylist()

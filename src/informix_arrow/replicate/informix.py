@@ -66,7 +66,7 @@ class Informix:
             yield session
 
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        return _not_in(self._codec, batch)
+        return _unencodable_values(self._codec, batch)
 
     def close(self) -> None:
         self._connections.close()
@@ -173,7 +173,7 @@ def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128
     return next((kind for kind in kinds if pa.types.is_decimal(kind)), "float64")
 
 
-def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
+def _unencodable_values(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
     """Return the texts with characters that the code set of the target's database lacks."""
     if codecs.lookup(codec).name == "utf-8":
         return []

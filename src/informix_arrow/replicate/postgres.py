@@ -172,7 +172,7 @@ class PostgresSession:
         """Do nothing: PostgreSQL locks any number of rows."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(stored_columns(table, schema))})")
+        self.run(f"CREATE TABLE {self.quoted(table)} ({self._column_list(stored_columns(table, schema))})")
 
     def fill(self, table: str, rows: CopyRows) -> None:
         there = self.columns(table)
@@ -195,7 +195,7 @@ class PostgresSession:
 
     def stage(self, name: str, rows: CopyRows) -> None:
         sent = declared("a table", rows.schema)
-        self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
+        self.run(f"CREATE TEMP TABLE {name} ({self._column_list(sent)})")
         self._insert_rows(name, rows, temporary=True)
         for (column, kind), (_, wanted) in zip(sent, stored_columns("a table", rows.schema), strict=True):
             if kind != wanted:  # binary COPY does not accept text for it
@@ -232,7 +232,7 @@ class PostgresSession:
         hashed = f"COALESCE({there}, '{standing}') = COALESCE({staged}, '{standing}')"
         return f"({hashed} AND ({there} IS NULL) = ({staged} IS NULL))"
 
-    def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
+    def _column_list(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
     def _insert_rows(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:

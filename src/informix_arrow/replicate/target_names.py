@@ -62,10 +62,10 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
         return FileTarget(adapter(kind)(argument))
     if kind:
         return DatabaseTarget(adapter(kind)(argument))
-    raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
+    raise InterfaceError(f"{display_target(text)!r} is no target: write {TARGETS}")
 
 
-def shown(text: str) -> str:
+def display_target(text: str) -> str:
     """Return a target as errors show it. What follows a scheme is hidden, because it may hold a password."""
     scheme, has_scheme, _ = text.partition("://")
     return f"{scheme.lower()}://.." if has_scheme else text

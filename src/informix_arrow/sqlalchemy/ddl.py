@@ -46,7 +46,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
     def declared_type(self, column: Any) -> str:
         """Return the declared type of a column: SERIAL or BIGSERIAL for an autoincrement one."""
         declared = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
-        if declared not in ("INTEGER", "BIGINT", "SMALLINT") or not self._counts(column):
+        if declared not in ("INTEGER", "BIGINT", "SMALLINT") or not self._is_autoincrement(column):
             return declared
         if declared == "SMALLINT":
             raise exc.CompileError("no SMALLINT counts by itself: SERIAL is an INTEGER, BIGSERIAL a BIGINT")
@@ -57,7 +57,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return name if start in (None, 1) else f"{name}({start})"
 
     @staticmethod
-    def _counts(column: Any) -> bool:
+    def _is_autoincrement(column: Any) -> bool:
         if column.identity is not None:
             return True
         table = column.table

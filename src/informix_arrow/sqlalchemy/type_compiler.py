@@ -39,13 +39,13 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
     # ---- numbers -------------------------------------------------------------------------------------------------
 
     def visit_SERIAL(self, type_: SERIAL, **kw: Any) -> str:
-        return _counting_from("SERIAL", type_.start)
+        return _serial("SERIAL", type_.start)
 
     def visit_BIGSERIAL(self, type_: BIGSERIAL, **kw: Any) -> str:
-        return _counting_from("BIGSERIAL", type_.start)
+        return _serial("BIGSERIAL", type_.start)
 
     def visit_SERIAL8(self, type_: SERIAL8, **kw: Any) -> str:
-        return _counting_from("SERIAL8", type_.start)
+        return _serial("SERIAL8", type_.start)
 
     def visit_INT8(self, type_: INT8, **kw: Any) -> str:
         return "INT8"
@@ -152,7 +152,7 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
         return f"INTERVAL {type_.qualifier}"
 
 
-def _counting_from(name: str, start: int | None) -> str:
+def _serial(name: str, start: int | None) -> str:
     return name if start is None or start == 1 else f"{name}({int(start)})"
 
 

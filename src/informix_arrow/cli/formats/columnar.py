@@ -80,13 +80,13 @@ def read_arrow(file: IO[bytes], name: str, options: Options) -> FileRows:
             file.seek(0)
             if start == b"ARROW1":
                 opened = pa.ipc.open_file(file)
-                return FileRows(opened.schema, _of_file(opened))
+                return FileRows(opened.schema, _file_batches(opened))
         stream = pa.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError) as error:
         raise Failure(f"{name} is no Arrow file: {error}") from None
     return FileRows(stream.schema, iter(stream))
 
 
-def _of_file(opened: Any) -> Iterator[pa.RecordBatch]:
+def _file_batches(opened: Any) -> Iterator[pa.RecordBatch]:
     for number in range(opened.num_record_batches):
         yield opened.get_batch(number)

@@ -27,7 +27,7 @@ class CsvWriter:
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
         check_delimiter(options.delimiter)
         self._fields = list(schema)
-        self._schema = pa.schema([pa.field(each.name, _written(each)) for each in schema])
+        self._schema = pa.schema([pa.field(each.name, _written_type(each)) for each in schema])
         self._writer = pc_csv.CSVWriter(
             file, self._schema, write_options=pc_csv.WriteOptions(delimiter=options.delimiter or ",")
         )
@@ -45,7 +45,7 @@ class CsvWriter:
         self._writer.close()
 
 
-def _written(field: pa.Field) -> pa.DataType:
+def _written_type(field: pa.Field) -> pa.DataType:
     """Return the type as which pyarrow writes a column."""
     kind = field.type
     plain = (
@@ -145,7 +145,7 @@ def _batches(
             columns = [watched.bytes.column(column) for column in batch.columns]
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         line_numbers: list[Numbers] = []
-        inside, at = _inside(batch), 0
+        inside, at = _inner_line_ends(batch), 0
         if inside is not None and len(inside):
             goes_on = bool(inside[-1])
         if watched.ended and watched.quoted and goes_on:
@@ -182,7 +182,7 @@ def _printable(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
-def _inside(batch: pa.RecordBatch) -> Numbers | None:
+def _inner_line_ends(batch: pa.RecordBatch) -> Numbers | None:
     """Return how many line ends are within each row's values; None if there are none at all."""
     line_ends: Numbers | None = None
     for column in batch.columns:
@@ -238,7 +238,7 @@ class LineTracker(io.RawIOBase):
     def peek(self) -> bytes:
         """Return the first bytes without consuming them."""
         if not self._head:
-            self._head = self._get(BLOCK)
+            self._head = self._read_utf8(BLOCK)
         return self._head
 
     def readable(self) -> bool:
@@ -246,24 +246,24 @@ class LineTracker(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         block_size = BLOCK if size is None or size < 0 else size
-        data, self._head = self._head or self._get(block_size), b""
-        plain = self._without_stray_quotes(data)
-        while data and not self._has_end(plain) and len(data) < LONGEST:
-            more = self._get(block_size)
+        data, self._head = self._head or self._read_utf8(block_size), b""
+        plain = self._mask_stray_quotes(data)
+        while data and not self._has_line_end(plain) and len(data) < LONGEST:
+            more = self._read_utf8(block_size)
             if not more:
                 break
             data += more
-            plain = self._without_stray_quotes(data)
-        if (data and not self._has_end(plain) and len(data) < LONGEST) or (
+            plain = self._mask_stray_quotes(data)
+        if (data and not self._has_line_end(plain) and len(data) < LONGEST) or (
             not data and self._last not in b"\r\n"
         ):
             data, plain = data + b"\n", plain + b"\n"
-        self._watch(self._one_kind_of_end(plain))
+        self._count_lines(self._normalize_line_ends(plain))
         self._last = plain[-1] if plain else self._last
         self.ended = not data
         return data
 
-    def _one_kind_of_end(self, data: bytes) -> bytes:
+    def _normalize_line_ends(self, data: bytes) -> bytes:
         """Replace a CR that ends a row by LF. Parsers accept both."""
         if self._last == ord("\r") and data.startswith(b"\n"):
             data = data[1:]  # that line has ended already
@@ -274,7 +274,7 @@ class LineTracker(io.RawIOBase):
             pieces[position] = pieces[position].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return b'"'.join(pieces)
 
-    def _has_end(self, data: bytes) -> bool:
+    def _has_line_end(self, data: bytes) -> bool:
         """Return whether there is a line end outside of quotes."""
         if not self.quoted and b'"' not in data:
             return b"\n" in data or b"\r" in data
@@ -283,7 +283,7 @@ class LineTracker(io.RawIOBase):
             return last >= 0
         return any(b"\n" in each or b"\r" in each for each in data.split(b'"')[int(self.quoted) :: 2])
 
-    def _without_stray_quotes(self, data: bytes) -> bytes:
+    def _mask_stray_quotes(self, data: bytes) -> bytes:
         """Mask quotes within a field that does not begin with one, because they have no meaning."""
         start = 3 if self._line == 1 and data.startswith(b"\xef\xbb\xbf") else 0
         if data.find(b'"', start) < 0:
@@ -308,7 +308,7 @@ class LineTracker(io.RawIOBase):
         masked[stray] = ord("_")
         return bytes(masked)
 
-    def _get(self, size: int) -> bytes:
+    def _read_utf8(self, size: int) -> bytes:
         if self._text is None:
             while True:
                 data = self._file.read(size)
@@ -322,7 +322,7 @@ class LineTracker(io.RawIOBase):
                 f"{self._name}: it is not in {self._encoding}, behind line {self._line}: {error.reason}; say --encoding"
             ) from None
 
-    def _watch(self, data: bytes) -> None:
+    def _count_lines(self, data: bytes) -> None:
         """Count lines. Single lines are inspected only if a blank one may be among them."""
         ends = data.count(b"\n")
         if ends and (b"\n\n" in data or b"\n\r\n" in data or self._line_is_empty):

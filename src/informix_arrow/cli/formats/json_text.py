@@ -131,7 +131,7 @@ def _batches(
     while block:
         fitting = []
         doubtful = {
-            each.name for each in nested if not _fit([row.get(each.name) for _, _, row in block], each)
+            each.name for each in nested if not _fits([row.get(each.name) for _, _, row in block], each)
         }
         for line, text, row in block:
             strange = row.keys() - known
@@ -161,12 +161,12 @@ def _mismatch(value: Any, field: pa.Field, doubtful: bool) -> str:
     unknown = _unknown_key(value, field.type)
     if unknown:
         return f"column {field.name!r}: {unknown!r} is no field of {field.type}"
-    if doubtful and not _fit([value], field):
+    if doubtful and not _fits([value], field):
         return f"column {field.name!r}: {json.dumps(value, ensure_ascii=False)[:80]} is no {field.type}"
     return ""
 
 
-def _fit(values: list[Any], field: pa.Field) -> bool:
+def _fits(values: list[Any], field: pa.Field) -> bool:
     try:
         _column(values, field)
     except (pa.ArrowException, TypeError, ValueError):
@@ -224,7 +224,7 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
 def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Options) -> Iterator[_Object]:
     """Yield line, text and content of each object."""
     decoder = json.JSONDecoder(
-        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
+        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unique_keys
     )
     start = text.read(_CHUNK)
     source = _elements if start.lstrip("\ufeff \r\n\t").startswith("[") else _lines
@@ -232,7 +232,7 @@ def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Op
         problem = describe_undecodable(piece, options.encoding)
         try:
             row: Any = None if problem else decoder.decode(piece)
-        except _TwiceError as error:
+        except _DuplicateKeyError as error:
             problem = str(error)
         except ValueError as error:
             problem = f"no JSON: {error}"
@@ -250,16 +250,16 @@ def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Op
         broken.append(BrokenLine(piece, problem, -1, line))
 
 
-class _TwiceError(ValueError):
+class _DuplicateKeyError(ValueError):
     """An object has a key twice, and one of the values would be lost."""
 
 
-def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _TwiceError(f"the key {twice!r} comes twice")
+        raise _DuplicateKeyError(f"the key {twice!r} comes twice")
     return result
 
 

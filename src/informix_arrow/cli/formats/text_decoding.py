@@ -64,7 +64,7 @@ class ByteEscaper:
     def of_utf8(self, data: bytes, *, final: bool) -> bytes:
         """Return the next bytes of a UTF-8 file, complete characters only. ``final`` is True for the last bytes."""
         data = self._rest + data
-        cut = 0 if final else _unfinished(data)
+        cut = 0 if final else _incomplete_length(data)
         self._rest = data[len(data) - cut :]
         data = data[: len(data) - cut]
         if data.isascii():
@@ -115,7 +115,7 @@ class ByteEscaper:
         """Return texts with the bytes of the file, or with bytes that are invalid UTF-8, too."""
         if not self.used or not pc.any(pc.match_substring_regex(column, _STANDING_IN)).as_py():
             return column
-        errors = _how(self.is_utf8)
+        errors = _error_handler(self.is_utf8)
         values = [
             None if text is None else self.text(text).encode("utf-8", errors) for text in column.to_pylist()
         ]
@@ -126,14 +126,14 @@ class ByteEscaper:
 
 def as_text(data: bytes, encoding: str) -> str:
     """Decode the bytes of a column from a file of this encoding, with surrogates for undecodable bytes."""
-    return data.decode("utf-8", _how(_is_utf8(encoding)))
+    return data.decode("utf-8", _error_handler(_is_utf8(encoding)))
 
 
 def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
 
 
-def _how(is_utf8: bool) -> str:
+def _error_handler(is_utf8: bool) -> str:
     """Return the error handler that restores the bytes of a file, so that the result is never valid UTF-8.
 
     Surrogates become the file's own bytes if the file is UTF-8. Otherwise those could be valid UTF-8 by chance.
@@ -141,7 +141,7 @@ def _how(is_utf8: bool) -> str:
     return "surrogateescape" if is_utf8 else "surrogatepass"
 
 
-def _unfinished(data: bytes) -> int:
+def _incomplete_length(data: bytes) -> int:
     """Return how many bytes at the end are the beginning of a character."""
     for count in range(1, min(3, len(data)) + 1):
         byte = data[-count]

@@ -71,11 +71,11 @@ def _batches(file: IO[bytes], name: str, options: Options, rows: FileRows) -> It
         heights = np.array([1 + text.count("\n") for text in texts], np.int64)
         lines = np.cumsum(heights) - heights + line
         line += int(heights.sum())
-        for start, end in _of_text(texts, lines, name, options, rows):
+        for start, end in _decodable_ranges(texts, lines, name, options, rows):
             yield from _parse_rows(texts[start:end], lines[start:end], name, options, rows)
 
 
-def _of_text(
+def _decodable_ranges(
     texts: list[str], lines: Numbers, name: str, options: Options, rows: FileRows
 ) -> Iterator[tuple[int, int]]:
     """Yield the ranges of rows between those with undecodable bytes."""
@@ -105,7 +105,7 @@ def _rows(text: TextDecoder) -> Iterator[list[str]]:
     while chunk:
         *lines, rest = (rest + chunk).split("\n")
         complete = _join_lines(lines)
-        if complete and _continues(complete[-1]):
+        if complete and _escapes_line_end(complete[-1]):
             rest = f"{complete.pop()}\n{rest}"
         if complete:
             yield complete
@@ -120,14 +120,14 @@ def _join_lines(lines: list[str]) -> list[str]:
         return lines
     joined: list[str] = []
     for line in lines:
-        if joined and _continues(joined[-1]):
+        if joined and _escapes_line_end(joined[-1]):
             joined[-1] += "\n" + line
         else:
             joined.append(line)
     return joined
 
 
-def _continues(text: str) -> bool:
+def _escapes_line_end(text: str) -> bool:
     """Return whether the line end is escaped: an odd number of backslashes stands before it."""
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
