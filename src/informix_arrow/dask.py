@@ -1,9 +1,8 @@
 """Tables and queries as Dask DataFrames: ``ddf = informix_arrow.dask.read(url, "orders", "order_num", 16)``.
 
-Each part of :func:`informix_arrow.plan_partitions` is a partition, read by a connection of its own on whichever
-worker.
+Each part of :func:`informix_arrow.plan_partitions` is a partition, which any worker reads over its own connection.
 
-Extra ``[dask]``; the workers need informix-arrow, too.
+Extra ``[dask]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ def read(
     parameters: Values = (),
     **options: Unpack[ReadKeywords],
 ) -> dd.DataFrame:
-    """A DataFrame of Arrow-backed columns, which is read when it is computed.
+    """Return a DataFrame of Arrow-backed columns, which is read when it is computed.
 
-    Planning, and reading the schema, connects here and now; each part connects again where it is read, by ``url``,
-    which travels there with its password. What parts see is a matter of when they are read. The arguments are those of
-    :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`; so are the errors.
+    Planning and reading the schema connect at once. Each part connects again on its worker with ``url``, which is sent
+    there with its password. Parts see the data of the time at which they are read. The arguments are those of
+    :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`, and so are the errors.
     """
-    asked = (table_or_query, partition_on, partition_num, partition_range, by)
+    request = (table_or_query, partition_on, partition_num, partition_range, by)
     with connect(url, autocommit=True) as connection:
-        parts = plan_partitions(connection, *asked, parameters=parameters)
+        parts = plan_partitions(connection, *request, parameters=parameters)
         with connection.query(parts[0].sql, parts[0].parameters, **options) as result:
             meta = _frame(result.schema.empty_table())
     return dd.from_map(_DaskPartitionReader(url, options), parts, meta=meta, label="informix")
@@ -52,7 +51,7 @@ def read(
 
 @dataclass(frozen=True)
 class _DaskPartitionReader:
-    """Reads a part; Dask prints its graphs, and the URL is not to be seen there."""
+    """A reader of a part. Its representation hides the URL, because Dask prints its graphs."""
 
     url: str = field(repr=False)
     options: ReadKeywords

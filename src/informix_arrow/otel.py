@@ -1,10 +1,10 @@
-"""OpenTelemetry (extra ``[otel]``): spans and metrics of every call that talks to a server.
+"""OpenTelemetry (extra ``[otel]``): spans and metrics of every call that sends requests to a server.
 
-``informix_arrow.otel.instrument()`` once, when the program starts. Spans are of kind CLIENT, with the attributes of the
-semantic conventions for databases (stable since 1.33): ``db.system.name``, ``db.namespace``, ``db.operation.name``,
-``db.query.text`` (without literals, see :mod:`.observing`), ``db.response.returned_rows``, ``db.response.status_code``,
-``error.type``, ``server.address``, ``server.port``. Each is a child of the span that is current where the call was
-made.
+Call ``informix_arrow.otel.instrument()`` once, when the program starts. Spans are of kind CLIENT, with the attributes
+of the semantic conventions for databases (stable since 1.33): ``db.system.name``, ``db.namespace``,
+``db.operation.name``, ``db.query.text`` (without literals, see :mod:`.observing`), ``db.response.returned_rows``,
+``db.response.status_code``, ``error.type``, ``server.address``, ``server.port``. Each is a child of the span that is
+current where the call is made.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ __all__ = ["instrument", "instrument_pool", "uninstrument"]
 
 SYSTEM = "ibm.informix"
 _WORD = re.compile(r"\w+")
-_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)  # buckets, as the conventions want them
-_MAX_CACHED = 512  # kinds of operations whose attributes are kept
+_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)  # bucket bounds, as the conventions require
+_MAX_CACHED = 512  # kinds of operations whose attributes are cached
 _installed: list[_Instrumentation] = []
 
 
 class _Bytes:
-    """What calls of one name have sent and received."""
+    """The bytes that calls of one name have sent and received."""
 
     __slots__ = ("labels", "received", "sent")
 
@@ -60,9 +60,9 @@ class _Bytes:
 
 
 class _Meter:
-    """The instruments of one provider of meters, which knows each by its name and keeps the first for ever.
+    """The instruments of one meter provider, which identifies each by its name and keeps the first one for ever.
 
-    Bytes and pools are counted here and asked for when metrics are collected: a measurement costs as much as half a
+    Bytes and pools are counted here and read when metrics are collected, because a measurement costs as much as half a
     span.
     """
 
@@ -95,7 +95,7 @@ class _Meter:
         meter.create_observable_counter("db.client.connection.timeouts", [self._timeouts], "{timeout}")
 
     def bytes_of(self, name: str, database: str, host: str, port: int) -> _Bytes:
-        """Where the bytes of such calls are added, with ``lock`` held."""
+        """Return the counter for the bytes of such calls. The caller holds ``lock``."""
         key = (name, database, host, port)
         with self.lock:
             if key not in self._bytes:
@@ -103,7 +103,7 @@ class _Meter:
             return self._bytes[key]
 
     def add_pool(self, pool: AnyPool, name: str) -> None:
-        """A pool's numbers from now on, as long as there is somebody who has it."""
+        """Report the numbers of a pool from now on, as long as it exists."""
         with self.lock:
             self._pools.append((weakref.ref(pool), {"db.client.connection.pool.name": name}))
 
@@ -118,44 +118,44 @@ class _Meter:
             return list(self._bytes.values())
 
     def _connections(self, _: CallbackOptions) -> Iterable[Observation]:
-        for now, labels in self._numbers():
+        for now, labels in self._pool_statistics():
             for state, number in (("idle", now.idle), ("used", now.in_use)):
                 yield metrics.Observation(number, {**labels, "db.client.connection.state": state})
 
     def _waiting(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [metrics.Observation(now.waiting, labels) for now, labels in self._numbers()]
+        return [metrics.Observation(now.waiting, labels) for now, labels in self._pool_statistics()]
 
     def _timeouts(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [metrics.Observation(now.timeouts, labels) for now, labels in self._numbers()]
+        return [metrics.Observation(now.timeouts, labels) for now, labels in self._pool_statistics()]
 
-    def _numbers(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
+    def _pool_statistics(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
         with self.lock:
             self._pools = [each for each in self._pools if each[0]() is not None]
-            there = [(pool(), labels) for pool, labels in self._pools]
-        return [(pool.statistics, labels) for pool, labels in there if pool is not None]
+            alive = [(pool(), labels) for pool, labels in self._pools]
+        return [(pool.statistics, labels) for pool, labels in alive if pool is not None]
 
 
 _meters: weakref.WeakKeyDictionary[MeterProvider, _Meter] = weakref.WeakKeyDictionary()
-_global_meters: list[_Meter] = []  # that of the global provider, whether that has been chosen already or not
+_global_meters: list[_Meter] = []  # the one of the global provider, set or not
 _meters_lock = threading.Lock()
 
 
 def _meter_of(provider: MeterProvider | None) -> _Meter:
-    everybodys = metrics.get_meter_provider()
-    chosen = everybodys if provider is None else provider
+    global_provider = metrics.get_meter_provider()
+    selected = global_provider if provider is None else provider
     with _meters_lock:
-        made = _meters.get(chosen)
-        if made is None and chosen is everybodys and _global_meters:
-            made = _global_meters[0]
-        if made is None:
-            made = _meters[chosen] = _Meter(chosen)
-        if chosen is everybodys and not _global_meters:
-            _global_meters.append(made)
-        return made
+        meter = _meters.get(selected)
+        if meter is None and selected is global_provider and _global_meters:
+            meter = _global_meters[0]
+        if meter is None:
+            meter = _meters[selected] = _Meter(selected)
+        if selected is global_provider and not _global_meters:
+            _global_meters.append(meter)
+        return meter
 
 
 def _after_fork() -> None:
-    """A thread that is not here may have held them."""
+    """Replace locks after a fork: a thread that does not exist in the child may have held them."""
     global _meters_lock
     _meters_lock = threading.Lock()
     for meter in list(_meters.values()):
@@ -167,7 +167,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _OperationAttributes:
-    """What all operations of one kind, statement and database have in common."""
+    """The common attributes of all operations of one kind, statement and database."""
 
     __slots__ = ("bytes", "database", "labels", "name", "returns", "span_attributes", "title")
 
@@ -185,10 +185,10 @@ class _OperationAttributes:
 
 
 class _Instrumentation:
-    """Makes a span and measurements of each operation.
+    """An observer that makes a span and measurements of each operation.
 
-    A span is made when the first request has left, and begins when the operation began: making it takes no time while
-    the server works. All attributes that are known by then are there at once, for samplers to see.
+    A span is created after the first request was sent, and begins when the operation began. Its creation takes no time
+    while the server works. All attributes that are known by then are set at creation, so that samplers see them.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None) -> None:
@@ -197,28 +197,30 @@ class _Instrumentation:
         self._attribute_cache: dict[tuple[str, str | None, str, str, int], _OperationAttributes] = {}
 
     def begin(self, operation: Operation) -> None:
-        """It waits for the server's first answer; of a login the database is not known yet."""
+        """Start the span while the operation waits for the server's first reply. The database of a login is not known
+        yet.
+        """
         if operation.kind != "connect":
-            known = self._attributes_of(operation)
-            operation.span = (known, self._start(operation, known, known.span_attributes))
+            attributes = self._attributes_of(operation)
+            operation.span = (attributes, self._start(operation, attributes, attributes.span_attributes))
 
     def __call__(self, operation: Operation) -> None:
-        begun: tuple[_OperationAttributes, trace.Span] | None = operation.span  # type: ignore[assignment]
-        if begun is not None and begun[0].database == operation.database:
-            known = begun[0]
+        started: tuple[_OperationAttributes, trace.Span] | None = operation.span  # type: ignore[assignment]
+        if started is not None and started[0].database == operation.database:
+            attributes = started[0]
         else:
-            known = self._attributes_of(operation)
-        labels, returned = known.labels, operation.rows if known.returns else None
+            attributes = self._attributes_of(operation)
+        labels, returned = attributes.labels, operation.rows if attributes.returns else None
         if operation.error is not None:
             labels = {**labels, **_failure(operation.error)}
-        if begun is None:
-            span = self._start(operation, known, {**known.span_attributes, **labels})
+        if started is None:
+            span = self._start(operation, attributes, {**attributes.span_attributes, **labels})
         else:
-            span = begun[1]
-            if known is not begun[0]:  # DATABASE
-                span.update_name(known.title)
-                span.set_attributes(known.span_attributes)
-            if labels is not known.labels:
+            span = started[1]
+            if attributes is not started[0]:  # DATABASE
+                span.update_name(attributes.title)
+                span.set_attributes(attributes.span_attributes)
+            if labels is not attributes.labels:
                 span.set_attributes(labels)
         if returned is not None:
             span.set_attribute("db.response.returned_rows", returned)
@@ -226,7 +228,7 @@ class _Instrumentation:
             span.set_status(trace.Status(trace.StatusCode.ERROR, observing.error_summary(operation.error)))
         span.end(int((operation.began + operation.seconds) * 1e9))
         operation.span = None
-        meter, counted = self._meter, known.bytes
+        meter, counted = self._meter, attributes.bytes
         meter.duration.record(operation.seconds, labels)
         if returned is not None:
             meter.rows.record(returned, labels)
@@ -269,17 +271,17 @@ def instrument(
 ) -> None:
     """Make spans and metrics of every operation from now on, of all connections of this process.
 
-    The providers are the global ones by default. Called again, it replaces what was there.
+    The providers are the global ones by default. A second call replaces the first one's providers.
     """
     uninstrument()
-    made = _Instrumentation(tracer_provider, meter_provider)
-    observing.add_observer(made)
-    observing.waiting_observers.append(made.begin)
-    _installed.append(made)
+    instrumentation = _Instrumentation(tracer_provider, meter_provider)
+    observing.add_observer(instrumentation)
+    observing.waiting_observers.append(instrumentation.begin)
+    _installed.append(instrumentation)
 
 
 def uninstrument() -> None:
-    """The opposite; nothing where nothing was instrumented."""
+    """Stop making spans and metrics. Does nothing if nothing was instrumented."""
     while _installed:
         made = _installed.pop()
         observing.waiting_observers.remove(made.begin)
@@ -287,14 +289,16 @@ def uninstrument() -> None:
 
 
 def instrument_pool(pool: AnyPool, name: str, *, meter_provider: MeterProvider | None = None) -> None:
-    """Metrics of a :class:`Pool` or an :class:`AsyncPool` under ``name``: ``db.client.connection.count`` by state
-    (idle, used), ``.pending_requests``, ``.timeouts``. They are asked for when metrics are collected.
+    """Report metrics of a :class:`Pool` or an :class:`AsyncPool` under ``name``.
+
+    They are ``db.client.connection.count`` by state (idle, used), ``.pending_requests`` and ``.timeouts``, read when
+    metrics are collected.
     """
     _meter_of(meter_provider).add_pool(pool, name)
 
 
 def _labels(name: str, database: str, host: str, port: int) -> dict[str, str | int]:
-    """The attributes of metrics; a span has them too."""
+    """Return the attributes of metrics, which spans have too."""
     attributes: dict[str, str | int] = {"db.system.name": SYSTEM, "db.operation.name": name}
     if database:
         attributes["db.namespace"] = database
@@ -305,7 +309,7 @@ def _labels(name: str, database: str, host: str, port: int) -> dict[str, str | i
 
 
 def _name(operation: Operation) -> str:
-    """SELECT, INSERT .. for a statement, else FETCH, COMMIT, CONNECT .."""
+    """Return SELECT, INSERT and so on for a statement, else FETCH, COMMIT, CONNECT and so on."""
     if operation.kind in ("execute", "executemany") and operation.statement:
         word = _WORD.search(operation.statement)
         if word is not None:

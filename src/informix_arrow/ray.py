@@ -1,9 +1,9 @@
 """Tables and queries as Ray Datasets: ``ray.data.read_datasource(InformixDatasource(url, "orders", "order_num", 16))``.
 
-Each part of :func:`informix_arrow.plan_partitions` is a read task with a connection of its own; blocks are Arrow tables
-of the types of :meth:`Connection.query`.
+Each part of :func:`informix_arrow.plan_partitions` is a read task with a connection of its own. Blocks are Arrow tables
+with the types of :meth:`Connection.query`.
 
-Extra ``[ray]``; the workers need informix-arrow, too.
+Extra ``[ray]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 
 class InformixDatasource(Datasource):  # type: ignore[misc]
-    """Arguments are those of :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`.
+    """A data source with the arguments of :func:`informix_arrow.plan_partitions` and options of
+    :meth:`Connection.query`.
 
-    Without ``partition_num`` Ray says how many parts it wants. Planning connects on the driver; each task connects by
-    ``url``, which travels to it with its password. What parts see is a matter of when they are read.
+    Without ``partition_num``, Ray chooses the number of parts. Planning connects on the driver. Each task connects with
+    ``url``, which is sent to it with its password. Parts see the data of the time at which they are read.
     """
 
     def __init__(
@@ -52,30 +53,30 @@ class InformixDatasource(Datasource):  # type: ignore[misc]
         self._parameters, self._options = parameters, options
 
     def get_name(self) -> str:
-        """What Ray calls it."""
+        """Return the name of the data source."""
         return "Informix"
 
     def estimate_inmemory_data_size(self) -> int | None:
-        """Nobody knows."""
+        """Return None: the size is unknown."""
         return None
 
     def get_read_tasks(self, parallelism: int, *others: object, **more: object) -> list[ReadTask]:
-        """A task for each part."""
-        asked = (self._source, self._column, self._number or max(parallelism, 1), self._range, self._by)
+        """Return a read task for each part."""
+        request = (self._source, self._column, self._number or max(parallelism, 1), self._range, self._by)
         with connect(self._url, autocommit=True) as connection:
-            parts = plan_partitions(connection, *asked, parameters=self._parameters)
+            parts = plan_partitions(connection, *request, parameters=self._parameters)
             with connection.query(parts[0].sql, parts[0].parameters, **self._options) as result:
                 schema = result.schema
-        nothing = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
+        unknown = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
         return [
-            ReadTask(_RayPartitionReader(self._url, part, self._options), nothing, schema=schema)
+            ReadTask(_RayPartitionReader(self._url, part, self._options), unknown, schema=schema)
             for part in parts
         ]
 
 
 @dataclass(frozen=True)
 class _RayPartitionReader:
-    """Reads a part; its URL is not to be seen where it is printed."""
+    """A reader of a part. Its representation hides the URL."""
 
     url: str = field(repr=False)
     partition: Partition

@@ -1,16 +1,16 @@
 """A data source for Spark 4: ``spark.dataSource.register(InformixDataSource)``, ``spark.read.format("informix")``.
 
-Batches are Arrow all the way. Options are those of Spark's JDBC source where it has them: ``url`` (or ``host``,
-``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
+Data are Arrow batches throughout. Options have the names of Spark's JDBC source where it has them: ``url`` (or
+``host``, ``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
 ``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
 ``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``, ``pushDownPredicate``. Tables are divided by
 `informix_arrow.plan_partitions`: each row is read by one task.
 
-Writing (``dbtable``, ``writeId``, ``timeZone``) goes by `staging`: a table for each task, and one transaction at the
-end that takes them all and records the write's id, so that it is made once however often it is tried. So do streams, by
-the id and the number of each batch.
+Writes (``dbtable``, ``writeId``, ``timeZone``) use `staged_load`: a staging table for each task, and one transaction at
+the end that moves all rows and records the write's id, so that a repeated write has no further effect. Streams do the
+same, with the stream's id and the number of each batch.
 
-Extra ``[spark]``; the workers need informix-arrow, too.
+Extra ``[spark]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations
@@ -60,42 +60,42 @@ _OPTIONS = (
     "dbtable", "query", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "partitionby", "isolation",
     "lockwait", "lobs", "consistency", "pushdownpredicate", "writeid", "timezone",
 )  # fmt: skip
-_STREAM = "sql.streaming.queryId"  # where Spark tells tasks the id of a stream, which its checkpoint keeps
-_BATCH_BYTES = 4 << 20  # the JVM holds several of each task
+_STREAM = "sql.streaming.queryId"  # where Spark passes tasks the id of a stream, which its checkpoint keeps
+_BATCH_BYTES = 4 << 20  # the JVM holds several batches of each task
 
 
 class InformixDataSource(DataSource):  # type: ignore[misc]
-    """``spark.read.format("informix")``; see the module."""
+    """The data source ``spark.read.format("informix")``; see the module for its options."""
 
     @classmethod
     def name(cls) -> str:
-        """What Spark calls it."""
+        """Return the name of the format."""
         return "informix"
 
     def schema(self) -> StructType:
-        """Columns as Spark has them, of the table or query."""
-        wanted = _SourceOptions(self.options)
-        with wanted.connect() as connection, wanted.probe(connection) as result:
+        """Return the columns of the table or query as Spark's types."""
+        source = _SourceOptions(self.options)
+        with source.connect() as connection, source.probe(connection) as result:
             return from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Who plans and reads."""
-        wanted = _SourceOptions(self.options)
-        return (FilteringReader if wanted.push_down else InformixReader)(wanted, schema)
+        """Return the reader."""
+        source = _SourceOptions(self.options)
+        return (FilteringReader if source.push_down else InformixReader)(source, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        """Who writes a DataFrame."""
+        """Return the writer of a DataFrame."""
         return InformixWriter(_SourceOptions(self.options), schema, overwrite=overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> InformixStreamWriter:
-        """Who writes a stream, batch by batch."""
+        """Return the writer of a stream, batch by batch."""
         if overwrite:
             raise InterfaceError("a stream is written in the output mode append")
         return InformixStreamWriter(_SourceOptions(self.options), schema)
 
 
 class InformixPartition(InputPartition):  # type: ignore[misc]
-    """One part, as it travels to a worker."""
+    """One partition, as it is sent to a worker."""
 
     def __init__(self, part: Partition) -> None:
         super().__init__(part.number)
@@ -103,19 +103,19 @@ class InformixPartition(InputPartition):  # type: ignore[misc]
 
 
 class InformixReader(DataSourceReader):  # type: ignore[misc]
-    """Plans on the driver, reads on the workers, with a connection for each task."""
+    """A reader that plans on the driver and reads on the workers, with a connection for each task."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        self._source_options = wanted
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        self._source_options = source
         self._schema = schema
 
     def partitions(self) -> list[InformixPartition]:
-        """The parts, a task for each."""
+        """Return the partitions, one for each task."""
         with self._source_options.connect() as connection:
             return [InformixPartition(part) for part in self._source_options.plan(connection)]
 
     def read(self, partition: InformixPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a part, in the types that Spark was told."""
+        """Yield the rows of a partition, in the types of the schema."""
         part = partition.partition
         schema = to_arrow_schema(self._schema, timezone="UTC")
         with (
@@ -127,20 +127,21 @@ class InformixReader(DataSourceReader):  # type: ignore[misc]
 
 
 class FilteringReader(InformixReader):
-    """Lets the server leave out rows that Spark's filters would. Spark looks at all filters again: what the server
-    cannot say exactly costs rows that travel, and never any that are missing.
+    """A reader that lets the server filter rows. Spark applies all filters again.
 
-    Not by default: Spark up to 4.3 keeps what it has planned with the DataFrame that was loaded. One that is used
-    again, with other filters or none, goes on reading the rows of the first ones (mended by SPARK-58551).
+    A filter that the server cannot express exactly lets more rows through, never fewer.
+
+    It is off by default: Spark up to 4.3 caches the plan with the DataFrame that was loaded. A DataFrame that is used
+    again, with other filters or none, still reads the rows of the first ones (fixed by SPARK-58551).
     """
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        super().__init__(wanted, schema)
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        super().__init__(source, schema)
         self._filters: list[Filter] = []
         self.pushFilters = _FilterPushdown(self._filters)
 
     def partitions(self) -> list[InformixPartition]:
-        """The parts, with WHERE for what the filters ask."""
+        """Return the partitions, with a WHERE clause for the filters."""
         with self._source_options.connect() as connection:
             parts = self._source_options.plan(connection)
             more = self._conditions(connection) if self._filters else []
@@ -152,7 +153,7 @@ class FilteringReader(InformixReader):
             usual = from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
         same = {
             each.name for each in usual if each in self._schema.fields
-        }  # not where the user has said other types
+        }  # not if the user has set other types
         found = []
         for each in self._filters:
             name = each.attribute[0]
@@ -164,8 +165,10 @@ class FilteringReader(InformixReader):
 
 
 class _FilterPushdown:
-    """``pushFilters``. Where the session has not enabled it, Spark does not call it but refuses readers that have one
-    of their own: to whoever only looks, this is the inherited one.
+    """The descriptor of ``pushFilters``.
+
+    If the session has not enabled it, Spark does not call the method but refuses readers that override it. This
+    descriptor shows Spark the inherited method.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -187,7 +190,7 @@ _COMPARED = {
 
 
 def _condition(filter: Any, type: ColumnType, connection: Connection) -> Condition | None:
-    """What the server is told; None when it is not."""
+    """Return the condition for the server; None if it cannot express the filter."""
     try:
         name = quote(filter.attribute[0], connection._parameters.delimident)
     except ProgrammingError:
@@ -216,7 +219,7 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
 
 
 class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
-    """What a task did, and for which stream."""
+    """The result of a task, and its stream."""
 
     def __init__(self, staged: staged_load.StagedPart, stream: str | None = None) -> None:
         self.staged = staged
@@ -224,19 +227,19 @@ class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
 
 
 class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
-    """A staging table for each task; all are taken in one transaction."""
+    """A writer with a staging table for each task. One transaction moves all rows."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType, *, overwrite: bool = False) -> None:
-        self._source_options = wanted
+    def __init__(self, source: _SourceOptions, schema: StructType, *, overwrite: bool = False) -> None:
+        self._source_options = source
         self._schema = schema
         self._overwrite = overwrite
-        self._table = wanted.table()
-        with wanted.connect() as connection:
+        self._table = source.table()
+        with source.connect() as connection:
             self._load = staged_load.begin(connection, self._table)
-        self._id = wanted.write_id or self._load
+        self._id = source.write_id or self._load
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
-        """In a task: its rows into a table of their own."""
+        """Write the rows of a task into a staging table."""
         schema = to_arrow_schema(self._schema, timezone="UTC")
         options = (
             {} if self._source_options.time_zone is None else {"time_zone": self._source_options.time_zone}
@@ -250,14 +253,14 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
-        """Take what all tasks have staged; a warning when a write of this id was taken before, and nothing is done."""
+        """Move what all tasks have staged. If a write of this id was made before, nothing is done, with a warning."""
         if not self._commit_staged(messages, self._id):
             rows = sum(each.staged.rows for each in messages if each is not None)
             text = f"a write of the id {self._id!r} was taken before: {rows:,} rows of this one were not"
             warnings.warn(text, Warning, stacklevel=2)
 
     def abort(self, messages: list[StagedMessage | None]) -> None:
-        """Drop it, also that of tasks that died."""
+        """Drop the staging tables, including those of tasks that died."""
         with self._source_options.connect() as connection:
             staged_load.drop(connection, self._load)
 
@@ -270,34 +273,36 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
 
 
 class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
-    """Each batch of a stream, once."""
+    """A writer that writes each batch of a stream exactly once."""
 
-    def __init__(self, wanted: _SourceOptions, schema: StructType) -> None:
-        if wanted.write_id is None:
+    def __init__(self, source: _SourceOptions, schema: StructType) -> None:
+        if source.write_id is None:
             raise InterfaceError(
                 "a stream needs the option writeId, a name that it keeps when it is started again: by it and a "
                 "batch's number the table knows which batches it has"
             )
-        self._writer = InformixWriter(wanted, schema)
+        self._writer = InformixWriter(source, schema)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
-        """As a writer's."""
+        """Write the rows of a task into a staging table."""
         return self._writer.write(iterator)
 
     def commit(self, messages: list[StagedMessage | None], batchId: int) -> None:
-        """Take a batch, unless it was taken before; an error when another checkpoint's batch of this number was."""
+        """Move a batch, unless that was done before. Raises an error if another checkpoint has written a batch of this
+        number.
+        """
         streams = {each.stream for each in messages if each is not None and each.stream}
         by = f"{self._writer._id}@{streams.pop()}" if len(streams) == 1 else None
         try:
             self._writer._commit_staged(messages, f"{self._writer._id}:{batchId}", by)
         except BaseException:
-            with suppress(Error):  # whether or not Spark asks for it
+            with suppress(Error):  # even if Spark does not call abort()
                 self.abort(messages, batchId)
             raise
 
     def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
-        """Drop what was staged of a batch, also that of tasks that died if one did not."""
-        # Not this writer's: Spark makes another one for each commit.
+        """Drop what was staged of a batch, including tables of tasks that died if at least one did not."""
+        # The load is not this writer's: Spark makes another writer for each commit.
         loads = {each.staged.load for each in messages if each is not None}
         with self._writer._source_options.connect() as connection:
             for load in loads:
@@ -305,37 +310,37 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
 
 
 class _SourceOptions:
-    """The options, checked; nothing is connected here, as it travels to the workers."""
+    """The checked options. It holds no connection, as it is sent to the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        given = {name.lower(): value for name, value in dict(options).items()}
-        given.pop("checkpointlocation", None)  # a stream's, which Spark itself heeds
-        unknown = sorted(given.keys() - {*_LOGIN, *_OPTIONS})
+        lowercased = {name.lower(): value for name, value in dict(options).items()}
+        lowercased.pop("checkpointlocation", None)  # of a stream: Spark itself uses it
+        unknown = sorted(lowercased.keys() - {*_LOGIN, *_OPTIONS})
         if unknown:
             raise InterfaceError(
                 f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_OPTIONS))}"
             )
-        table, query = given.get("dbtable"), given.get("query")
+        table, query = lowercased.get("dbtable"), lowercased.get("query")
         if (table is None) == (query is None):
             raise InterfaceError("say what to read: one of the options dbtable and query")
         self._table = table
-        self.source: str = given["dbtable" if query is None else "query"]
-        self.write_id = given.get("writeid")
-        self.time_zone = given.get("timezone")
-        self._login = {name: given[name] for name in _LOGIN if name in given}
-        self._column = given.get("partitioncolumn")
-        self._by = given.get("partitionby", "auto")
-        self._number = _number("numPartitions", given.get("numpartitions"))
-        bounds = given.get("lowerbound"), given.get("upperbound")
+        self.source: str = lowercased["dbtable" if query is None else "query"]
+        self.write_id = lowercased.get("writeid")
+        self.time_zone = lowercased.get("timezone")
+        self._login = {name: lowercased[name] for name in _LOGIN if name in lowercased}
+        self._column = lowercased.get("partitioncolumn")
+        self._by = lowercased.get("partitionby", "auto")
+        self._number = _number("numPartitions", lowercased.get("numpartitions"))
+        bounds = lowercased.get("lowerbound"), lowercased.get("upperbound")
         if (bounds[0] is None) != (bounds[1] is None):
             raise InterfaceError("lowerBound and upperBound go together")
         self._bounds = None if bounds[0] is None else bounds
         self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
-        if "isolation" in given:
-            self.options["isolation"] = given["isolation"]
-        consistency = given.get("consistency", "none")
+        if "isolation" in lowercased:
+            self.options["isolation"] = lowercased["isolation"]
+        consistency = lowercased.get("consistency", "none")
         if consistency == "last committed":
-            if given.get("isolation", consistency) != consistency:
+            if lowercased.get("isolation", consistency) != consistency:
                 raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
             self.options["isolation"] = consistency
         elif consistency == "lock":
@@ -345,18 +350,18 @@ class _SourceOptions:
             )
         elif consistency != "none":
             raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
-        push_down = given.get("pushdownpredicate", "false").lower()
+        push_down = lowercased.get("pushdownpredicate", "false").lower()
         if push_down not in ("true", "false"):
             raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}")
         self.push_down = push_down == "true"
-        wait = _number("lockWait", given.get("lockwait"))
+        wait = _number("lockWait", lowercased.get("lockwait"))
         if wait is not None:
             self.options["lock_wait"] = wait
-        if "lobs" in given:
-            self.options["lobs"] = given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
+        if "lobs" in lowercased:
+            self.options["lobs"] = lowercased["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
 
     def connect(self) -> Connection:
-        """A connection of its own."""
+        """Open a connection."""
         login: Any = self._login
         return connect(**login, autocommit=True, application="informix-arrow spark")
 
@@ -367,15 +372,15 @@ class _SourceOptions:
         return self._table
 
     def plan(self, connection: Connection) -> list[Partition]:
-        """The parts: one, unless something is said of parts."""
-        asked = self._column, self._number, self._bounds
-        if asked == (None, None, None) and self._by == "auto":
+        """Return the partitions: one, unless the options ask for more."""
+        parts = self._column, self._number, self._bounds
+        if parts == (None, None, None) and self._by == "auto":
             return plan_partitions(connection, self.source, partition_num=1)
         by: Any = self._by
-        return plan_partitions(connection, self.source, *asked, by)
+        return plan_partitions(connection, self.source, *parts, by)
 
     def probe(self, connection: Connection) -> Any:
-        """A result for its schema."""
+        """Open a result for its schema."""
         part = plan_partitions(connection, self.source, partition_num=1)[0]
         return connection.query(part.sql, **self.options)
 
@@ -390,7 +395,7 @@ def _number(name: str, text: str | None) -> int | None:
 
 
 def _for_spark(schema: pa.Schema) -> pa.Schema:
-    """The types in which Spark can have them."""
+    """Return the schema in types that Spark supports."""
     return pa.schema([each.with_type(_type(each.type)) for each in schema])
 
 
@@ -403,10 +408,10 @@ def _type(kind: pa.DataType) -> pa.DataType:
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns that Spark expects, by name: it checks the first batch only, and every one must fit."""
+    """Return the columns that Spark expects, by name. Spark checks only the first batch, but every one must fit."""
     missing = [name for name in schema.names if name not in batch.schema.names]
     if missing:
-        there = ", ".join(batch.schema.names)
-        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {there}")
+        present = ", ".join(batch.schema.names)
+        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {present}")
     columns = [batch.column(field.name).cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

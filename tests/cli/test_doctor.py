@@ -162,9 +162,9 @@ def test_a_server_that_does_otherwise_in_change_capture_differs(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = "informix_arrow.server.session.capture_routines"
-    monkeypatch.setattr(f"{calls}.MOST_RECORDS", 200)
+    monkeypatch.setattr(f"{calls}.MAX_RECORDS", 200)
     monkeypatch.setitem(ERRORS_BY_NAME, "CDC_E_NOCOL", -83724)
-    monkeypatch.setattr(f"{calls}.CaptureCalls._switch", lambda self, info, on: self._capture_sessions.log_rows(
+    monkeypatch.setattr(f"{calls}.CaptureRoutines._set_full_logging", lambda self, info, on: self._capture_sessions.set_full_logging(
         info.database, info.tabid, on
     ))  # fmt: skip
     for name, told in [

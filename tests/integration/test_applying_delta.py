@@ -93,7 +93,11 @@ def dying(patched: pytest.MonkeyPatch, deadly: int, after: bool) -> Iterator[int
 
         return step
 
-    for where, name in ((delta_changes, "write_whole"), (DeltaChange, "publish"), (delta_changes, "written")):
+    for where, name in (
+        (delta_changes, "write_whole"),
+        (DeltaChange, "publish"),
+        (delta_changes, "write_files"),
+    ):
         patched.setattr(where, name, deadened(getattr(where, name)))
     return steps
 
@@ -133,7 +137,7 @@ def test_what_was_begun_is_given_up_when_others_have_replaced_its_files(
 
 def test_one_program_at_a_time_and_a_state_that_is_not_understood(target: str) -> None:
     ifx.apply_changes(log()[:1], target)
-    opened = delta_changes.Delta(target.partition(":")[2])
+    opened = delta_changes.DeltaChangeTarget(target.partition(":")[2])
     with pytest.raises(ifx.OperationalError, match="another copy is writing"):
         ifx.apply_changes(log(), target)
     opened.close()

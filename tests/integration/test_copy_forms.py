@@ -151,7 +151,7 @@ def test_each_mode_goes_on_with_folders(visits: ifx.Connection, tmp_path: Path) 
 def test_many_folders_are_written_with_few_files_open(
     visits: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.replicate.parquet_tables.MOST_FILES", 3)
+    monkeypatch.setattr("informix_arrow.replicate.parquet_tables.MAX_OPEN_FILES", 3)
     visit(visits, *((n, None, "p", n % 10, "x") for n in range(50)))
     (report,) = ifx.copy(visits, f"{tmp_path}/lake/", ["visits"], partition_by="n")
     assert report.target_rows == 50

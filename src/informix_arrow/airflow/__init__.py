@@ -1,6 +1,6 @@
 """A provider for Airflow: connections of the type ``informix``, and :class:`~informix_arrow.airflow.hook.InformixHook`.
 
-Airflow finds it by its entry point, and imports the hook when one is used. Extra ``[airflow]``.
+Airflow finds it by its entry point, and imports the hook on first use. Extra ``[airflow]``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["get_provider_info"]
 
 
 def get_provider_info() -> dict[str, Any]:
-    """What Airflow's provider manager asks for."""
+    """Return the metadata for Airflow's provider manager."""
     return {
         "package-name": "informix-arrow",
         "name": "IBM Informix",

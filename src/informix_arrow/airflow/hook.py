@@ -1,4 +1,4 @@
-"""The hook: what Airflow's operators and tasks do with a connection of the type ``informix``."""
+"""The hook for Airflow's operators and tasks, for connections of the type ``informix``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Values = Sequence[object] | Mapping[str, object] | None
 
-#: Of a connection's Extra, what Airflow's own base class reads.
+#: Keys of a connection's Extra that belong to Airflow's own base class.
 _AIRFLOWS = frozenset(
     {
         "placeholder", "insert_statement_format", "replace_statement_format", "escape_word_format",
@@ -36,11 +36,11 @@ _AIRFLOWS = frozenset(
 
 
 class InformixHook(DbApiHook):  # type: ignore[misc]
-    """Talks to Informix; frames and tables are made of Arrow data, not of rows.
+    """A hook for Informix. Frames and tables are built from Arrow data, not from rows.
 
-    The connection's host, port, login, password and schema, which is the database, are keywords of
-    :func:`informix_arrow.connect`, and so is what its Extra holds: ``{"server": "ol_informix", "lock_wait": 10}``.
-    ``schema=`` of the hook names another database.
+    The connection's host, port, login, password and schema (the database), and the keys of its Extra, are keywords of
+    :func:`informix_arrow.connect`: ``{"server": "ol_informix", "lock_wait": 10}``. The hook's ``schema=`` names another
+    database.
     """
 
     conn_name_attr = "informix_conn_id"
@@ -59,7 +59,7 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
 
     @classmethod
     def get_ui_field_behaviour(cls) -> dict[str, Any]:
-        """How the form of a connection calls its fields."""
+        """Return the labels of the connection form."""
         return {
             "hidden_fields": [],
             "relabeling": {"schema": "Database"},
@@ -67,17 +67,17 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
         }
 
     def get_conn(self) -> Connection:
-        """An open connection, in whose transactions statements run; the caller closes it."""
+        """Open a connection, in whose transactions statements run. The caller closes it."""
         return open_connection(self._parameters())
 
     def _keywords(self) -> dict[str, Any]:
-        given = self.connection
+        connection = self.connection
         keywords = {
-            "host": given.host,
-            "port": given.port,
-            "user": given.login,
-            "password": given.password,
-            "database": self._database or given.schema,
+            "host": connection.host,
+            "port": connection.port,
+            "user": connection.login,
+            "password": connection.password,
+            "database": self._database or connection.schema,
         }
         for name, value in self.connection_extra.items():
             if name in _AIRFLOWS:
@@ -93,12 +93,12 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
         return resolve(None, **self._keywords())
 
     def get_uri(self) -> str:
-        """The connection as a URL, for SQLAlchemy; it holds the password."""
+        """Return the connection as a URL for SQLAlchemy, with the password."""
         return str(self.sqlalchemy_url.render_as_string(hide_password=False))
 
     @property
     def sqlalchemy_url(self) -> URL:
-        """For the dialect of :mod:`informix_arrow.sqlalchemy`."""
+        """The URL for the dialect of :mod:`informix_arrow.sqlalchemy`."""
         from sqlalchemy import URL
 
         keywords = self._keywords()
@@ -114,13 +114,14 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
     # ---- Arrow ---------------------------------------------------------------------------------------------------
 
     def read_arrow(self, sql: str, parameters: Values = None) -> pa.Table:
-        """All rows of a query as one table."""
+        """Return all rows of a query as one table."""
         with closing(self.get_conn()) as conn:
             return conn.read_arrow(sql, parameters or ())
 
     def write_arrow(self, table: str, data: Any, **options: Any) -> int:
-        """Load Arrow data into a table; the number of rows. Data and options as :meth:`Connection.write_arrow`, which
-        commits.
+        """Load Arrow data into a table, commit, and return the number of rows.
+
+        Data and options are those of :meth:`Connection.write_arrow`.
         """
         with closing(self.get_conn()) as conn:
             return conn.write_arrow(table, data, **options).rows
@@ -153,17 +154,17 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
             yield polars.DataFrame(table, **options)
 
     def _chunks(self, sql: str, parameters: Values, size: int) -> Iterator[pa.Table]:
-        """The rows in tables of ``size`` each, the last with what is left; one without rows when there are none."""
+        """Yield the rows in tables of ``size`` each, the last with the rest; one without rows if there are none."""
         with closing(self.get_conn()) as conn, conn.query(sql, parameters or ()) as result:
-            kept = pa.Table.from_batches([], result.schema)
+            pending = pa.Table.from_batches([], result.schema)
             first = True
             for batch in result.batches():
-                kept = pa.concat_tables([kept, pa.Table.from_batches([batch])])
-                while kept.num_rows >= size:
-                    yield kept.slice(0, size)
-                    kept, first = kept.slice(size), False
-            if first or kept.num_rows:
-                yield kept
+                pending = pa.concat_tables([pending, pa.Table.from_batches([batch])])
+                while pending.num_rows >= size:
+                    yield pending.slice(0, size)
+                    pending, first = pending.slice(size), False
+            if first or pending.num_rows:
+                yield pending
 
     # ---- rows ----------------------------------------------------------------------------------------------------
 
@@ -178,7 +179,7 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
 
     @staticmethod
     def _serialize_cell(cell: object, conn: object = None) -> Any:
-        """The value itself: the driver knows the column's type."""
+        """Return the value unchanged: the driver knows the column's type."""
         return cell
 
 
@@ -187,7 +188,9 @@ def _text(value: object) -> str:
 
 
 def _types_mapper(options: dict[str, Any]) -> Any:
-    """What ``dtype_backend`` means; ``TypeError`` for options of pandas' that frames made of Arrow data have not."""
+    """Return the mapper for ``dtype_backend``. Raises ``TypeError`` for pandas' options that do not apply to Arrow
+    data.
+    """
     backend = options.pop("dtype_backend", None)
     if backend not in (None, "pyarrow"):
         raise TypeError(f"dtype_backend is 'pyarrow' or left out here, not {backend!r}")
@@ -203,7 +206,7 @@ def _types_mapper(options: dict[str, Any]) -> Any:
 
 
 def _pandas(table: pa.Table, types: Any) -> Any:
-    """A frame; 64-bit numbers with NULLs stay whole numbers, which float64 has not all digits of."""
+    """Return a frame. 64-bit integers with NULLs stay integers, because float64 would lose digits."""
     if types is not None:
         return table.to_pandas(types_mapper=types)
     import pandas

@@ -1,9 +1,9 @@
 """The command line, ``informix-arrow``: a module for each command.
 
-Such a module has ``add(commands)``, which declares the command and its options and names the function that runs it:
-that gets the namespace and returns the exit code (``exits``). It is imported when its command is called, and no other
-is; ``helping`` lists them. What commands share has modules of its own: ``connecting`` (URL and password), ``exits``,
-``progress``, ``files``, ``formats``.
+Each module has ``add(commands)``, which declares the command and its options and names the function that runs it. That
+function gets the parsed options and returns the exit code (`exit_codes`). Only the module of the called command is
+imported; `parser` lists all commands. Commands share the modules `connection_options` (URL and password), `exit_codes`,
+`progress`, `files` and `formats`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .parser import COMMANDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is one of those in ``exits``."""
+    """Run one command and return its exit code, one of those in `exit_codes`."""
     try:
         with terminable():
             open_streams()
             return _run(sys.argv[1:] if arguments is None else list(arguments))
-    except KeyboardInterrupt as interrupt:  # before the command has begun: imports take their time
+    except KeyboardInterrupt as interrupt:  # before the command has begun: imports take time
         return report_interrupt(interrupt)
 
 
@@ -39,27 +39,27 @@ def _run(words: Sequence[str]) -> int:
         return run_guarded(functools.partial(run, options), verbose=options.verbose)
 
 
-def parser(whole: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """The parser of all commands, with the options of some; the others are there by their names only."""
-    made = argparse.ArgumentParser(
+def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Return the parser of all commands, with the options of some. The others are there by name only."""
+    root = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Queries, loads, unloads and checks of Informix databases; and a server for tests.",
     )
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
-    made.add_argument(
+    root.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
+    root.add_argument(
         "-v", "--verbose", action="store_true", help="errors with the statement and all that is known"
     )
-    commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        if name in whole:
+        if name in complete:
             import_module(f".{module}", __name__).add(commands)
         else:
             commands.add_parser(name, help=summary)
-    for each in dict.fromkeys(commands.choices.values()):  # behind the command as well
+    for each in dict.fromkeys(commands.choices.values()):  # accepted after the command as well
         each.add_argument(
             "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
-    return made
+    return root
 
 
 def _version() -> str:

@@ -27,7 +27,7 @@ EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb"""
 
 FORMATS = ("jsonl", "debezium-json", "parquet")
-IDLE_SECONDS = 60.0  # seconds after which a target without news is told how far the log was read
+IDLE_SECONDS = 60.0  # seconds without changes after which the token is stored in the target
 _LETTERS = {"insert": "c", "update": "u", "delete": "d", "truncate": "t"}
 
 
@@ -79,7 +79,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Follow the changes until Ctrl-C, or until there is nothing more."""
+    """Follow the changes until Ctrl-C, or until there are none for the idle time."""
     from ..cdc.capture import capture
 
     url, *tables = connection_options.take_url(options.words, ("TABLE",), more=True)
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     with changes:
         _write_token(
             options.state, changes.token
-        )  # else who is stopped before the first transaction would begin anew
+        )  # otherwise a run that is stopped before the first transaction would start over
         if options.format == "parquet":
             _to_parquet(changes, options)
         else:
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
-    """Keep a copy equal until Ctrl-C, or until there is nothing more."""
+    """Apply changes to a copy until Ctrl-C, or until there are none for the idle time."""
     from ..cdc.capture import capture
     from ..replicate.apply import applied_token, apply_changes, keep_token
 
@@ -142,7 +142,7 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
 
 
 def _to_lines(changes: Changes, options: argparse.Namespace, make: Lines) -> None:
-    """A line for each change; how far they go is kept when they are out."""
+    """Print a line for each change, and store the token after they are written."""
     files: dict[str, Any] = {}
     try:
         for transaction in changes:
@@ -172,7 +172,7 @@ def _open_table_file(table: str, output: str, files: dict[str, Any]) -> Any:
 
 
 def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
-    """A file for each table and batch of transactions, called by the LSN of the last."""
+    """Write a file for each table and batch of transactions, named after the LSN of the last one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -183,16 +183,16 @@ def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
             by_table: dict[str, list[pa.RecordBatch]] = {}
             for change in batch.batches:
                 by_table.setdefault(change.table, []).append(change.data)
-            for table, found in by_table.items():
+            for table, batches in by_table.items():
                 path = Path(options.output) / f"{_plain_name(table)}-{batch.commit_lsn:016x}.parquet"
                 part = path.with_name(path.name + ".part")
-                pq.write_table(pa.Table.from_batches(found), part)
+                pq.write_table(pa.Table.from_batches(batches), part)
                 os.replace(part, path)
             _write_token(options.state, batch.token)
 
 
 def _plain_name(table: str) -> str:
-    """A table's name as part of a file's."""
+    """Return a table's name as a part of a file's name."""
     return "".join(letter if letter.isalnum() or letter in "_-" else "." for letter in table)
 
 
@@ -202,7 +202,7 @@ Lines = Callable[[str, Any, "Transaction"], Iterable[str]]
 
 
 def plain_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
-    """Changes as lines of our own."""
+    """Return changes as lines in our own format."""
     head = f'{{"table": {_json(table)}, "op": "'
     middle = (
         f', "commit_lsn": {transaction.commit_lsn}, "commit_time": "{transaction.commit_time.isoformat()}", '
@@ -213,7 +213,7 @@ def plain_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str
 
 
 def debezium_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
-    """Changes in Debezium's envelope, without its schemas; values as in lines of our own."""
+    """Return changes in Debezium's envelope, without its schemas. Values are as in our own format."""
     database, _, name = table.rpartition(":")
     owner, _, name = name.rpartition(".")
     moment = int(transaction.commit_time.timestamp() * 1000)
@@ -233,7 +233,7 @@ def debezium_lines(table: str, data: Any, transaction: Transaction) -> Iterable[
 
 
 def _change_rows(data: Any) -> Iterable[tuple[str, int, str, str]]:
-    """Operation, LSN, the row and the row before, as JSON."""
+    """Yield operation, LSN, and the row after and before, as JSON."""
     operations = data.column(0).to_pylist()
     before = data.column(data.num_columns - 1)
     fields = list(data.schema)[2:-1]
@@ -268,7 +268,7 @@ def _json(text: str) -> str:
 
 
 def _read_token(path: str | None) -> str | None:
-    """The token that was kept."""
+    """Return the token that was stored; None if there is none."""
     if path is None:
         return None
     try:
@@ -284,7 +284,7 @@ def _read_token(path: str | None) -> str | None:
 
 
 def _write_token(path: str | None, token: str | None) -> None:
-    """Keep the token: the old one or the new one is there, never a part."""
+    """Store the token atomically."""
     if path is None or token is None:
         return
     folder = os.path.dirname(os.path.abspath(path))

@@ -1,6 +1,6 @@
-"""How far a load is, kept in the database itself: a row that is committed together with the rows it tells of.
+"""The position of a load, stored in the database: a row that is committed together with the rows it counts.
 
-So whatever ends a load, a cut power line included, what the row says and what is in the table are the same.
+However a load ends, even by a power cut, that row and the table agree.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _NO_SUCH_TABLE = -206
 
 @dataclass
 class LoadPosition:
-    """How far a load is.
+    """The position of a load.
 
     Attributes
     ----------
     read
-        Rows of the files that are done with.
+        Rows of the files that were read.
     loaded, rejected
         How many of them are in the table, and how many were refused.
     reject_bytes, log_bytes
-        Sizes of the files with the refused ones.
+        Sizes of the files of refused rows.
     """
 
     read: int = 0
@@ -45,14 +45,14 @@ class LoadPosition:
 
 
 class Checkpoint:
-    """The row of one load, which is known by its table and its files.
+    """The row of one load, which is identified by its table and its files.
 
     Parameters
     ----------
     connection
-        The load's own: the row is a part of its transactions.
+        The connection of the load. The row is a part of its transactions.
     table, paths, how
-        What is loaded from where; ``how`` is everything that says what becomes of a row of the files.
+        The table and the files. ``how`` is the text of all options that affect the rows.
     """
 
     def __init__(self, connection: Connection, table: str, paths: Sequence[str], how: str) -> None:
@@ -66,10 +66,12 @@ class Checkpoint:
         self._connection = connection
         absolute = [path if is_remote(path) else os.path.abspath(path) for path in paths]
         self._key = _hash([table.lower(), *absolute])
-        self._fingerprint = _hash([how, *map(_state, paths)])
+        self._fingerprint = _hash([how, *map(_file_state, paths)])
 
     def find(self) -> LoadPosition:
-        """Where to go on: at the beginning, if there is nothing. ``Failure`` when the files are not what they were."""
+        """Return the position to continue from, the beginning if there is none. Raises ``Failure`` if the files have
+        changed.
+        """
         sql = (
             "SELECT fingerprint, rows_read, rows_loaded, rows_rejected, reject_bytes, log_bytes "
             f"FROM {TABLE} WHERE load_key = ?"
@@ -95,7 +97,7 @@ class Checkpoint:
         return LoadPosition(*map(int, row[1:]))
 
     def put(self, at: LoadPosition) -> None:
-        """Note how far the load is, in the transaction that is open."""
+        """Store the position in the open transaction."""
         self._connection.execute(
             f"UPDATE {TABLE} SET rows_read = ?, rows_loaded = ?, rows_rejected = ?, reject_bytes = ?, log_bytes = ? "
             "WHERE load_key = ?",
@@ -103,11 +105,11 @@ class Checkpoint:
         )
 
     def done(self) -> None:
-        """The load has ended: forget it, and the table when no other load is in it."""
+        """Delete the row of a finished load, and the table if no other load is in it."""
         self._connection.execute(f"DELETE FROM {TABLE} WHERE load_key = ?", (self._key,))
-        with contextlib.suppress(Error):  # another load is at work there
-            left = self._connection.read_arrow(f"SELECT COUNT(*) FROM {TABLE}").column(0)[0].as_py()
-            if not left:
+        with contextlib.suppress(Error):  # another load is using the table
+            remaining = self._connection.read_arrow(f"SELECT COUNT(*) FROM {TABLE}").column(0)[0].as_py()
+            if not remaining:
                 self._connection.execute(f"DROP TABLE {TABLE}")
 
     def _create(self) -> None:
@@ -123,10 +125,10 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _state(path: str) -> str:
-    """What changes when a file does."""
+def _file_state(path: str) -> str:
+    """Return a text that changes when the file does."""
     if is_remote(path):
         system, name = file_system(path)
         return str(system.ukey(name))
-    found = os.stat(path)
-    return f"{found.st_size} {found.st_mtime_ns}"
+    info = os.stat(path)
+    return f"{info.st_size} {info.st_mtime_ns}"

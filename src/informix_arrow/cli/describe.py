@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the columns, and for people what belongs to the table besides."""
+    """Print the columns, and on a terminal also keys and indexes of the table."""
     url, table = connection_options.take_url(options.words, ("TABLE",))
     with connection_options.connect_from_options(url, options) as connection:
         columns = connection.columns(table)

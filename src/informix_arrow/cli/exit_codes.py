@@ -1,4 +1,4 @@
-"""How commands end: exit codes, and errors as one line each."""
+"""The end of commands: exit codes, and errors as one line each."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from ..wire.errors import Error, InterfaceError
 from .interrupts import Terminated
 
 DONE, FAILED, USAGE, REJECTS, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
-"""Exit codes: all done; failed; used wrongly; done, but for rows that were refused; ended by Ctrl-C; by SIGTERM."""
+"""Exit codes: success; failure; wrong usage; done, but rows were refused; ended by Ctrl-C; ended by SIGTERM."""
 
 PROGRAM = "informix-arrow"
 
 
 class Failure(Exception):
-    """What ends a command with one line on stderr: what happened, where, and what to do."""
+    """An error that ends a command with one line on stderr: what happened, where, and what to do."""
 
     code = FAILED
 
 
 class UsageError(Failure):
-    """The command line contradicts itself, or names what cannot be: nothing was done."""
+    """The arguments contradict each other or are invalid. Nothing was done."""
 
     code = USAGE
 
 
 def print_error(text: str) -> None:
-    """A line on stderr, with the program's name before it."""
+    """Print a line on stderr, with the program's name in front."""
     print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
 
 
 def add_note(error: BaseException, text: str) -> None:
-    """Add to an error what is in effect in spite of it."""
+    """Add a note to an error about what is in effect in spite of it."""
     notes = [*getattr(error, "__notes__", ()), text]
     error.__dict__["__notes__"] = notes  # as add_note() does from Python 3.11 on
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, as one line; the place in a statement as a number, in place of a caret under it."""
+    """Return an error's text as one line, with the position in the statement as numbers."""
     if isinstance(error, OSError) and error.strerror and not isinstance(error, Error):
         where = f"{error.filename}: " if error.filename else ""
         notes = _notes(error)
@@ -59,10 +59,10 @@ def _notes(error: BaseException) -> list[str]:
 
 
 def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
-    """Run a command: its exit code, or that of the error that ended it, which is told on stderr.
+    """Run a command and return its exit code. An error that ends it is printed on stderr.
 
-    Errors of this package, of Arrow, of files and of a user's wrong values are told; any other is a fault of the
-    command itself, and passes with its traceback.
+    Errors of this package, of Arrow, of files and of wrong values are printed as one line. Any other error is a bug of
+    the command, and is raised with its traceback.
     """
     try:
         code = run()
@@ -71,13 +71,13 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
     except KeyboardInterrupt as interrupt:
         return report_interrupt(interrupt)
     except BrokenPipeError:
-        _forget_output()  # whoever read it went away (``| head``)
+        _discard_output()  # the reader of the output is gone (``| head``)
         return FAILED
     except Failure as failure:
         print_error(str(failure) if verbose else one_line(failure))
         return failure.code
     except Exception as error:
-        from pyarrow import ArrowException  # costly to import, and needed only now
+        from pyarrow import ArrowException  # slow to import, and needed only here
 
         if not isinstance(error, (Error, ArrowException, OSError, UnicodeError)):
             raise
@@ -85,27 +85,27 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         if isinstance(error, OSError):
             try:
                 sys.stdout.flush()
-            except OSError:  # it was the output that had no room
-                _forget_output()
+            except OSError:  # the output could not be written
+                _discard_output()
         return USAGE if isinstance(error, InterfaceError) else FAILED
 
 
 def report_interrupt(interrupt: KeyboardInterrupt) -> int:
-    """Tell what ended a command, and what is in effect: its exit code."""
+    """Print what ended a command and what is in effect, and return the exit code."""
     code, word = (
         (TERMINATED, "terminated") if isinstance(interrupt, Terminated) else (INTERRUPTED, "interrupted")
     )
-    # The error that ended the statement on the server is its cause, and says what is in effect.
+    # Its cause, the error that ended the statement on the server, says what is in effect.
     cause = [] if interrupt.__cause__ is None else [one_line(interrupt.__cause__)]
-    told = [*cause, *_notes(interrupt)]
-    print_error(" ".join([f"{word}:" if told else word, *told]))
+    notes = [*cause, *_notes(interrupt)]
+    print_error(" ".join([f"{word}:" if notes else word, *notes]))
     return code
 
 
 def open_streams() -> None:
-    """Standard streams that were closed (``>&-``) as ones that cannot be used.
+    """Replace standard streams that were closed (``>&-``) with unusable ones.
 
-    Python has None in their place, and the next file or socket that is opened would take their number.
+    Python has None for them, and the next file or socket that is opened would get their file descriptor.
     """
     for number, name, mode, flags in (
         (0, "stdin", "r", os.O_WRONLY),
@@ -121,7 +121,7 @@ def open_streams() -> None:
 
 
 def _flush_output() -> None:
-    """What is said is out, or that is an error: Python itself would only complain as it ends."""
+    """Flush standard output, and raise an error if that fails. Python itself would only print a warning at exit."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -131,7 +131,6 @@ def _flush_output() -> None:
         raise
 
 
-def _forget_output() -> None:
-    """What standard output still holds goes nowhere: Python would try once more as it ends, complain, and exit with
-    120."""
+def _discard_output() -> None:
+    """Discard what standard output still holds. Python would try to write it at exit, fail, and exit with 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -34,16 +34,16 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export, and tell what could not be carried."""
+    """Export, and print what could not be exported."""
     from ..transfer import export_database
 
     url, directory = connection_options.take_url(options.words, ("DIR",))
     with (
         connection_options.connect_from_options(url, options) as connection,
-        progress.ProgressReporter(options.progress) as told,
+        progress.ProgressReporter(options.progress) as reporter,
     ):
         report = export_database(
-            connection, directory, format=options.format, lock=options.lock, progress=told
+            connection, directory, format=options.format, lock=options.lock, progress=reporter
         )
     for each in report.omitted:
         print_error(f"not carried over: {each}")

@@ -1,6 +1,6 @@
-"""Files that commands read and write: of this machine, standard input and output, and whatever fsspec knows.
+"""Files that commands read and write: local ones, standard input and output, and those that fsspec supports.
 
-A file that is written gets its name when it is whole; until then it is ``NAME.part`` beside it.
+A new file gets its name when it is complete. Until then it is ``NAME.part`` in the same directory.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://")
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is for fsspec: ``s3://bucket/key`` and the like."""
+    """Return whether a path is for fsspec: ``s3://bucket/key`` and the like."""
     return _REMOTE.match(path) is not None
 
 
 def file_system(path: str) -> tuple[Any, str]:
-    """fsspec's file system for a remote path, and the path in it."""
+    """Return fsspec's file system for a remote path, and the path in it."""
     try:
         core: Any = importlib.import_module("fsspec.core")
     except ImportError:
@@ -40,7 +40,7 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 def exists(path: str) -> bool:
-    """Whether there is something of this name."""
+    """Return whether a file or directory of this name exists."""
     if is_remote(path):
         system, name = file_system(path)
         return bool(system.exists(name))
@@ -48,7 +48,7 @@ def exists(path: str) -> bool:
 
 
 def remove(path: str) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file, if it exists."""
     if is_remote(path):
         system, name = file_system(path)
         if system.exists(name):
@@ -59,7 +59,7 @@ def remove(path: str) -> None:
 
 
 def rename(path: str, to: str) -> None:
-    """Give a file its name; what had that name before is gone."""
+    """Rename a file, in place of one that has the new name."""
     if is_remote(path):
         system, name = file_system(path)
         system.mv(name, file_system(to)[1])
@@ -68,7 +68,7 @@ def rename(path: str, to: str) -> None:
 
 
 def open_input(path: str) -> IO[bytes]:
-    """A file to be read, ``-`` for standard input."""
+    """Open a file for reading, ``-`` for standard input."""
     if path == STDIO:
         return sys.stdin.buffer
     if is_remote(path):
@@ -90,9 +90,9 @@ def _open_output(path: str) -> IO[bytes]:
 
 @contextlib.contextmanager
 def new_file(path: str, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
-    """A file to be written, which is there under its name only when the block has ended well.
+    """Open a file for writing, which gets its name only if the block ends without an error.
 
-    ``UsageError`` when there is one of this name already, unless ``overwrite``; ``-`` is standard output.
+    ``-`` is standard output. Raises ``UsageError`` if the file exists, unless ``overwrite``.
     """
     if path == STDIO:
         with name_file_in_errors("standard output"):
@@ -115,7 +115,7 @@ def new_file(path: str, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
 
 
 def refuse_existing(path: str, *, overwrite: bool = False) -> None:
-    """``UsageError`` where writing to a path would replace a file; a directory is never replaced."""
+    """Raise ``UsageError`` if writing to a path would replace a file. A directory is never replaced."""
     if not is_remote(path):
         if os.path.isdir(path):
             raise UsageError(f"{path} is a directory: name the file in it")
@@ -127,7 +127,7 @@ def refuse_existing(path: str, *, overwrite: bool = False) -> None:
 
 
 def expand_paths(paths: Sequence[str]) -> list[str]:
-    """The files that a list of paths and patterns stands for, in order. ``UsageError`` for what stands for none."""
+    """Return the files that paths and patterns stand for, in order. Raises ``UsageError`` for one without files."""
     matches: list[str] = []
     for path in paths:
         if path == STDIO:

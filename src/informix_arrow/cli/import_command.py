@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import, and tell what the server refused."""
+    """Import, and print what the server refused."""
     from ..transfer import import_database, open_or_create
 
     directory, *rest = options.words
@@ -52,23 +52,23 @@ def run(options: argparse.Namespace) -> int:
     def connect(name: str) -> Connection:
         # CREATE DATABASE gives the new database the locale of the session.
         env = {"DB_LOCALE": parameters.db_locale or _NEW_LOCALE, **parameters.env}
-        there = replace(parameters, database=name)
+        target = replace(parameters, database=name)
         return connection_options.open_from_parameters(
-            there if name == parameters.database else replace(there, env=env)
+            target if name == parameters.database else replace(target, env=env)
         )
 
     with (
-        open_or_create(connect, parameters.database) as made,
-        progress.ProgressReporter(options.progress) as told,
+        open_or_create(connect, parameters.database) as connection,
+        progress.ProgressReporter(options.progress) as reporter,
     ):
         report = import_database(
             directory,
-            made,
+            connection,
             encoding=options.encoding,
             dbdate=options.dbdate,
             dbmoney=options.dbmoney,
             join_lines=options.join_lines,
-            progress=told,
+            progress=reporter,
         )
     for statement, reason in report.refused:
         print_error(f"refused: {' '.join(statement.split())}: {reason}")

@@ -1,5 +1,7 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way; and where neither must come in between: a COMMIT, and the
-note of what it has made permanent."""
+"""Ctrl-C and SIGTERM, which end a command in the same way, and blocks that they must not interrupt.
+
+Such a block contains a COMMIT and the record of what was committed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from typing import Any
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: whatever ends orderly at Ctrl-C does so now."""
+    """SIGTERM was received. It ends a command like Ctrl-C."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -21,7 +23,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """A block that SIGTERM ends by :class:`Terminated`, unless somebody takes it in another way, or ignores it."""
+    """Raise :class:`Terminated` on SIGTERM within the block, unless the signal is handled elsewhere or ignored."""
     if not _gets_signals() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
@@ -34,15 +36,15 @@ def terminable() -> Iterator[None]:
 
 
 class Interrupts:
-    """A block from some point of which on Ctrl-C and SIGTERM have to wait for its end::
+    """A block in which Ctrl-C and SIGTERM are delayed to its end, from a call of ``wait`` on::
 
         with Interrupts() as interrupts:
             with connection.transaction():
-                ...  # Ctrl-C undoes it
+                ...  # Ctrl-C rolls back
                 interrupts.wait()
             done += 1  # whatever was committed is counted
 
-    In other threads than the main one, which get no signals, it does nothing.
+    It does nothing in threads other than the main one, which get no signals.
     """
 
     def __init__(self) -> None:
@@ -50,15 +52,18 @@ class Interrupts:
         self._came: type[KeyboardInterrupt] | None = None
 
     def wait(self) -> None:
-        """Let them wait from here on."""
+        """Delay signals from here on."""
         if not self._before and _gets_signals():
             for number in (signal.SIGINT, signal.SIGTERM):
                 before = signal.getsignal(number)
-                if before not in (signal.SIG_IGN, signal.SIG_DFL):  # that which raises nothing is left alone
+                if before not in (
+                    signal.SIG_IGN,
+                    signal.SIG_DFL,
+                ):  # handlers that raise nothing are left alone
                     self._before[number] = before
-                    signal.signal(number, self._note)
+                    signal.signal(number, self._record)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _record(self, number: int, frame: FrameType | None) -> None:
         self._came = Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     def __enter__(self) -> Interrupts:

@@ -37,7 +37,7 @@ EXAMPLE = """\
 
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
 _CREATING = ("create", "replace", "create_append")
-_CHUNK_ROWS = 50_000  # after which errors are counted
+_CHUNK_ROWS = 50_000  # rows after which errors are counted
 
 
 def add(commands: Commands) -> None:
@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace, table: str) -> None:
-    """What contradicts itself; sets ``collect``."""
+    """Raise ``UsageError`` for options that contradict each other. Sets ``collect``."""
     try:
         check_table(table)
     except InterfaceError as error:
@@ -173,14 +173,14 @@ def _check(options: argparse.Namespace, table: str) -> None:
 
 @dataclass(frozen=True)
 class _Target:
-    """The table as it is."""
+    """The columns of the existing table."""
 
     schema: pa.Schema
     columns: tuple[Column, ...]
 
 
 def _target(connection: Connection, table: str, mode: str) -> _Target | None:
-    """The table; None where there is none, and the mode makes it."""
+    """Return the table; None if it does not exist and the mode creates it."""
     try:
         with connection.query(f"SELECT * FROM {table} WHERE 1 = 0", floating_decimals="string") as result:
             return _Target(result.schema, result.columns)
@@ -191,29 +191,29 @@ def _target(connection: Connection, table: str, mode: str) -> _Target | None:
 
 
 def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema:
-    """The columns of .unl files: the table's, or those of --columns, in order."""
-    wanted = _columns(options.columns)
-    if isinstance(wanted, Mapping):
+    """Return the columns of .unl files: the table's, or those of --columns, in order."""
+    requested = _columns(options.columns)
+    if isinstance(requested, Mapping):
         raise UsageError(
             "--columns: the columns of a .unl file have no names: list those of the table, a,b,c"
         )
     if target is None:
-        said = _types(options.types)
-        if wanted is not None and any(name not in said for name in wanted):
+        declared = _types(options.types)
+        if requested is not None and any(name not in declared for name in requested):
             raise UsageError("--columns: give the type of each by --types")
-        chosen = {name: said[name] for name in wanted} if wanted else said
-        if not chosen:
+        types = {name: declared[name] for name in requested} if requested else declared
+        if not types:
             raise UsageError("a .unl file does not say its columns: give them all by --types, in order")
-        return columns_of(chosen)[0]
-    if wanted is None:
+        return columns_of(types)[0]
+    if requested is None:
         return target.schema
     known = {each.name.lower(): each for each in target.schema}
-    unknown = [name for name in wanted if name.lower() not in known]
+    unknown = [name for name in requested if name.lower() not in known]
     if unknown:
         raise UsageError(
             f"--columns: the table has no column {', '.join(unknown)}; it has {', '.join(known)}"
         )
-    return pa.schema([known[name.lower()] for name in wanted])
+    return pa.schema([known[name.lower()] for name in requested])
 
 
 def _nested_types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -222,10 +222,10 @@ def _nested_types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 @dataclass(frozen=True)
 class _LoadPlan:
-    """Which column of the files goes into which column of the table, and the types of a table that is made."""
+    """The mapping of file columns to table columns, and the types of a table that is created."""
 
-    columns: Mapping[str, str]  # by the file's names
-    types: Mapping[str, str]  # of the table's columns, as far as they are said
+    columns: Mapping[str, str]  # by the names in the file
+    types: Mapping[str, str]  # of the table's columns, as far as they were given
     declared: Mapping[str, str]  # of the table's columns, as they are or will be
 
     def shown(self, source: LoadFiles) -> pa.Table:
@@ -243,25 +243,25 @@ class _LoadPlan:
 
 
 def _plan(source: LoadFiles, target: _Target | None, table: str, options: argparse.Namespace) -> _LoadPlan:
-    wanted = None if source.kind == "unl" else _columns(options.columns)
-    said = _types(options.types)
+    requested = None if source.kind == "unl" else _columns(options.columns)
+    given_types = _types(options.types)
     if target is not None and options.mode not in ("create",):
-        mapped = map_columns(source.schema, target.columns, wanted, table)
+        mapped = map_columns(source.schema, target.columns, requested, table)
         columns = {name: column.name for name, column in mapped}
         declared = {column.name: column.type.sql for _, column in mapped}
         targets = {name: column.type for name, column in mapped}
         types = {}
         if options.mode in ("replace", "create_append"):
             texts = {name for name in columns if pa.types.is_string(source.schema.field(name).type)}
-            types = {columns[name]: declared[columns[name]] for name in texts} | said
-        elif said:
+            types = {columns[name]: declared[columns[name]] for name in texts} | given_types
+        elif given_types:
             raise UsageError(f"--types goes with a mode that makes the table, not with --mode {options.mode}")
     else:
-        columns = _new_names(source.schema, wanted)
+        columns = _new_names(source.schema, requested)
         missing = [
             into
             for name, into in columns.items()
-            if into not in said and _is_untyped(source.schema.field(name))
+            if into not in given_types and _is_untyped(source.schema.field(name))
         ]
         if missing:
             raise UsageError(
@@ -269,8 +269,8 @@ def _plan(source: LoadFiles, target: _Target | None, table: str, options: argpar
                 + " ".join(f"--types {name}=TYPE" for name in missing)
             )
         schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
-        types = said
-        declared = {name: text for name, text, _ in create_table.new_columns(schema, types=said)}
+        types = given_types
+        declared = {name: text for name, text, _ in create_table.new_columns(schema, types=given_types)}
         targets = _parse_types(columns, declared)
     source.convert(targets, options.date_format)
     return _LoadPlan(columns, types, declared)
@@ -281,27 +281,27 @@ def _is_untyped(field: pa.Field) -> bool:
 
 
 def _parse_types(columns: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, ColumnType]:
-    found = {}
+    types = {}
     for name, into in columns.items():
         try:
-            found[name] = ColumnType.parse_sql(declared[into])
+            types[name] = ColumnType.parse_sql(declared[into])
         except ValueError:  # a type of the database's own
             continue
-    return found
+    return types
 
 
-def _new_names(schema: pa.Schema, wanted: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+def _new_names(schema: pa.Schema, requested: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
     names = list(schema.names)
-    if isinstance(wanted, Mapping):
-        unknown = [name for name in wanted if name not in names]
+    if isinstance(requested, Mapping):
+        unknown = [name for name in requested if name not in names]
         if unknown:
             raise UsageError(
                 f"--columns: the file has no column {', '.join(unknown)}; it has {', '.join(names)}"
             )
-        return dict(wanted)
-    if wanted is not None and len(wanted) != len(names):
-        raise UsageError(f"--columns names {len(wanted)} columns, the file has {len(names)}")
-    return dict(zip(names, wanted or names, strict=True))
+        return dict(requested)
+    if requested is not None and len(requested) != len(names):
+        raise UsageError(f"--columns names {len(requested)} columns, the file has {len(names)}")
+    return dict(zip(names, requested or names, strict=True))
 
 
 def _columns(text: str | None) -> Sequence[str] | Mapping[str, str] | None:
@@ -326,7 +326,7 @@ def _types(words: Sequence[str]) -> dict[str, str]:
 
 
 class _Load:
-    """The load itself: whole, or in chunks where errors are counted on the way or its place is kept."""
+    """A load: in one call, or in chunks if errors are counted or its position is stored."""
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ class _Load:
         self._rejects: RejectFiles
         self._reported_refused = 0  # of source.refused
         self._position = LoadPosition()
-        self._committed = 0  # rows, where there are commits on the way
+        self._committed = 0  # rows, if there are commits before the end
         self._bar: progress.ProgressReporter
         counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
         self._stepwise = counted and options.mode == "append"
@@ -364,16 +364,16 @@ class _Load:
         try:
             with progress.ProgressReporter(options.progress, self._source.total) as self._bar:
                 if checkpoint is not None or self._stepwise:
-                    self._in_chunks(checkpoint)
+                    self._load_in_chunks(checkpoint)
                 else:
                     self._load_at_once()
         except BaseException as error:
             self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.origin_of(self._offset + error.row)
-                told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # it counts what was sent
-                told = told.replace("on_error='collect'", "--on-error collect")
-                raise Failure(f"{place}: {told}" if place else told) from error
+                text = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
+                text = text.replace("on_error='collect'", "--on-error collect")
+                raise Failure(f"{place}: {text}" if place else text) from error
             raise
         self._rejects.end()
         if checkpoint is not None:
@@ -381,17 +381,17 @@ class _Load:
         return self._print_result()
 
     def _describe_outcome(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
-        """Say in the error what is in effect; the files of refused rows stay where something was loaded."""
+        """Add a note to the error about what is in effect. Files of refused rows are kept if something was loaded."""
         if checkpoint is not None:
             self._rejects.suspend()
             add_note(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
             return
-        if isinstance(error, _TooMany):  # says it all
+        if isinstance(error, _TooManyRejects):  # its text is complete
             self._rejects.end()
             return
         if self._stepwise and self._options.commit_every is not None:
             add_note(error, f"{self._committed:,} rows are committed, and stay.")
-        elif isinstance(error, OSError) and self._position.loaded:  # no room for the refused rows
+        elif isinstance(error, OSError) and self._position.loaded:  # no space for the refused rows
             undone = self._connection.logged and self._options.commit_every is None
             add_note(
                 error,
@@ -436,9 +436,9 @@ class _Load:
             ]
         )
 
-    # ---- at once ---------------------------------------------------------------------------------------------
+    # ---- in one call ---------------------------------------------------------------------------------------------
 
-    _offset = 0  # rows that went on before the call that runs
+    _offset = 0  # rows that were sent before the current call
 
     def _load_at_once(self) -> None:
         options = self._options
@@ -474,7 +474,7 @@ class _Load:
         )
 
     def _record_report(self, report: WriteReport, until: int | None = None) -> None:
-        """Note what came of rows: those in the table, and those that were refused, up to the row ``until``."""
+        """Count the rows in the table, and those that were refused, up to the row ``until``."""
         new = self._source.refused[self._reported_refused :]
         if until is not None:
             new = [each for each in new if each.position < until]
@@ -484,48 +484,50 @@ class _Load:
         self._rejects.add(in_order(rejects, self._source))
 
     def _count_errors(self, effect: str) -> None:
-        most = self._options.max_errors
-        if most is not None and self._rejects.count > most:
+        limit = self._options.max_errors
+        if limit is not None and self._rejects.count > limit:
             first = self._rejects.first
             why = "" if first is None else f" The first: {_reject_line(first)}"
-            raise _TooMany(
-                f"{self._rejects.count:,} rows were refused, more than --max-errors {most:,}. {effect}{why}"
+            raise _TooManyRejects(
+                f"{self._rejects.count:,} rows were refused, more than --max-errors {limit:,}. {effect}{why}"
             )
 
     # ---- in chunks -------------------------------------------------------------------------------------------
 
-    def _in_chunks(self, checkpoint: Checkpoint | None) -> None:
+    def _load_in_chunks(self, checkpoint: Checkpoint | None) -> None:
         options = self._options
         batches = BatchSlicer(self._source.batches())
         self._skip(batches)
         if options.commit_every is None and self._connection.logged:
             with self._connection.transaction():
-                self._chunks(batches, None, "Nothing was loaded.")
+                self._load_chunks(batches, None, "Nothing was loaded.")
             return
-        self._chunks(batches, checkpoint, "")
+        self._load_chunks(batches, checkpoint, "")
 
-    def _chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
+    def _load_chunks(self, batches: BatchSlicer, checkpoint: Checkpoint | None, effect: str) -> None:
         options = self._options
-        own = self._connection.logged and options.commit_every is not None
+        own_transactions = self._connection.logged and options.commit_every is not None
         size = options.commit_every or _CHUNK_ROWS
         while True:
             more = batches.has_rows()
             until = self._position.read + size if more else None
-            if own:
+            if own_transactions:
                 stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
                 with Interrupts() as interrupts:
                     with self._connection.transaction():
-                        self._chunk(batches, size, until, effect or stay)
+                        self._load_chunk(batches, size, until, effect or stay)
                         if checkpoint is not None:
                             checkpoint.put(self._position)
                         interrupts.wait()
                     self._committed = self._position.loaded
             else:
-                self._chunk(batches, size, until, effect or "The database has no log: what was loaded stays.")
+                self._load_chunk(
+                    batches, size, until, effect or "The database has no log: what was loaded stays."
+                )
             if not more:
                 return
 
-    def _chunk(self, batches: BatchSlicer, size: int, until: int | None, effect: str) -> None:
+    def _load_chunk(self, batches: BatchSlicer, size: int, until: int | None, effect: str) -> None:
         self._offset = self._position.read
         seen = 0
 
@@ -543,20 +545,20 @@ class _Load:
         self._count_errors(effect)
 
     def _skip(self, batches: BatchSlicer) -> None:
-        """Pass over the rows that are done with, and what was refused among them."""
+        """Skip the rows that were loaded before, and those refused among them."""
         for _ in batches.slice_rows(self._position.read) if self._position.read else ():
             pass
         self._reported_refused = sum(each.position < self._position.read for each in self._source.refused)
 
 
-class _TooMany(Failure):
-    """More refused rows than were allowed."""
+class _TooManyRejects(Failure):
+    """More rows were refused than allowed."""
 
 
 def _reject_line(entry: Mapping[str, Any]) -> str:
-    """A refused row: its place and what is the matter."""
-    place = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
-    return f"{entry['file']}, {place}: {entry['text']}"
+    """Return the place and the error of a refused row as a line."""
+    location = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
+    return f"{entry['file']}, {location}: {entry['text']}"
 
 
 def _names(text: str) -> list[str]:

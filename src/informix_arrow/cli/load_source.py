@@ -1,8 +1,8 @@
-"""The files of a load as one stream of rows, made ready for the table, each with its place.
+"""The files of a load as one stream of rows, converted for the table, each with its place in the files.
 
-The table's own columns say what a text becomes: bytes are written as hexadecimal digits, dates as ``--date-format``
-says. A row that has no such text, and a line that is no row, are refused here; what is left goes on with the file's own
-values beside it, so that whoever refuses it later can be answered with what stands in the file.
+The type of the table's column decides how a text is converted: bytes are written as hexadecimal digits, dates as
+``--date-format`` says. Rows whose text cannot be converted, and lines that are no rows, are refused here. The file's
+own values travel with the other rows, so that a row that is refused later can be reported as it is in the file.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from .formats import FileRows, Options, open_file
 from .formats.file_rows import LINE, TEXT, Numbers
 
 FILE, ROW = "informix-arrow file", "informix-arrow row"
-_CONVERTED_NAME = "{}, read as {}"  # a column made of the file's one, as errors name it
+_CONVERTED_NAME = "{}, read as {}"  # a converted column, as errors name it
 
-#: Values made of texts, and the places of those that nothing can be made of.
+#: A conversion of texts: the values, and the positions of texts that cannot be converted.
 Conversion = Callable[[pa.Array], tuple[pa.Array, Numbers]]
 
 
 @dataclass
 class RefusedInput:
-    """Something in a file that no row can be made of."""
+    """Something in a file that cannot become a row."""
 
     file: int
-    line: int | None  # of the file; None where it has no lines
-    row: int | None  # of the file, from 0; None where it has lines
+    line: int | None  # of the file; None for formats without lines
+    row: int | None  # of the file, from 0; None for formats with lines
     column: str | None
     problem: str
-    position: int  # how many rows went on before it
-    text: str | None = None  # as it stands in the file
+    position: int  # number of rows that were passed on before it
+    text: str | None = None  # as it is in the file
     values: pa.RecordBatch | None = None  # the file's columns
 
 
 class LoadFiles:
-    """Rows of several files, one after the other.
+    """Rows of several files, one file after another.
 
     Parameters
     ----------
@@ -60,25 +60,25 @@ class LoadFiles:
         self._stack = contextlib.ExitStack()
         self._first = self._stack.enter_context(open_file(paths[0], kind, options))
         self.schema = self._first.schema
-        self.total = self._first.total if len(paths) == 1 else None  # rows, where that is known
+        self.total = self._first.total if len(paths) == 1 else None  # rows, if known
         self._conversions: dict[str, Conversion] = {}
         self._converted_names: dict[str, str] = {}
         self._origins: list[tuple[int, int, Numbers]] = []  # position, file and lines or rows of each batch
-        self.position = 0  # rows that went on
+        self.position = 0  # rows passed on
 
     def close(self) -> None:
         """Close the files."""
         self._stack.close()
 
     def convert(self, targets: Mapping[str, ColumnType], date_format: str) -> None:
-        """Texts become what the table's columns are; to be called before the first batch.
+        """Convert texts to the types of the table's columns. Must be called before the first batch.
 
         Parameters
         ----------
         targets
-            The type of the table's column, by the name that the file's column has.
+            The type of the table's column, by the name of the file's column.
         date_format
-            Of texts that become a DATE, as ``strptime`` has it; "" is ISO 8601.
+            Format of texts that become a DATE, for ``strptime``; "" is ISO 8601.
         """
         for name, target in targets.items():
             if not pa.types.is_string(self.schema.field(name).type):
@@ -91,16 +91,16 @@ class LoadFiles:
                 self._converted_names[name] = _CONVERTED_NAME.format(name, "date")
 
     def name_of(self, column: str) -> str:
-        """What the values for the table are called in the batches."""
+        """Return the name of a column's converted values in the batches."""
         return self._converted_names.get(column, column)
 
     def column_of(self, name: str) -> str:
-        """The file's column that values in the batches were made of."""
+        """Return the file's column that a column of the batches was converted from."""
         return next((column for column, made in self._converted_names.items() if made == name), name)
 
     @property
     def batch_schema(self) -> pa.Schema:
-        """Of the batches: the file's columns, what was made of them, and the places."""
+        """The schema of the batches: the file's columns, converted columns, and the positions."""
         made = [
             pa.field(
                 self._converted_names[name],
@@ -108,16 +108,16 @@ class LoadFiles:
             )
             for name in self._converted_names
         ]
-        places = [
+        position_fields = [
             pa.field(FILE, pa.int32()),
             pa.field(LINE, pa.int64()),
             pa.field(ROW, pa.int64()),
             pa.field(TEXT, pa.utf8()),
         ]
-        return pa.schema([*self.schema, *made, *places])
+        return pa.schema([*self.schema, *made, *position_fields])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Rows that can go on, in order."""
+        """Yield the rows that can be loaded, in order."""
         for number, path in enumerate(self.paths):
             if number == 0:
                 yield from self._file_batches(0, self._first)
@@ -127,7 +127,7 @@ class LoadFiles:
                 yield from self._file_batches(number, rows)
 
     def origin_of(self, position: int) -> str:
-        """Where in the files the row stands that went on as number ``position``, for an error."""
+        """Return the place in the files of row number ``position``, for an error."""
         found = bisect_right([first for first, _, _ in self._origins], position) - 1
         if found < 0:
             return ""
@@ -137,7 +137,7 @@ class LoadFiles:
         return self.format_location(file, int(numbers[position - first]))
 
     def format_location(self, file: int, number: int) -> str:
-        """A place as text."""
+        """Return a place as text."""
         path = "standard input" if self.paths[file] == STDIO else self.paths[file]
         return f"{path}, {'line' if self._has_lines else 'row'} {number}"
 
@@ -146,9 +146,9 @@ class LoadFiles:
         return self.kind not in ("parquet", "arrow")
 
     def _require_same(self, path: str, schema: pa.Schema) -> None:
-        names, wanted = list(schema.names), list(self.schema.names)
-        if sorted(names) != sorted(wanted):
-            odd = sorted(set(names) ^ set(wanted)) or names
+        names, expected = list(schema.names), list(self.schema.names)
+        if sorted(names) != sorted(expected):
+            odd = sorted(set(names) ^ set(expected)) or names
             raise Failure(
                 f"{path} has other columns than {self.paths[0]}: {', '.join(odd)}: load it by itself"
             )
@@ -160,28 +160,31 @@ class LoadFiles:
                 )
 
     def _file_batches(self, number: int, rows: FileRows) -> Iterator[pa.RecordBatch]:
-        seen = told = 0
+        seen = recorded = 0
         for batch in rows.batches:
-            told = self._record_broken(
-                number, rows, told, int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None
+            recorded = self._record_broken(
+                number,
+                rows,
+                recorded,
+                int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None,
             )
-            made = self._convert_batch(number, batch, seen)
+            converted = self._convert_batch(number, batch, seen)
             seen += batch.num_rows
-            if made.num_rows:
-                yield made
-                self.position += made.num_rows
-        self._record_broken(number, rows, told, None)
+            if converted.num_rows:
+                yield converted
+                self.position += converted.num_rows
+        self._record_broken(number, rows, recorded, None)
 
-    def _record_broken(self, file: int, rows: FileRows, told: int, until: int | None) -> int:
-        """Note lines that are no rows, as far as they stand before line ``until``; how many of them are noted."""
-        for each in rows.broken[told:]:
+    def _record_broken(self, file: int, rows: FileRows, recorded: int, until: int | None) -> int:
+        """Record broken lines up to line ``until``. Return how many were recorded in total."""
+        for each in rows.broken[recorded:]:
             if until is not None and each.line > until:
                 break
             self.refused.append(
                 RefusedInput(file, each.line, None, None, each.problem, self.position, each.text)
             )
-            told += 1
-        return told
+            recorded += 1
+        return recorded
 
     def _convert_batch(self, file: int, batch: pa.RecordBatch, seen: int) -> pa.RecordBatch:
         count = batch.num_rows
@@ -190,33 +193,33 @@ class LoadFiles:
         numbers = batch.column(LINE).to_numpy() if lined else np.arange(seen, seen + count, dtype=np.int64)
         texts = batch.column(TEXT) if TEXT in batch.schema.names else pa.nulls(count, pa.utf8())
         converted: list[pa.Array] = []
-        bad: dict[int, str] = {}
+        invalid: dict[int, str] = {}
         for name, convert in self._conversions.items():
-            values, places = convert(columns[name])
+            values, positions = convert(columns[name])
             converted.append(values)
-            for place in places.tolist():
-                bad.setdefault(place, name)
+            for row in positions.tolist():
+                invalid.setdefault(row, name)
         empty = pa.nulls(count, pa.int64())
-        places_ = [
+        position_columns = [
             pa.array(np.full(count, file, np.int32)),
             pa.array(numbers) if lined else empty,
             empty if lined else pa.array(numbers),
             texts,
         ]
-        whole = pa.RecordBatch.from_arrays(
-            [*columns.values(), *converted, *places_], schema=self.batch_schema
+        result = pa.RecordBatch.from_arrays(
+            [*columns.values(), *converted, *position_columns], schema=self.batch_schema
         )
         before = self.position
-        for index, place in enumerate(sorted(bad)):
-            name = bad[place]
-            value = columns[name][place].as_py()
-            what = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
-            number = int(numbers[place])
-            problem = f"column {name!r}: {value!r} is {what}"
+        for index, row in enumerate(sorted(invalid)):
+            name = invalid[row]
+            value = columns[name][row].as_py()
+            mismatch = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
+            number = int(numbers[row])
+            problem = f"column {name!r}: {value!r} is {mismatch}"
             if not self.options.collect:
                 raise Failure(f"{self.format_location(file, number)}: {problem}")
             values = pa.RecordBatch.from_arrays(
-                [column.slice(place, 1) for column in columns.values()], schema=self.schema
+                [column.slice(row, 1) for column in columns.values()], schema=self.schema
             )
             self.refused.append(
                 RefusedInput(
@@ -225,21 +228,21 @@ class LoadFiles:
                     None if lined else number,
                     name,
                     problem,
-                    before + place - index,
-                    texts[place].as_py(),
+                    before + row - index,
+                    texts[row].as_py(),
                     values,
                 )
             )
-        if bad:
+        if invalid:
             keep = np.ones(count, bool)
-            keep[list(bad)] = False
-            whole, numbers = whole.filter(pa.array(keep)), numbers[keep]
+            keep[list(invalid)] = False
+            result, numbers = result.filter(pa.array(keep)), numbers[keep]
         self._origins.append((self.position, file, _compact_numbers(numbers)))
-        return whole
+        return result
 
 
 def _compact_numbers(numbers: Numbers) -> Numbers:
-    """The same numbers; a run of successive ones takes no memory."""
+    """Return the same numbers, with a run of successive ones stored without memory for each."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
         return _NumberRun(int(numbers[0]), len(numbers))  # type: ignore[return-value]
     return numbers
@@ -258,19 +261,22 @@ class _NumberRun:
 
 def _from_hexadecimal(column: pa.Array) -> tuple[pa.Array, Numbers]:
     decoded: list[bytes | None] = []
-    bad: list[int] = []
-    for place, text in enumerate(column.to_pylist()):
+    invalid: list[int] = []
+    for index, text in enumerate(column.to_pylist()):
         try:
             decoded.append(None if text is None else bytes.fromhex(text))
         except ValueError:
             decoded.append(None)
-            bad.append(place)
-    return pa.array(decoded, pa.binary()), np.array(bad, np.int64)
+            invalid.append(index)
+    return pa.array(decoded, pa.binary()), np.array(invalid, np.int64)
 
 
 def _dates(date_format: str) -> Conversion:
-    """Dates in a format. Python reads them: Arrow takes the 31st of February for the 3rd of March. Each text is read
-    once in a batch, as dates repeat."""
+    """Return a conversion to dates by a format.
+
+    Python parses them, because Arrow turns the 31st of February into the 3rd of March. Each text is parsed once in a
+    batch, as dates repeat.
+    """
 
     def convert(column: pa.Array) -> tuple[pa.Array, Numbers]:
         encoded = column.dictionary_encode()
@@ -281,8 +287,8 @@ def _dates(date_format: str) -> Conversion:
                 dates.append(moment.date() if moment.time() == dt.time() else None)
             except ValueError:
                 dates.append(None)
-        made = pa.array(dates, pa.date32()).take(encoded.indices)
-        bad = pc.and_(pc.is_null(made), pc.is_valid(column)).to_numpy(zero_copy_only=False)
-        return made, np.flatnonzero(bad)
+        converted = pa.array(dates, pa.date32()).take(encoded.indices)
+        invalid = pc.and_(pc.is_null(converted), pc.is_valid(column)).to_numpy(zero_copy_only=False)
+        return converted, np.flatnonzero(invalid)
 
     return convert

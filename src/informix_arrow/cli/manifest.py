@@ -1,4 +1,4 @@
-"""What an unload has written, beside its files: a line of JSON for the statement, one for each file that is whole."""
+"""The manifest next to the files of an unload: a line of JSON for the statement, and one for each complete file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class ManifestFile:
-    """A file that is whole. ``first`` and ``last`` are the keys of its first and last row, as texts; None without a key
-    and for no rows. ``condition`` is what its rows have in common, where it is one of several parts."""
+    """A complete file.
+
+    ``first`` and ``last`` are the keys of its first and last row as texts; None without a key or rows. ``condition``
+    selects its rows, if it is one of several parts.
+    """
 
     file: str
     rows: int
@@ -37,17 +40,17 @@ class Manifest:
     Attributes
     ----------
     path
-        Of the manifest itself.
+        The path of the manifest.
     statement
-        The SQL as the user wants it: without the order and the condition that resuming adds.
+        The SQL of the user, without the order and the condition that resuming adds.
     key
-        Columns by which the rows are ordered; empty where they are not.
+        Columns by which the rows are ordered; empty if they are not.
     parts
-        How the whole was divided; empty where it was not.
+        The parts of the unload; empty if it has none.
     entries
-        Files that are whole.
+        Files that are complete.
     done
-        Whether these are all.
+        True if these are all.
     """
 
     path: str
@@ -59,7 +62,7 @@ class Manifest:
     done: bool = False
 
     def add(self, entry: ManifestFile) -> None:
-        """A file has become whole. With the first one the manifest itself is written, in place of what was there."""
+        """Add a complete file. The first one also writes the manifest, in place of an older one."""
         if not self.entries:
             with new_file(self.path, overwrite=True) as file:
                 file.write(_line(self._head()))
@@ -67,13 +70,13 @@ class Manifest:
         self._append(asdict(entry))
 
     def end(self) -> None:
-        """All files are whole."""
+        """Mark the unload as complete."""
         self.done = True
         self._append({"done": True, "files": len(self.entries), "rows": self.rows})
 
     @property
     def rows(self) -> int:
-        """Rows in the files that are whole."""
+        """The number of rows in complete files."""
         return sum(each.rows for each in self.entries)
 
     def _head(self) -> dict[str, Any]:
@@ -87,7 +90,7 @@ class Manifest:
         }
 
     def _append(self, entry: dict[str, Any]) -> None:
-        if is_remote(self.path):  # stores of objects do not append
+        if is_remote(self.path):  # object stores cannot append
             lines = [self._head(), *map(asdict, self.entries)]
             with new_file(self.path, overwrite=True) as file:
                 file.write(b"".join(map(_line, lines if "file" in entry else [*lines, entry])))
@@ -103,43 +106,47 @@ def _line(entry: dict[str, Any]) -> bytes:
 
 
 def read(path: str) -> Manifest:
-    """The manifest of an unload that was begun. ``Failure`` for what is none. A last line that is not whole counts for
-    nothing, as its file was not told of."""
+    """Read the manifest of an unload that was begun. Raises ``Failure`` for any other file.
+
+    An incomplete last line is ignored: its file was not recorded.
+    """
     with open_input(path) as file:
         lines = file.read().split(b"\n")
     try:
         head, *entries = [json.loads(line) for line in lines[:-1]]
-        made = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
+        manifest = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
         if head["version"] != _VERSION:
             raise Failure(f"{path}: it is of version {head['version']}, this program knows {_VERSION}")
         for entry in entries:
             if entry.get("done"):
-                made.done = True
+                manifest.done = True
             else:
-                made.entries.append(ManifestFile(**entry))
+                manifest.entries.append(ManifestFile(**entry))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
     if lines[-1] and not is_remote(path):
         with open(path, "r+b") as file:
             file.truncate(sum(len(line) + 1 for line in lines[:-1]))
-    return made
+    return manifest
 
 
 def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
-    """The manifest to go on with; None where nothing was begun. ``UsageError`` where it is one of something else."""
+    """Return the manifest to continue; None if there is none. Raises ``UsageError`` if it is of another unload."""
     if not exists(path):
         return None
-    found = read(path)
-    if found.statement != statement:
+    manifest = read(path)
+    if manifest.statement != statement:
         raise UsageError(
-            f"{path} belongs to another statement ({found.statement[:60]!r}): nothing was written; choose another -o"
+            f"{path} belongs to another statement ({manifest.statement[:60]!r}): nothing was written; choose another -o"
         )
-    if found.format != kind:
-        raise UsageError(f"{path}: the files there are {found.format}: say --format {found.format}")
-    if not found.done and not found.key and not found.partitions:
+    if manifest.format != kind:
+        raise UsageError(f"{path}: the files there are {manifest.format}: say --format {manifest.format}")
+    if not manifest.done and not manifest.key and not manifest.partitions:
         raise UsageError(
             f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
         )
-    if not found.done and key and list(key) != list(found.key):
-        raise UsageError(f"{path}: its rows are ordered by {', '.join(found.key)}, not by {', '.join(key)}")
-    return found
+    if not manifest.done and key and list(key) != list(manifest.key):
+        raise UsageError(
+            f"{path}: its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}"
+        )
+    return manifest

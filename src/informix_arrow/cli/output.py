@@ -1,4 +1,4 @@
-"""Where the rows of a command go: a terminal, a pipe, a file."""
+"""The output of a command's rows: a terminal, a pipe or a file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .files import STDIO
 from .formats import FORMATS, Options, format_of, write_file
 
 FOR_PEOPLE = ("table", "markdown")
-#: Formats that hold lists and structs as such; for others they are read as Informix's literals.
+#: Formats that can hold lists and structs. For others they are read as Informix's literals.
 NESTED = ("json", "jsonl", "parquet", "arrow")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare where the rows go and in which format."""
+    """Declare the options for the file and the format."""
     parser.add_argument(
         "-o",
         "--output",
@@ -34,23 +34,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen(options: argparse.Namespace) -> str:
-    """The format of the rows."""
+    """Return the format of the rows."""
     if options.output == STDIO:
         return options.format or ("table" if sys.stdout.isatty() else "csv")
     return format_of(options.output, options.format)
 
 
 def for_people(options: argparse.Namespace) -> bool:
-    """Whether the rows are to be looked at rather than worked with."""
+    """Return whether the rows are for people and not for programs."""
     return chosen(options) in FOR_PEOPLE
 
 
-def show(found: pa.Table, options: argparse.Namespace, columns: Sequence[str] | None = None) -> None:
-    """Write a table; for people only ``columns`` of it."""
+def show(table: pa.Table, options: argparse.Namespace, columns: Sequence[str] | None = None) -> None:
+    """Write a table. For people it has only ``columns``."""
     kind = chosen(options)
     if columns is not None and kind in FOR_PEOPLE:
-        found = found.select(list(columns))
+        table = table.select(list(columns))
     sys.stdout.flush()
-    with write_file(options.output, kind, found.schema, Options(), overwrite=options.overwrite) as writer:
-        for batch in found.to_batches():
+    with write_file(options.output, kind, table.schema, Options(), overwrite=options.overwrite) as writer:
+        for batch in table.to_batches():
             writer.write(batch)

@@ -1,4 +1,4 @@
-"""Which commands there are, and how they are declared: each with an example in its ``--help``."""
+"""The list of commands, and how they are declared: each with an example in its ``--help``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ COMMANDS = {
     "completion": CommandInfo("completion", "print what makes a shell complete commands and options"),
 }
 
-#: What ``add_subparsers`` gives, to which each command adds itself.
+#: The result of ``add_subparsers``, to which each command adds itself.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def command(commands: Commands, name: str, example: str = "") -> argparse.ArgumentParser:
-    """Declare a command of `COMMANDS`; ``example`` is shown as it is below its options."""
+    """Declare a command of `COMMANDS`. ``example`` is shown below its options, unchanged."""
     summary = COMMANDS[name].summary
     return commands.add_parser(
         name,
@@ -48,7 +48,7 @@ def command(commands: Commands, name: str, example: str = "") -> argparse.Argume
 
 
 def whole_number(text: str) -> int:
-    """A number of at least 1, with or without underscores, for argparse."""
+    """Parse a number of at least 1, with or without underscores, for argparse."""
     try:
         value = int(text)
     except ValueError:

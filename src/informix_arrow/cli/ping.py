@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Log in, ask, and say who answered how fast."""
+    """Log in, ping, and print the server and the round-trip time."""
     (url,) = connection_options.take_url(options.words, ())
     parameters = connection_options.resolve_parameters(url, options)
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Telling how far a command is: a bar on a terminal, JSON lines for machines, nothing into a pipe."""
+"""Progress of a command: a bar on a terminal, JSON lines for programs, nothing into a pipe."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class ProgressReporter:
-    """How many rows and bytes are through. To be used as a context manager around the work::
+    """A report of the rows and bytes so far. Use it as a context manager around the work::
 
-        with Progress(options.progress, total=rows) as progress:
+        with ProgressReporter(options.progress, total=rows) as progress:
             progress(rows_so_far, bytes_so_far)
 
     Parameters
@@ -39,7 +39,7 @@ class ProgressReporter:
     mode
         ``"auto"``, ``"json"`` or ``"never"``.
     total
-        Rows to come; None when nobody knows.
+        The number of rows to come; None if unknown.
     """
 
     def __init__(self, mode: str, total: int | None = None) -> None:
@@ -54,13 +54,13 @@ class ProgressReporter:
             self._show = _Rich(total) if importlib.util.find_spec("rich") else Bar(total)
 
     def __call__(self, rows: int, size: int, seconds: float | None = None) -> None:
-        """So many rows, and bytes of them, so far."""
+        """Set the number of rows and bytes so far."""
         self.rows, self.bytes = rows, size
         if self._show is not None:
             self._show(rows, size, time.monotonic() - self._began)
 
     def add(self, rows: int, size: int) -> None:
-        """So many more."""
+        """Add to the number of rows and bytes."""
         self(self.rows + rows, self.bytes + size)
 
     def __enter__(self) -> Self:
@@ -94,7 +94,7 @@ class _Json:
 
 
 class _Rich:
-    """rich's bar: rows, MB/s, and the time that is left where the total is known."""
+    """A bar by rich: rows, MB/s, and the remaining time if the total is known."""
 
     def __init__(self, total: int | None) -> None:
         from rich.console import Console

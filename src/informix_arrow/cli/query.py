@@ -24,7 +24,7 @@ EXAMPLE = """\
   informix-arrow query informix://user@host:9088/stores "SELECT * FROM orders" -o orders.parquet
   informix-arrow query informix://user@host:9088/stores -f month_end.sql"""
 
-BATCH_BYTES = 4 << 20  # of Arrow data; memory holds a few
+BATCH_BYTES = 4 << 20  # bytes of Arrow data in a batch; a few batches are in memory
 
 
 def add(commands: Commands) -> None:
@@ -59,16 +59,16 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the statements, one after the other; each is committed, unless BEGIN has opened a transaction."""
+    """Run the statements, one after another. Each is committed, unless BEGIN has opened a transaction."""
     url, statements = _statements(options)
     kind = output.chosen(options)
     if options.output != STDIO:
         refuse_existing(options.output, overwrite=options.overwrite)
     with connection_options.connect_from_options(url, options) as connection, contextlib.ExitStack() as stack:
-        shown = _ResultOutput(options, kind, stack)
+        result_output = _ResultOutput(options, kind, stack)
         for statement in statements:
             try:
-                _run_one(connection, statement, options.param, shown)
+                _run_one(connection, statement, options.param, result_output)
             except Exception as error:
                 if len(statements) > 1:
                     error.args = (f"line {statement.line}: {error}", *error.args[1:])
@@ -95,9 +95,9 @@ def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
 
 
 def _run_one(
-    connection: Connection, statement: Statement, values: Sequence[str], shown: _ResultOutput
+    connection: Connection, statement: Statement, values: Sequence[str], result_output: _ResultOutput
 ) -> None:
-    nested: Literal["arrow", "text"] = "arrow" if shown.kind in output.NESTED else "text"
+    nested: Literal["arrow", "text"] = "arrow" if result_output.kind in output.NESTED else "text"
     try:
         result = connection.query(
             statement.text, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested
@@ -107,23 +107,23 @@ def _run_one(
             raise
         with connection.cursor() as cursor:
             cursor.execute(statement.text, values)
-            shown.show_count(cursor.rowcount)
+            result_output.show_count(cursor.rowcount)
         return
     with result:
-        shown.rows(result)
+        result_output.rows(result)
 
 
 class _ResultOutput:
-    """Where the rows of the statements go."""
+    """The output for the rows of the statements."""
 
     def __init__(self, options: argparse.Namespace, kind: str, stack: contextlib.ExitStack) -> None:
         self.kind = kind
         self._options = options
-        self._stack = stack  # a file of its own has its name when all statements are done
+        self._stack = stack  # a file gets its name when all statements are done
         self._results = 0
 
     def rows(self, result: Result) -> None:
-        """The rows of a query."""
+        """Write the rows of a query."""
         self._results += 1
         path = self._options.output
         if self._results > 1 and (path != STDIO or self.kind not in ("table", "csv", "markdown", "jsonl")):
@@ -141,13 +141,13 @@ class _ResultOutput:
             self._copy(result, self._stack.enter_context(file))
 
     def _copy(self, result: Result, writer: BatchWriter) -> None:
-        told = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
-        with progress.ProgressReporter(told) as bar, write_behind(writer) as writing:
+        mode = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
+        with progress.ProgressReporter(mode) as bar, write_behind(writer) as writing:
             for batch in result.batches():
                 writing.write(batch)
                 bar.add(batch.num_rows, batch.nbytes)
 
     def show_count(self, rows: int) -> None:
-        """What a statement without rows did, for people."""
+        """Print the effect of a statement without rows, for people."""
         if self.kind == "table" and self._options.output == STDIO:
             print(f"({rows:,} row{'s' if rows != 1 else ''} changed)" if rows >= 0 else "(done)", flush=True)

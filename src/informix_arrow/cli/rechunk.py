@@ -1,4 +1,4 @@
-"""A stream of batches, cut at rows."""
+"""Slice a stream of batches at row numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pyarrow as pa
 
 
 class BatchSlicer:
-    """Batches, to be taken by so many rows at a time."""
+    """A stream of batches from which a number of rows can be taken at a time."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
         self._next: pa.RecordBatch | None = None
 
     def has_rows(self) -> bool:
-        """Whether there are any rows left."""
+        """Return whether there are any rows left."""
         while self._next is None or not self._next.num_rows:
             self._next = next(self._batches, None)
             if self._next is None:
@@ -24,10 +24,10 @@ class BatchSlicer:
         return True
 
     def slice_rows(self, rows: int | None) -> Iterator[pa.RecordBatch]:
-        """The next rows, so many or all."""
-        left = sys.maxsize if rows is None else rows
-        while left and self.has_rows():
+        """Yield the next rows, up to a number, or all for None."""
+        remaining = sys.maxsize if rows is None else rows
+        while remaining and self.has_rows():
             assert self._next is not None
-            piece, self._next = self._next.slice(0, left), self._next.slice(left)
-            left -= piece.num_rows
+            piece, self._next = self._next.slice(0, remaining), self._next.slice(remaining)
+            remaining -= piece.num_rows
             yield piece

@@ -1,5 +1,7 @@
-"""Refused rows: in the format of the file that they come from, so that they can be repaired and loaded again, and
-beside that as JSON lines with place, codes and reason."""
+"""Files of refused rows: one in the format of the source, to be repaired and loaded again, and one of JSON lines.
+
+The JSON lines have the place, codes and reason.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ LOG_SUFFIX = ".jsonl"
 
 @dataclass
 class Reject:
-    """A refused row: what the log says of it, and what goes into the file."""
+    """A refused row: its entry in the log, and its text for the file."""
 
     entry: dict[str, Any]
     text: str | None
@@ -36,8 +38,8 @@ class Reject:
 
 
 def from_report(table: pa.Table, source: LoadFiles) -> list[Reject]:
-    """The rows that a load has refused, ``report.rejected``."""
-    found = []
+    """Return the rows that the server refused, from ``report.rejected``."""
+    rejects = []
     width = len(source.schema)
     for row in range(table.num_rows):
         one = {name: table.column(number)[row].as_py() for number, name in enumerate(table.schema.names[:5])}
@@ -56,12 +58,12 @@ def from_report(table: pa.Table, source: LoadFiles) -> list[Reject]:
             one["isam"],
             " ".join(one["message"].split()),
         )
-        found.append(Reject(entry, table.column(TEXT)[row].as_py(), values))
-    return found
+        rejects.append(Reject(entry, table.column(TEXT)[row].as_py(), values))
+    return rejects
 
 
 def from_source(refused: Sequence[RefusedInput], source: LoadFiles) -> list[Reject]:
-    """What the files' readers have refused."""
+    """Return what the readers of the files refused."""
     empty = pa.RecordBatch.from_pylist([], schema=source.schema)
     return [
         Reject(
@@ -94,18 +96,18 @@ def _entry(
     }
 
 
-def in_order(found: list[Reject], source: LoadFiles) -> list[Reject]:
-    """As they stand in the files."""
+def in_order(rejects: list[Reject], source: LoadFiles) -> list[Reject]:
+    """Return the refused rows in the order of the files."""
     files = {path: number for number, path in enumerate(source.paths)}
     return sorted(
-        found, key=lambda each: (files[each.entry["file"]], each.entry.get("line", each.entry.get("row")))
+        rejects, key=lambda each: (files[each.entry["file"]], each.entry.get("line", each.entry.get("row")))
     )
 
 
 class RejectFiles:
-    """The two files. They are there when the first row is refused, under their names when the load has ended.
+    """The two files. They are created with the first refused row, and get their names at the end of the load.
 
-    ``sizes`` are those of the files when the load that is gone on with was committed the last time.
+    ``sizes`` are the sizes that the files had at the last commit of a resumed load.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class RejectFiles:
         self._file: IO[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._writer: BatchWriter | None = None
-        # One for the whole file: a mark of byte order stands at its beginning, and nowhere else.
+        # One encoder for the whole file, because a byte order mark is written at its beginning only.
         self._encoder = codecs.getincrementalencoder(source.options.encoding)("surrogateescape")
         self._has_rows = False
         if path is None:
@@ -139,10 +141,10 @@ class RejectFiles:
             for file, size in zip((self._file, self._log), sizes, strict=True):
                 file.truncate(size)
                 file.seek(size)
-            self._encoder.encode("")  # the mark is there
+            self._encoder.encode("")  # the mark is written already
 
     def _refuse_input(self, path: str) -> None:
-        """``UsageError`` where the rows that are good would be lost with the file that they are in."""
+        """Raise ``UsageError`` if the file is an input, whose good rows would be lost."""
         for name in (path, path + PART_SUFFIX):
             for each in self._source.paths:
                 there = os.path.exists(name) and not is_remote(each) and os.path.exists(each)
@@ -152,40 +154,40 @@ class RejectFiles:
                     )
 
     def _require_begun(self, sizes: tuple[int, int]) -> None:
-        """``UsageError`` where the files do not have the rows that were refused before."""
+        """Raise ``UsageError`` if the files lack rows that were refused before."""
         assert self.path is not None
         for name, size in zip((self.path, self.path + LOG_SUFFIX), sizes, strict=True):
             found = os.path.getsize(name + PART_SUFFIX) if os.path.exists(name + PART_SUFFIX) else -1
             if found < size:
                 what = "is missing" if found < 0 else f"has {found:,} bytes instead of {size:,}"
                 raise UsageError(
-                    f"{name}{PART_SUFFIX} {what}: the load that was begun has its refused rows in a file of this kind; give "
-                    "the same --rejects as then, or bring the file back"
+                    f"{name}{PART_SUFFIX} {what}: the load that was begun has its refused rows in a file of this kind; "
+                    "give the same --rejects as then, or bring the file back"
                 )
 
     def _open(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
         assert self.path is not None
         return open(self.path + PART_SUFFIX, mode), open(self.path + LOG_SUFFIX + PART_SUFFIX, mode)
 
-    def add(self, found: Sequence[Reject]) -> None:
-        """Write refused rows; they are on the disk when this returns."""
-        if self.path is not None and found:
+    def add(self, rejects: Sequence[Reject]) -> None:
+        """Write refused rows and wait until they are on disk."""
+        if self.path is not None and rejects:
             before = self.sizes
             try:
                 with name_file_in_errors(self.path):
-                    self._put(found)
+                    self._write_all(rejects)
             except OSError:
-                self._back_to(before)
+                self._truncate_to(before)
                 raise
-        self.count += len(found)
-        if found and self.first is None:
-            self.first = found[0].entry
+        self.count += len(rejects)
+        if rejects and self.first is None:
+            self.first = rejects[0].entry
 
-    def _put(self, found: Sequence[Reject]) -> None:
+    def _write_all(self, rejects: Sequence[Reject]) -> None:
         if self._file is None or self._log is None:
             self._file, self._log = self._open("wb")
             self._begin()
-        for each in found:
+        for each in rejects:
             self._write_reject(each)
             self._log.write(
                 json.dumps(each.entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
@@ -194,14 +196,14 @@ class RejectFiles:
             file.flush()
             os.fsync(file.fileno())
 
-    def _back_to(self, sizes: tuple[int, int]) -> None:
-        """The files as they were before rows for which the disk had no room."""
+    def _truncate_to(self, sizes: tuple[int, int]) -> None:
+        """Restore the files to their sizes before rows for which the disk was full."""
         self.suspend()
         if not any(sizes):
             self._remove()
             self._file = self._log = self._writer = None
             return
-        if self._writer is None:  # else it is at its end: nothing can be taken out of it
+        if self._writer is None:  # else it is at its end, and what was written to it cannot be undone
             self._file, self._log = self._open("r+b")
             for file, size in zip((self._file, self._log), sizes, strict=True):
                 file.truncate(size)
@@ -209,7 +211,7 @@ class RejectFiles:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Bytes in both files."""
+        """Return the bytes in both files."""
         return (0, 0) if self._file is None or self._log is None else (self._file.tell(), self._log.tell())
 
     def end(self) -> None:
@@ -227,16 +229,16 @@ class RejectFiles:
             rename(name + PART_SUFFIX, name)
 
     def suspend(self) -> None:
-        """Close the files as they are, for a load that goes on later."""
+        """Close the files without renaming them, for a load that is resumed later."""
         for file in (self._file, self._log):
             if file is not None:
                 with contextlib.suppress(
                     OSError
-                ):  # on a full disk it has more to write: that was told by add()
+                ):  # on a full disk it has more to write: add() has raised that
                     file.close()
 
     def drop(self) -> None:
-        """Remove the files, as nothing was loaded."""
+        """Remove the files, because nothing was loaded."""
         if self._writer is not None:
             with contextlib.suppress(Exception):
                 self._writer.close()

@@ -1,4 +1,4 @@
-"""``informix-arrow serve``: the embedded server in a process of its own."""
+"""``informix-arrow serve``: the embedded server as a process of its own."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until SIGTERM or SIGINT; 1 when the server cannot start."""
+    """Serve until SIGTERM or SIGINT. Return 1 if the server cannot start."""
     try:
         from ..preload import tables_of_directory
         from ..server import Server
@@ -102,8 +102,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"informix-arrow: {missing}", file=sys.stderr)
         return 1
     logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
-    # A byte on a socket and no threading.Event: the signal may strike in a thread of some library, or just
-    # before the wait begins, and neither would wake the main thread from a lock.
+    # A byte on a socket and no threading.Event: the signal may arrive in a thread of some library, or just before the
+    # wait begins, and neither would wake the main thread from a lock.
     signalled, wake = socket.socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno())
@@ -140,7 +140,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _password(options: argparse.Namespace, users: Mapping[str, str], default: str) -> str:
-    """That of ``--user``. ValueError for the default one where other machines can use it."""
+    """Return the password of ``--user``. Raises ValueError for the default one if other machines can reach the
+    server."""
     password = options.password or os.environ.get(PASSWORD_VARIABLE)
     if password is None and options.users is not None:
         if not users:
@@ -155,19 +156,26 @@ def _password(options: argparse.Namespace, users: Mapping[str, str], default: st
 
 
 def _only_this_machine(host: str) -> bool:
-    """Whether a host's addresses are of this machine alone; True for one without any, which cannot be listened on."""
+    """Return whether a host's addresses are local to this machine. True for one without any, which cannot be listened
+    on.
+    """
     if not host:
         return False
     try:
-        found = socket.getaddrinfo(host, None)
+        addresses = socket.getaddrinfo(host, None)
     except OSError:
         return True
-    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+    return all(
+        ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses
+    )
 
 
 def _users_of(path: str) -> dict[str, str]:
-    """Passwords by name: lines NAME:PASSWORD, blank ones and those that begin with # left out, in UTF-8 with or without
-    a byte order mark. ValueError naming the line that is none; OSError when the file cannot be read."""
+    """Read passwords by user from lines NAME:PASSWORD, in UTF-8 with or without a byte order mark.
+
+    Blank lines and those that begin with # are skipped. Raises ValueError with the number of an invalid line, and
+    OSError if the file cannot be read.
+    """
     users: dict[str, str] = {}
     with open(path, "rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
@@ -195,7 +203,7 @@ def _query_log(path: str | None) -> contextlib.AbstractContextManager[IO[str] | 
 
 
 def _url_of(server: Server) -> str:
-    """What ``connect`` takes, without the password."""
+    """Return a URL for ``connect``, without the password."""
     return server.url().replace(f":{quote(server.password, safe='')}@", "@", 1)
 
 
@@ -205,14 +213,15 @@ def _serve_until(signalled: socket.socket, server: Server) -> int:
     except OSError as problem:
         print(f"informix-arrow: cannot listen on {server.host}:{server.port}: {problem}", file=sys.stderr)
         return 1
-    # What is there now stays: the collector need not look at it, which stops all sessions for a twentieth of a second.
+    # Exclude what exists now from garbage collection, which would stop all sessions for a twentieth of a second.
     gc.freeze()
     try:
         host, port = server.address
         listening = f"listening on {f'[{host}]' if ':' in host else host}:{port}"
-        print(f"{listening}\n{_url_of(server)}", flush=True)  # at once: some read the first line and no more
+        # flushed, because some programs wait for the first line only
+        print(f"{listening}\n{_url_of(server)}", flush=True)
         signalled.recv(1)
     finally:
-        gc.unfreeze()  # or DuckDB's library calls it leaked
+        gc.unfreeze()  # otherwise DuckDB's library reports it as leaked
         server.stop()
     return 0

@@ -30,14 +30,14 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List them."""
+    """Print the tables."""
     url, *rest = connection_options.take_url(options.words, ("PATTERN",), optional=1)
     with connection_options.connect_from_options(url, options) as connection:
-        found = connection.tables(rest[0] if rest else None, owner=options.owner)
+        tables = connection.tables(rest[0] if rest else None, owner=options.owner)
         if options.system:
             system = connection.tables(
                 rest[0] if rest else None, owner=options.owner, types=("SYSTEM TABLE",)
             )
-            found = pa.concat_tables([found, system])
-    output.show(found, options, columns=_SHOWN)
+            tables = pa.concat_tables([tables, system])
+    output.show(tables, options, columns=_SHOWN)
     return 0

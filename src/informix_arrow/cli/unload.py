@@ -111,7 +111,7 @@ def _check_table(table: str) -> str:
 
 
 class _Unload:
-    """One unload: the query, the files, and the manifest that says which of them are whole."""
+    """One unload: the query, the files, and the manifest that lists the complete ones."""
 
     def __init__(
         self,
@@ -137,47 +137,47 @@ class _Unload:
             return self._to_stdout()
         path = options.output + manifest.SUFFIX
         before: set[str] = set()
-        found = manifest.resume(path, self._statement, self._kind, self._key) if options.resume else None
-        if found is not None and found.done:
-            self._check(found)
+        current = manifest.resume(path, self._statement, self._kind, self._key) if options.resume else None
+        if current is not None and current.done:
+            self._check(current)
             return DONE
-        if found is None:
+        if current is None:
             if options.resume and options.partitions is None:
                 self._key = self._key or self._primary_key()
             refuse_existing(path, overwrite=options.overwrite)
             refuse_existing(self._name(1), overwrite=options.overwrite)
             before = self._written_before(path)
-            found = Manifest(path, self._statement, self._kind, self._key)
+            current = Manifest(path, self._statement, self._kind, self._key)
             if options.partitions is not None:
-                what = self._table or self._statement
-                found.partitions = plan_parts(
-                    self._connection, what, options.partition_on, options.partitions
+                source = self._table or self._statement
+                current.partitions = plan_parts(
+                    self._connection, source, options.partition_on, options.partitions
                 )
         else:
-            self._key = list(found.key)
-            self._check(found)
+            self._key = list(current.key)
+            self._check(current)
         try:
             with progress.ProgressReporter(options.progress, self._total()) as bar:
-                bar.add(found.rows, 0)
-                if found.partitions:
-                    self._unload_parts(found, bar)
+                bar.add(current.rows, 0)
+                if current.partitions:
+                    self._unload_parts(current, bar)
                 else:
-                    self._files(found, bar)
+                    self._files(current, bar)
         except BaseException as error:
-            more = "; --resume goes on with the rest" if found.partitions else ""
+            more = "; --resume goes on with the rest" if current.partitions else ""
             if self._key and options.rows_per_file:
                 more = "; --resume goes on behind them"
-            add_note(error, f"{len(found.entries)} files with {found.rows:,} rows are whole{more}.")
+            add_note(error, f"{len(current.entries)} files with {current.rows:,} rows are whole{more}.")
             raise
-        found.end()
-        for name in before - {each.file for each in found.entries}:
+        current.end()
+        for name in before - {each.file for each in current.entries}:
             remove(os.path.join(os.path.dirname(options.output), name))
         if options.checksum:
-            self._checksums(found)
+            self._checksums(current)
         return DONE
 
     def _written_before(self, path: str) -> set[str]:
-        """The files of the unload that --overwrite replaces: those that are not written anew shall not stay."""
+        """Return the files of the unload that --overwrite replaces, to remove those that are not written anew."""
         return {each.file for each in manifest.read(path).entries} if exists(path) else set()
 
     def _to_stdout(self) -> int:
@@ -201,14 +201,14 @@ class _Unload:
         return read(self._connection, sql, values, self._kind)
 
     def _query(self, last: Sequence[object] | None) -> tuple[str, list[object]]:
-        """The statement, in the order of the key and behind ``last``, and its parameters."""
+        """Return the statement, ordered by the key and starting after ``last``, and its parameters."""
         if not self._key:
             return self._statement, []
         source = self._statement if self._table else f"SELECT * FROM ({self._statement}) q"
         order = f" ORDER BY {', '.join(self._key)}"
         if last is None:
             return source + order, []
-        # (a > ?) OR (a = ? AND b > ?) ..: Informix compares no rows of values.
+        # (a > ?) OR (a = ? AND b > ?) ..: Informix does not compare row values.
         cases, values = [], list[object]()
         for number, name in enumerate(self._key):
             same = [f"{each} = ?" for each in self._key[:number]]
@@ -230,7 +230,7 @@ class _Unload:
         return [str(name) for name in names]
 
     def _total(self) -> int | None:
-        """Rows to come, where somebody looks and it costs nothing."""
+        """Return the number of rows to come, if progress is shown and the number is cheap to get."""
         watched = self._options.progress == "json" or (
             self._options.progress == "auto" and sys.stderr.isatty()
         )
@@ -242,15 +242,15 @@ class _Unload:
     # ---- the files -------------------------------------------------------------------------------------------
 
     def _name(self, number: int) -> str:
-        """The name of a file."""
+        """Return the name of a file."""
         several = self._options.rows_per_file is not None or self._options.partitions is not None
         return numbered_path(self._options.output, number) if several else self._options.output
 
-    def _files(self, found: Manifest, bar: progress.ProgressReporter) -> None:
-        behind = found.entries[-1].last if found.entries else None
+    def _files(self, manifest: Manifest, bar: progress.ProgressReporter) -> None:
+        behind = manifest.entries[-1].last if manifest.entries else None
         sql, values = self._query(None)
         if behind is not None:
-            with self._open_result(sql, values) as result:  # for the types of the key alone
+            with self._open_result(sql, values) as result:  # for the types of the key only
                 schema = result.schema
             sql, values = self._query(
                 [
@@ -260,20 +260,20 @@ class _Unload:
             )
         with self._open_result(sql, values) as result:
             batches = BatchSlicer(result.batches())
-            while batches.has_rows() or not found.entries:
-                self._file(found, result.schema, batches, bar)
+            while batches.has_rows() or not manifest.entries:
+                self._file(manifest, result.schema, batches, bar)
 
-    def _unload_parts(self, found: Manifest, bar: progress.ProgressReporter) -> None:
+    def _unload_parts(self, manifest: Manifest, bar: progress.ProgressReporter) -> None:
         overwrite = self._options.overwrite or self._options.resume
         PartitionedUnload(
-            self._parameters, self._options.output, found, self._format_options, bar, overwrite=overwrite
+            self._parameters, self._options.output, manifest, self._format_options, bar, overwrite=overwrite
         ).run()
 
     def _file(
-        self, found: Manifest, schema: pa.Schema, batches: BatchSlicer, bar: progress.ProgressReporter
+        self, manifest: Manifest, schema: pa.Schema, batches: BatchSlicer, bar: progress.ProgressReporter
     ) -> None:
-        path = self._name(len(found.entries) + 1)
-        key = _KeyRange(schema, self._key, found.entries[-1].last if found.entries else None)
+        path = self._name(len(manifest.entries) + 1)
+        key = _KeyRange(schema, self._key, manifest.entries[-1].last if manifest.entries else None)
         rows = 0
         with new_file(path, overwrite=self._options.overwrite or self._options.resume) as plain:
             hashed = HashingFile(plain)
@@ -287,11 +287,11 @@ class _Unload:
                     rows += batch.num_rows
                     bar.add(batch.num_rows, batch.nbytes)
         name = os.path.basename(path)
-        found.add(ManifestFile(name, rows, hashed.size, hashed.digest(), key.first, key.last))
+        manifest.add(ManifestFile(name, rows, hashed.size, hashed.digest(), key.first, key.last))
 
-    def _check(self, found: Manifest) -> None:
-        """The files of the manifest are there. ``Failure`` for one that is not, or is not what it was."""
-        for each in found.entries:
+    def _check(self, manifest: Manifest) -> None:
+        """Raise ``Failure`` if a file of the manifest is missing or has changed."""
+        for each in manifest.entries:
             path = os.path.join(os.path.dirname(self._options.output), each.file)
             if not exists(path):
                 raise Failure(
@@ -300,15 +300,18 @@ class _Unload:
             if self._options.checksum and sha256_of(path) != each.sha256:
                 raise Failure(f"{path} is not what was written (sha256): begin anew with --overwrite")
 
-    def _checksums(self, found: Manifest) -> None:
+    def _checksums(self, manifest: Manifest) -> None:
         with new_file(self._options.output + ".sha256", overwrite=True) as file:
-            for each in found.entries:
+            for each in manifest.entries:
                 file.write(f"{each.sha256}  {each.file}\n".encode())
 
 
 class _KeyRange:
-    """The keys of the first and last row of a file. ``Failure`` where they do not tell rows apart, as going on behind
-    the last one would lose rows then."""
+    """The keys of the first and last row of a file.
+
+    Raises ``Failure`` if they do not identify rows, because rows would be lost when the unload continues after the last
+    one.
+    """
 
     def __init__(self, schema: pa.Schema, names: Sequence[str], before: list[str] | None) -> None:
         self.first: list[str] | None = None
@@ -338,10 +341,12 @@ class _KeyRange:
 
 
 def _index(schema: pa.Schema, name: str) -> int:
-    found = [number for number, each in enumerate(schema.names) if each.lower() == name]
-    if len(found) != 1:
-        raise UsageError(f"--key {name}: the rows have {'no' if not found else 'more than one'} such column")
-    kind = schema.field(found[0]).type
+    positions = [number for number, each in enumerate(schema.names) if each.lower() == name]
+    if len(positions) != 1:
+        raise UsageError(
+            f"--key {name}: the rows have {'no' if not positions else 'more than one'} such column"
+        )
+    kind = schema.field(positions[0]).type
     if not (
         pa.types.is_integer(kind)
         or pa.types.is_decimal(kind)
@@ -352,7 +357,7 @@ def _index(schema: pa.Schema, name: str) -> int:
         raise UsageError(
             f"--key {name}: a column of type {kind} makes no key here: take numbers, texts or dates"
         )
-    return found[0]
+    return positions[0]
 
 
 def _text(value: pa.Scalar) -> str:
@@ -360,7 +365,7 @@ def _text(value: pa.Scalar) -> str:
 
 
 def _value(text: str, field: pa.Field) -> object:
-    """A key's part, as a parameter of its type."""
+    """Parse a part of a key as a parameter of its type."""
     kind = field.type
     if pa.types.is_integer(kind):
         return int(text)

@@ -1,4 +1,4 @@
-"""What the ways to unload share: names of numbered files, their hashes, how rows are read."""
+"""Helpers for unloads: names of numbered files, their hashes, and how rows are read."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..result import Result
 from . import output
 from .files import open_input
 
-BATCH_BYTES = 8 << 20  # of Arrow data; a row group of Parquet
+BATCH_BYTES = 8 << 20  # bytes of Arrow data; a row group of Parquet
 
 
 def numbered_path(path: str, number: int) -> str:
-    """The name of one of several files: its number stands before the suffixes."""
+    """Return the name of one of several files, with its number before the suffixes."""
     directory, slash, name = path.rpartition("/")
     stem, dot, suffixes = name.partition(".")
     return f"{directory}{slash}{stem}-{number:05d}{dot}{suffixes}"
 
 
 def read(connection: Connection, sql: str, values: Any, kind: str) -> Result:
-    """The rows of a query as they go into a file of a format: nothing of them is rounded."""
+    """Run a query with the options for a file format. No value is rounded."""
     nested: Literal["arrow", "text"] = "arrow" if kind in output.NESTED else "text"
     return connection.query(sql, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested)
 
 
 class HashingFile(io.RawIOBase):
-    """A file that is hashed on its way."""
+    """A file that hashes what is written to it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -45,14 +45,14 @@ class HashingFile(io.RawIOBase):
         return written
 
     def digest(self) -> str:
-        """Hexadecimal sha256 of all that was written."""
+        """Return the sha256 of all that was written, in hexadecimal."""
         return self._hash.hexdigest()
 
 
 def sha256_of(path: str) -> str:
-    """Hexadecimal sha256 of a file."""
-    made = hashlib.sha256()
+    """Return the sha256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
     with open_input(path) as file:
         while piece := file.read(1 << 20):
-            made.update(piece)
-    return made.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""An unload in parts, each over a connection of its own into a file of its own, at the same time."""
+"""An unload in parts at the same time, each over its own connection into its own file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .unload_file import HashingFile, numbered_path, read
 
 
 def plan_parts(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
-    """The parts of a table or a query, as a manifest keeps them: one that goes on has to keep to them."""
-    found = plan_partitions(connection, statement, on, parts)
+    """Return the parts of a table or a query, as the manifest stores them. A resumed unload keeps to them."""
+    partitions = plan_partitions(connection, statement, on, parts)
     return [
         {
             "number": each.number + 1,
@@ -29,12 +29,12 @@ def plan_parts(connection: Connection, statement: str, on: str | None, parts: in
             "parameters": list(each.parameters),
             "condition": each.condition,
         }
-        for each in found
+        for each in partitions
     ]
 
 
 class PartitionedUnload:
-    """The parts that are left of an unload."""
+    """The parts of an unload that are still to be written."""
 
     def __init__(
         self,
@@ -52,22 +52,22 @@ class PartitionedUnload:
         self._options = options
         self._bar = bar
         self._overwrite = overwrite
-        self._lock = threading.Lock()  # of the manifest and the bar
+        self._lock = threading.Lock()  # guards the manifest and the bar
         self._connections: list[Connection] = []
         self._ended = False
 
     def run(self) -> None:
-        """Write them all; the first error ends the others."""
+        """Write all parts. The first error ends the others."""
         there = {each.file for each in self._manifest.entries}
-        left = [
+        remaining = [
             part
             for part in self._manifest.partitions
             if os.path.basename(numbered_path(self._path, part["number"])) not in there
         ]
-        if not left:
+        if not remaining:
             return
-        with ThreadPoolExecutor(len(left)) as pool:
-            futures = [pool.submit(self._write_part, part) for part in left]
+        with ThreadPoolExecutor(len(remaining)) as pool:
+            futures = [pool.submit(self._write_part, part) for part in remaining]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 failed = [each for each in done if each.exception() is not None]
@@ -79,7 +79,7 @@ class PartitionedUnload:
                 raise
 
     def _end(self) -> None:
-        """Whoever is at work stops."""
+        """Stop all parts."""
         self._ended = True
         with self._lock:
             for connection in self._connections:

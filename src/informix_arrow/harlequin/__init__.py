@@ -1,6 +1,6 @@
 """An adapter for Harlequin, the SQL IDE of the terminal: ``harlequin -a informix "informix://user@host:9088/stores"``.
 
-Harlequin finds it by its entry point. Results are handed over as Arrow tables. Extra ``[harlequin]``.
+Harlequin finds it by its entry point. Results are returned as Arrow tables. Extra ``[harlequin]``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Harlequin makes of a command line: checked options, and a connection."""
+"""The adapter: checks the options of Harlequin's command line, and connects."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
     Parameters
     ----------
     conn_str
-        One connection string of any form that :func:`informix_arrow.connect` takes; none when the environment says
-        everything.
+        One connection string of any form that :func:`informix_arrow.connect` takes; none if the environment has all
+        parameters.
     read_only
-        Refused: a session of Informix cannot be made so.
+        Refused: Informix has no read-only sessions.
     options
-        ``user``, ``password``, ``isolation``, ``lock_wait``, as :func:`informix_arrow.connect` takes them; others are
-        other adapters'.
+        ``user``, ``password``, ``isolation``, ``lock_wait``, as in :func:`informix_arrow.connect`. Others belong to
+        other adapters.
 
     Raises
     ------
     HarlequinConfigError
-        A value cannot be used; nothing was sent. The text never holds the password.
+        A value is invalid. Nothing was sent. The text never contains the password.
     """
 
     ADAPTER_OPTIONS: ClassVar[list[TextOption]] = list(_OPTIONS)
@@ -66,15 +66,15 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
         if read_only:
             raise _config_error("sessions cannot be made read-only: log in as a user who may not write")
         names = [option.name.replace("-", "_") for option in _OPTIONS]
-        given = {name: options[name] for name in names if options.get(name)}
+        known = {name: options[name] for name in names if options.get(name)}
         try:
-            self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, given)
+            self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, known)
         except Error as error:
             raise _config_error(str(error)) from None
 
     @property
     def connection_id(self) -> str:
-        """Whom and what is talked to, without the password."""
+        """User, server and database, without the password."""
         p = self._parameters
         return f"informix://{p.user}@{p.host}:{p.port}/{p.database}?server={p.server}"
 
@@ -84,22 +84,22 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
         Raises
         ------
         HarlequinConnectionError
-            What the server, or the way to it, had against that.
+            The server could not be reached or refused the login.
         """
         try:
-            made = open_connection(self._parameters, Connection)
+            connection = open_connection(self._parameters, Connection)
         except Error as error:
             raise HarlequinConnectionError(str(error), title="Informix could not be reached.") from None
-        return InformixConnection(made)
+        return InformixConnection(connection)
 
 
-def _with_password(url: str | None, given: dict[str, Any]) -> Parameters:
-    """Those of the URL and the options; a password that neither has is in the environment."""
-    parameters = resolve(url, autocommit=True, **given)
+def _with_password(url: str | None, options: dict[str, Any]) -> Parameters:
+    """Return the parameters of the URL and the options, with the environment's password if neither has one."""
+    parameters = resolve(url, autocommit=True, **options)
     password = os.environ.get(PASSWORD_VARIABLE)
     if parameters.password or not password:
         return parameters
-    return resolve(url, autocommit=True, password=password, **given)
+    return resolve(url, autocommit=True, password=password, **options)
 
 
 def _config_error(text: str) -> HarlequinConfigError:

@@ -1,6 +1,6 @@
 """The catalogue as a tree: databases, their tables, views and synonyms, and the columns of these.
 
-Each level is asked for when it is opened, through the session that the statements run in.
+Each level is queried when it is opened, through the session in which the statements run.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _PREVIEW = 100
 
 @dataclass
 class Level(InteractiveCatalogItem):  # type: ignore[misc]
-    """An item whose children ``load()`` asks for."""
+    """An item whose children are loaded with ``load()``."""
 
     load: Callable[[], list[CatalogItem]] = field(default=list, repr=False)
 
     def fetch_children(self) -> Sequence[CatalogItem]:
-        """What is under it. What keeps the server from telling stands in the place of that."""
+        """Return the children. If the server refuses them, an item with its error."""
         try:
             return self.load()
         except Error as error:
@@ -48,7 +48,7 @@ class Relation(Level):
 
 
 def databases(connection: Connection) -> list[CatalogItem]:
-    """The databases that the server tells of. Tables of the open one are there at once."""
+    """Return the databases of the server. Tables of the open one are loaded at once."""
     names = connection.databases()["database_name"].to_pylist()
     items: list[CatalogItem] = []
     for name in names:
@@ -68,36 +68,36 @@ def databases(connection: Connection) -> list[CatalogItem]:
 
 
 def relations(connection: Connection, database: str) -> list[CatalogItem]:
-    """The tables, views and synonyms of a database, without the system catalogue."""
-    here = database == connection.database
-    table = connection.tables(database="" if here else database)
+    """Return the tables, views and synonyms of a database, without the system catalogue."""
+    is_open = database == connection.database
+    table = connection.tables(database="" if is_open else database)
     items: list[CatalogItem] = []
     for row in table.select(["table_schema", "table_name", "table_type"]).to_pylist():
         owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
-        owned = f"'{owner}'.{_exact(name)}"
-        whole = f"{database}:{owned}"
-        # Outside of ANSI databases one name is one table, whoever owns it.
-        query_name = whole if not here else owned if connection.ansi else _exact(name)
+        owned = f"'{owner}'.{_quoted(name)}"
+        full_name = f"{database}:{owned}"
+        # Outside of ANSI databases a table's name is unique whatever its owner.
+        query_name = full_name if not is_open else owned if connection.ansi else _quoted(name)
         items.append(
             Relation(
-                qualified_identifier=whole,
+                qualified_identifier=full_name,
                 query_name=query_name,
                 label=name,
                 type_label=_KINDS.get(kind, "?"),
                 type_name=kind,
-                load=partial(columns, connection, whole),
+                load=partial(columns, connection, full_name),
             )
         )
     return items
 
 
 def columns(connection: Connection, table: str) -> list[CatalogItem]:
-    """The columns of a table, by its whole name."""
+    """Return the columns of a table, by its full name."""
     found = connection.columns(table).select(["column_name", "data_type", "arrow_type"])
     return [
         CatalogItem(
-            qualified_identifier=f"{table}.{_exact(row['column_name'])}",
-            query_name=_exact(row["column_name"]),
+            qualified_identifier=f"{table}.{_quoted(row['column_name'])}",
+            query_name=_quoted(row["column_name"]),
             label=row["column_name"],
             type_label=of_type(row["arrow_type"]),
             type_name=row["data_type"],
@@ -106,8 +106,8 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
     ]
 
 
-def _exact(name: str) -> str:
-    """A name for a statement: in double quotes, which take DELIMIDENT, where it has more than small letters."""
+def _quoted(name: str) -> str:
+    """Return a name for a statement: in double quotes, which need DELIMIDENT, if it has more than small letters."""
     if needs_no_quotes(name) and name == name.lower():
         return name
     doubled = name.replace('"', '""')

@@ -1,4 +1,4 @@
-"""Statements of Harlequin's editor, and their results as Arrow tables."""
+"""Run the statements of Harlequin's editor, with results as Arrow tables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .labels import of_type
 
 
 class InformixConnection(HarlequinConnection):  # type: ignore[misc]
-    """One session, for statements and the catalogue alike, so that the tree shows what a transaction has made.
+    """One session for statements and the catalogue, so that the tree shows uncommitted changes.
 
-    Two modes: Auto, in which every statement is final unless BEGIN WORK opened a transaction, and Manual, in which a
-    transaction is open until the buttons, or COMMIT and ROLLBACK, end it. An unlogged database has no modes.
+    It has two modes. In Auto every statement is committed at once unless BEGIN WORK opened a transaction. In Manual a
+    transaction is open until a button, COMMIT or ROLLBACK ends it. A database without logging has no modes.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -33,15 +33,15 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
         )
 
     def execute(self, query: str) -> InformixCursor | None:
-        """Run one statement; what gives rows comes back as a cursor.
+        """Run one statement. Return a cursor if it has rows.
 
         Raises
         ------
         HarlequinQueryError
-            The server refused it, or it was cancelled: no statement behind it is run.
+            The server refused it, or it was cancelled. No later statement is run.
         """
         try:
-            # Harlequin runs all statements before it reads their results: a COMMIT among them must not close these.
+            # Harlequin runs all statements before it reads their results. A COMMIT among them must not close these.
             cursor = self.driver.cursor(withhold=True)
             cursor.execute(query.strip().rstrip(";"))
         except Error as error:
@@ -52,11 +52,11 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
         return None
 
     def cancel(self) -> None:
-        """End the statement that runs now: its worker gets an error, and the session stays as it is."""
+        """Cancel the running statement: its worker gets an error, and the session stays usable."""
         self.driver.cancel()
 
     def get_catalog(self) -> Catalog:
-        """The server's databases; the open one with its tables, everything else when it is asked for."""
+        """Return the server's databases, the open one with its tables. Everything else is loaded on demand."""
         try:
             return Catalog(items=catalog.databases(self.driver))
         except Error as error:
@@ -64,18 +64,18 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
 
     @property
     def transaction_mode(self) -> HarlequinTransactionMode | None:
-        """Auto or Manual; None where there are no transactions."""
+        """Auto or Manual; None if there are no transactions."""
         if not self.driver.logged:
             return None
         return self._auto if self.driver.autocommit else self._manual
 
     def toggle_transaction_mode(self) -> HarlequinTransactionMode | None:
-        """The other mode, from now on.
+        """Switch to the other mode.
 
         Raises
         ------
         HarlequinQueryError
-            A transaction is open: nobody has said yet what is to become of it.
+            A transaction is open and has to be committed or rolled back first.
         """
         if self.transaction_mode is not None:
             try:
@@ -85,12 +85,12 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
         return self.transaction_mode
 
     def close(self) -> None:
-        """End the session. An open transaction is rolled back."""
+        """Close the session. An open transaction is rolled back."""
         self.driver.close()
 
 
 class InformixCursor(HarlequinCursor):  # type: ignore[misc]
-    """The rows of one statement, read once."""
+    """The rows of one statement, which can be read once."""
 
     def __init__(self, cursor: Cursor[Connection]) -> None:
         self._cursor = cursor
@@ -102,31 +102,31 @@ class InformixCursor(HarlequinCursor):  # type: ignore[misc]
             raise _query_error(error) from None
 
     def columns(self) -> list[tuple[str, str]]:
-        """Names, and types in a few signs."""
+        """Return names and short labels of types."""
         return [(field.name, of_type(str(field.type))) for field in self._reader.schema]
 
     def set_limit(self, limit: int) -> InformixCursor:
-        """Read ``limit`` rows at most; the rest stays on the server."""
+        """Read at most ``limit`` rows. The rest stays on the server."""
         self._limit = limit
         return self
 
     def fetchall(self) -> pa.Table:
-        """The rows.
+        """Return the rows.
 
         Raises
         ------
         HarlequinQueryError
-            The server could not give all of them, or the query was cancelled: what came is dropped.
+            The server failed before the last row, or the query was cancelled. Rows received so far are dropped.
         """
-        left = self._limit
+        remaining = self._limit
         batches: list[pa.RecordBatch] = []
         try:
-            while left is None or left > 0:
+            while remaining is None or remaining > 0:
                 batch = next(self._reader, None)
                 if batch is None:
                     break
-                batches.append(batch if left is None else batch.slice(0, left))
-                left = None if left is None else left - batches[-1].num_rows
+                batches.append(batch if remaining is None else batch.slice(0, remaining))
+                remaining = None if remaining is None else remaining - batches[-1].num_rows
         except Error as error:
             raise _query_error(error) from None
         finally:

@@ -1,8 +1,8 @@
-"""Types in the few signs that Harlequin has room for."""
+"""Short labels of types for Harlequin."""
 
 from __future__ import annotations
 
-#: By how Arrow's name of the type begins; the first that fits.
+#: By the beginning of the Arrow type's name; the first match counts.
 _SIGNS = (
     ("int64", "##"),
     ("int", "#"),
@@ -24,5 +24,5 @@ _SIGNS = (
 
 
 def of_type(arrow: str | None) -> str:
-    """Of the Arrow type that a column is read as; "?" for one that cannot be read."""
+    """Return the label of the Arrow type that a column is read as; "?" for one that cannot be read."""
     return next((sign for prefix, sign in _SIGNS if arrow is not None and arrow.startswith(prefix)), "?")

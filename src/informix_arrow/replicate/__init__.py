@@ -1,6 +1,6 @@
-"""Copies of tables into lakes and other databases. The target knows what was copied, so that the next run goes on.
+"""Copies of tables in files and other databases, and captured changes applied to them.
 
-A target (`files`, `database`; `targets` knows them by name) takes the rows of one table and the state behind them in
-one step, or not at all. `api` says which rows of a table are due, reads them, and has them counted on both sides
-(`checks`).
+A target stores the rows of a table and the state of its copy in one step, or neither. The next copy continues from that
+state. `target_names` and `change_target` find the target for a text. `copy` selects and reads the rows, and compares
+checksums of both sides (`checksums`). `apply` applies captured changes.
 """

@@ -1,4 +1,4 @@
-"""Transactions brought to a target, each of them once."""
+"""Apply captured transactions to a target, each exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .net_changes import net_changes
 
 @dataclass(slots=True)
 class Applied:
-    """What :func:`apply_changes` has done.
+    """The result of :func:`apply_changes`.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Applied:
     skipped
         Transactions, or batches of them, that the target had already.
     token
-        Where a capture goes on; None when the target has never had a change.
+        Where a capture continues; None if the target has never had a change.
     """
 
     transactions: int = 0
@@ -51,42 +51,41 @@ def apply_changes(
         with capture(url, ["orders", "items"], start=token) as changes:
             apply_changes(changes.batches(max_rows=100_000), "copy.duckdb")
 
-    Each transaction, or :class:`ChangeBatch` of them, is one transaction of the target, and how far it has come is
-    written in that same transaction: whenever this is interrupted, and whoever repeats it, every change is in the
-    target once. What a transaction changes is added up first, row by row: what it has both made and taken away again
-    is never written.
+    Each transaction, or :class:`ChangeBatch` of them, is applied in one transaction of the target, which also stores
+    the token. If this is interrupted and repeated, every change is still in the target once. The changes of a
+    transaction are added up first, row by row: a row that it both inserts and deletes is never written.
 
-    The target's tables must be what the source's were where the capture began. A row that is to be changed or removed
-    must be there as it was: where one is missing, nothing of its transaction is applied, and that is an error.
+    The target's tables must be equal to the source's at the point where the capture began. A row that is to be changed
+    or removed must be there as it was. If one is missing, nothing of its transaction is applied and an error is raised.
 
     Parameters
     ----------
     transactions
-        What :func:`capture` gives, or its ``batches()``. Larger batches cost less: a target looks for rows by all their
-        columns. ``capture(..., floating_decimals="string")`` gives all digits of a DECIMAL without a scale.
+        A :func:`capture`, or its ``batches()``. Larger batches cost less: a target finds rows by all their columns.
+        ``capture(..., floating_decimals="string")`` keeps all digits of a DECIMAL without a scale.
     target
         ``"FILE.duckdb"`` or any other path of a DuckDB file, an open DuckDB connection that is in no transaction,
-        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (which
-        has a log), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Tables that are not there
-        are made.
+        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (a
+        database with logging), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Missing tables
+        are created.
     name
-        Whose progress this is: for several captures into one target.
+        The name under which the token is stored, if several captures use one target.
     tables
-        What the target calls the tables, by their names in the capture; their bare names by default.
+        The names of the tables in the target, by their names in the capture; their bare names by default.
 
     Returns
     -------
     Applied
-        When ``transactions`` is at its end: ``capture(idle=...)`` says when that is.
+        Once ``transactions`` ends. ``capture(idle=...)`` sets when that is.
 
     Raises
     ------
     InterfaceError
-        A wrong argument; a target whose package is not there; or a batch that begins in what the target has and ends
-        behind that: start the capture with the target's token.
+        An argument is wrong, a target's package is missing, or a batch begins with transactions that the target has and
+        ends with some that it has not: start the capture with the target's token.
     OperationalError
-        The target is not what the changes were made to, or failed, or another program has applied changes to it
-        meanwhile; nothing of that transaction is in it.
+        The target differs from the tables that the changes were made to, or failed, or another program has applied
+        changes to it in the meantime. Nothing of that transaction is in it.
     NotSupportedError
         The target has no type for a column, or no transactions.
     """
@@ -128,7 +127,9 @@ def apply_changes(
 
 
 def applied_token(target: Any, *, name: str = "changes") -> str | None:
-    """Where a capture for a target of :func:`apply_changes` goes on; None when it has never had a change."""
+    """Return the token at which a capture for a target of :func:`apply_changes` continues; None before the first
+    change.
+    """
     opened = open_target(target)
     try:
         return opened.token(name)
@@ -137,8 +138,9 @@ def applied_token(target: Any, *, name: str = "changes") -> str | None:
 
 
 def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
-    """Write down where a capture for a target of :func:`apply_changes` goes on, without a change: where a copy begins,
-    or how far the log was read in a quiet time, so that the server need not keep it::
+    """Store the token at which a capture for a target of :func:`apply_changes` continues, without a change.
+
+    Use it where a copy begins, or for how far the log was read in a quiet time, so that the server need not keep it::
 
         with capture(url, tables, start=applied_token(target), idle=60) as changes:
             while True:
@@ -148,16 +150,16 @@ def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
     Raises
     ------
     InterfaceError
-        This is no token, or one that lies before what the target has.
+        The token is invalid, or lies before the target's token.
     """
-    wanted = Token.parse(token)
+    new = Token.parse(token)
     opened = open_target(target)
     try:
         before = opened.token(name)
-        if before is not None and wanted.commit < Token.parse(before).commit:
+        if before is not None and new.commit < Token.parse(before).commit:
             raise InterfaceError(f"the target has more than {token} says: it has come to {before}")
         if before != token:
-            opened.apply(name, before, token, wanted.commit, {})
+            opened.apply(name, before, token, new.commit, {})
     finally:
         opened.close()
 

@@ -1,4 +1,4 @@
-"""Sums over columns that do not depend on the order of rows: what was read is held against what is in the target."""
+"""Checksums over columns that do not depend on the order of rows, to compare what was read with what a target holds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _WRAP = 1 << 64
 
 
 class ColumnChecksums:
-    """How many rows there are, and for each column its values that are not NULL and a sum of their bytes, modulo 2^64.
+    """The row count, and for each column the number of values that are not NULL and a sum of their bytes, modulo 2^64.
 
-    Numbers, dates, times and booleans are summed by their bits, texts and bytes by their lengths and bytes. Of lists,
-    structs and intervals only the values are counted: targets keep them in forms of their own.
+    Numbers, dates, times and booleans are summed by their bits, texts and bytes by their lengths and bytes. Values of
+    lists, structs and intervals are only counted, because targets keep them in forms of their own.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -31,57 +31,57 @@ class ColumnChecksums:
         self._sums = [0] * len(schema)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows into account; another schema than that of the checks is cast to it first."""
+        """Add rows. Columns of other types than the checksums' schema are cast first."""
         rows = batch.num_rows
         self.rows += rows
-        for place, (column, field, way) in enumerate(
+        for index, (column, field, sum_of) in enumerate(
             zip(batch.columns, self.schema, self._sum_functions, strict=True)
         ):
-            self._counts[place] += rows - column.null_count
-            if way is None:
+            self._counts[index] += rows - column.null_count
+            if sum_of is None:
                 continue
             if column.type == field.type:
-                total = way(column)
+                total = sum_of(column)
             elif pa.types.is_dictionary(column.type):
                 total = _sum_of_entries(column)
             else:
-                total = way(column.cast(field.type))
-            self._sums[place] = (self._sums[place] + total) % _WRAP
+                total = sum_of(column.cast(field.type))
+            self._sums[index] = (self._sums[index] + total) % _WRAP
 
     def merge(self, other: ColumnChecksums) -> None:
-        """Take what others have summed into account."""
+        """Add the sums of another object."""
         self.rows += other.rows
-        for place, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
-            self._counts[place] += count
-            self._sums[place] = (self._sums[place] + total) % _WRAP
+        for index, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
+            self._counts[index] += count
+            self._sums[index] = (self._sums[index] + total) % _WRAP
 
     def differences(self, other: ColumnChecksums) -> list[str]:
-        """What is not the same, in words; [] when all is."""
+        """Return the differences in words; [] if there are none."""
         if self.rows != other.rows:
             return [f"{self.rows:,} rows were read and {other.rows:,} are there"]
         return [
             f"the column {field.name} is not what was read"
-            for place, field in enumerate(self.schema)
-            if self._counts[place] != other._counts[place] or self._sums[place] != other._sums[place]
+            for index, field in enumerate(self.schema)
+            if self._counts[index] != other._counts[index] or self._sums[index] != other._sums[index]
         ]
 
     def of_batches(self, batches: Iterable[pa.RecordBatch]) -> ColumnChecksums:
-        """The same sums over what a target holds."""
-        made = ColumnChecksums(self.schema)
+        """Return the same sums over the rows that a target holds."""
+        checks = ColumnChecksums(self.schema)
         for batch in batches:
-            made.add(batch)
-        return made
+            checks.add(batch)
+        return checks
 
     def to_json(self) -> dict[str, Any]:
-        """Columns with their counts and sums."""
+        """Return the columns with their counts and sums."""
         return {
-            field.name: {"values": self._counts[place], "sum": self._sums[place]}
-            for place, field in enumerate(self.schema)
+            field.name: {"values": self._counts[index], "sum": self._sums[index]}
+            for index, field in enumerate(self.schema)
         }
 
 
 def _sum_function(kind: pa.DataType) -> Callable[[Any], int] | None:
-    """How a column of a type is summed; None where only its values are counted."""
+    """Return the function that sums a column of a type; None if its values are only counted."""
     t = pa.types
     if t.is_boolean(kind):
         return _sum_of_booleans
@@ -115,7 +115,7 @@ def _sum_of_bytes(column: pa.Array) -> int:
     start, end = _ends(column)
     if column.null_count:
         length = int(pc.sum(pc.binary_length(column), min_count=0).as_py())
-        if end - start != length:  # NULLs have bytes, too, which are none of the values'
+        if end - start != length:  # bytes of NULLs, which are not part of any value
             column = column.drop_null()
             start, end = _ends(column)
     if start == end:
@@ -124,7 +124,7 @@ def _sum_of_bytes(column: pa.Array) -> int:
 
 
 def _ends(column: pa.Array) -> tuple[int, int]:
-    """Where the bytes of the first value begin, and those of the last one end."""
+    """Return the offsets at which the bytes of the first value begin and those of the last one end."""
     kind = column.type
     wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
     if not len(column):
@@ -139,7 +139,7 @@ def _ends(column: pa.Array) -> tuple[int, int]:
 
 
 def _sum_of_entries(column: pa.DictionaryArray) -> int:
-    """Of texts or bytes that are kept once each, and referred to."""
+    """Sum a dictionary-encoded column of texts or bytes."""
     entries = column.dictionary.cast(pa.large_binary())
     if not len(entries):
         return 0

@@ -1,4 +1,4 @@
-"""copy: which rows of which tables are due, read and handed to the target, several tables at once."""
+"""Copy tables: select the rows that are due, read them and pass them to the target, several tables at once."""
 
 from __future__ import annotations
 
@@ -31,43 +31,44 @@ from ..wire.errors import Error, InterfaceError, OperationalError
 from ..wire.types import TypeCode
 from .checksums import ColumnChecksums
 from .rejects import RejectFilter, RejectLog
-from .state import CopyRows, CopyTarget, State, describe_column_changes
+from .state import CopyRows, CopyTarget, State, describe_column_changes, find_column
 from .target_names import TARGETS, open_target
 
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 _STOPPED = "the copy was ended before this table's turn was over"
-POLL_SECONDS = 0.2  # seconds after which what was asked to end is asked again
-BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
+POLL_SECONDS = 0.2  # seconds between attempts to stop the workers
+BATCH_BYTES = 2 << 20  # small, so that writing starts soon after the first rows arrive
 MODES = ("full", "incremental", "append", "merge")
 
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
-    """What became of one table.
+    """The outcome of copying one table.
 
     Attributes
     ----------
     table
-        As it was named.
+        The name as it was given.
     mode
-        How it was copied: an incremental copy begins with a full one.
+        How it was copied. The first incremental copy is a full one.
     rows
         Rows read.
     target_rows
         Rows in the target now.
     bytes
-        Of the rows read, as Arrow data.
+        Size of the rows read, as Arrow data.
     seconds
-        For everything.
+        Elapsed time.
     watermark
-        The highest value that was copied, as text; None without one.
+        The highest value that was copied, as text; None without a watermark.
     error
-        Why it was not copied; None when it was. The target is as it was before then.
+        The error if the table was not copied, else None. After an error the target is unchanged.
     checks
-        For each column the values that are not NULL and the sum over them, which the target was held against.
+        For each column, the number of values that are not NULL and the sum over them. The target was compared with
+        these.
     rejected
-        Of the rows read, those that were left out and are in the file of rejects.
+        Rows that were read and left out, and are in the file of rejects.
     """
 
     table: str
@@ -81,19 +82,19 @@ class TableCopy:
     checks: dict[str, Any] = field(default_factory=dict, repr=False)
     rejected: int = 0
 
-    def told(self, text: str) -> str:
-        """The text of the error, which begins with the table."""
+    def error_text(self, text: str) -> str:
+        """Return the error's text with the table's name in front."""
         return text if text.startswith(f"{self.table}: ") else f"{self.table}: {text}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for a log."""
+        """Return the outcome as plain values, for a log."""
         error = None if self.error is None else str(self.error).partition("\n")[0]
         names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark", "rejected")
         return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
 
 
 class CopyFailed(OperationalError):
-    """Some tables were not copied; ``copies`` says what became of each."""
+    """Some tables were not copied. ``copies`` has the outcome of each."""
 
     copies: tuple[TableCopy, ...] = ()
 
@@ -119,13 +120,13 @@ def copy(
 ) -> tuple[TableCopy, ...]:
     """Copy tables into a folder of Parquet files or another database, which remembers how far the copy is.
 
-    ``copy(url, "lake/")``, and the same again the next day. Each table is taken over as a whole or not at all, whenever
-    this program dies; the next run goes on from what the target holds.
+    Call ``copy(url, "lake/")``, and the same again the next day. Each table is copied completely or not at all, even if
+    this program is killed. The next run continues from what the target holds.
 
     Parameters
     ----------
     source
-        A URL, or an open connection: others like it are opened.
+        A URL, or an open connection. More connections with the same settings are opened.
     target
         ``"DIR/"``: a folder with a folder for each table. ``"delta:DIR"`` (extra ``[delta]``), ``"iceberg:DIR/"`` or
         ``"iceberg:CATALOGUE.NAMESPACE"`` (extra ``[iceberg]``), ``"FILE.duckdb"`` (needs duckdb),
@@ -134,40 +135,40 @@ def copy(
     tables
         Names, ``table`` or ``owner.table``. None (default): all tables of the database.
     mode
-        ``"full"`` (default): the table takes the place of its last copy. ``"incremental"``: rows whose ``watermark`` is
-        above the highest one that was copied, in place of those with the same ``key`` if one is given; a full copy
-        when the last one did not go by a watermark. ``"append"``: all rows once more, beside those that are there.
-        ``"merge"``: all rows, in place of those with the same ``key``.
+        ``"full"`` (default): the rows replace the last copy of the table. ``"incremental"``: rows whose ``watermark``
+        is above the highest one that was copied are added, and replace rows with the same ``key`` if one is given. If
+        the last copy had no watermark, the copy is a full one. ``"append"``: all rows are added to those that are
+        there. ``"merge"``: all rows are added and replace those with the same ``key``.
     watermark
-        A column that only grows: an integer, SERIAL, DATE, DATETIME or DECIMAL. Rows in which it is NULL come by full
-        copies only.
+        A column whose values only grow: an integer, SERIAL, DATE, DATETIME or DECIMAL. Rows in which it is NULL are
+        copied by full copies only.
     overlap
-        So far below the highest watermark an incremental copy begins, for rows that were committed late: a number,
+        How far below the highest watermark an incremental copy begins, for rows that were committed late: a number,
         days for a DATE, seconds for a DATETIME. Needs ``key``.
     key
-        Columns that tell each row from all others.
+        Columns that identify a row.
     where
-        A condition in the source's SQL: only rows that meet it are read, of each table. None (default): all.
+        A condition in the source's SQL. Only rows that meet it are read, of each table. None (default): all.
     partition_by
-        Of a folder of Parquet files: columns by whose values rows are put into folders of their own, ``col=value/``, as
-        Hive has them. NULL is ``__HIVE_DEFAULT_PARTITION__``. Readers take the columns from the names of the folders:
-        the files do not have them.
+        For a folder of Parquet files: columns whose values name subfolders, ``col=value/``, in Hive's layout. NULL is
+        ``__HIVE_DEFAULT_PARTITION__``. Readers take the columns from the names of the folders. The files do not have
+        them.
     rejects
-        A file to which rows are added, as lines of JSON, that have a value which the target cannot hold: table, key,
-        column, value and reason. They are left out and counted. None (default): the first such value is an error.
+        A file to which rows are appended, as lines of JSON, that have a value which the target cannot hold: table, key,
+        column, value and reason. These rows are left out and counted. None (default): the first such value is an error.
     floating_decimals
-        How DECIMAL(p) without a scale is read: ``"string"`` (default), all digits, which is DECIMAL again in Informix
-        and ``numeric`` in PostgreSQL, and text elsewhere; ``"float64"``; or a ``pyarrow.decimal128(p, s)``, exact or
-        an error.
+        How DECIMAL(p) without a scale is read: ``"string"`` (default) keeps all digits, and becomes DECIMAL in
+        Informix, ``numeric`` in PostgreSQL and text elsewhere; ``"float64"``; or a ``pyarrow.decimal128(p, s)``, exact
+        or an error.
     evolve
-        True: columns that changed since the last copy are taken over; a full copy takes any, others new columns only.
-        False (default): such a table is an error that names the change.
+        True: changes of columns since the last copy are adopted. A full copy adopts any change, other copies new
+        columns only. False (default): a table whose columns changed is an error that names the change.
     jobs
         Tables copied at once, 1 by default.
     connections
         Connections that read one table in a full copy, 1 by default.
     progress
-        Called with rows and bytes that more were read, from any thread.
+        Called with the number of rows and bytes of each batch read, from any thread.
     done
         Called with each table's :class:`TableCopy`.
 
@@ -179,12 +180,14 @@ def copy(
     Raises
     ------
     InterfaceError
-        A wrong argument, or a target that is none; nothing was written.
+        An argument or the target is invalid. Nothing was written.
     CopyFailed
-        Some tables were not copied: the others were. The text names each and why.
+        Some tables were not copied; the others were. The text names each and the reason.
 
-    After each table the target is read back: rows, and for each column the values and their sum, are held against what
-    was read, before the copy counts.
+    Notes
+    -----
+    After each table the target is read back. The row count, and for each column the number of values and their sum, are
+    compared with what was read before the copy counts.
     """
     for name, number in (("jobs", jobs), ("connections", connections)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -199,53 +202,52 @@ def copy(
     plan = _CopyPlan(
         mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals
     )
-    own = None if isinstance(source, Connection) else connect(source, autocommit=True)
-    connection = own or source
+    own_connection = None if isinstance(source, Connection) else connect(source, autocommit=True)
+    connection = own_connection or source
     assert isinstance(connection, Connection)
     try:
-        chosen = _tables(connection, tables)
-        there = open_target(target, _names("partition_by", partition_by))
-        kept = None if rejects is None else RejectLog(rejects)
+        names = _tables(connection, tables)
+        opened = open_target(target, _names("partition_by", partition_by))
+        reject_log = None if rejects is None else RejectLog(rejects)
         try:
-            run = _CopyRun(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
-            if own is not None:
-                run.add_idle(own)
-            with closing(run), ThreadPoolExecutor(jobs + there.overlapping, "copy") as pool:
-                futures = [pool.submit(run.table, name) for name in chosen]
+            run = _CopyRun(connection, opened, plan, progress or (lambda rows, size: None), reject_log, jobs)
+            if own_connection is not None:
+                run.add_idle(own_connection)
+            with closing(run), ThreadPoolExecutor(jobs + opened.overlapping, "copy") as pool:
+                futures = [pool.submit(run.table, name) for name in names]
                 try:
-                    found = []
+                    copies = []
                     for future in futures:
-                        found.append(future.result())
+                        copies.append(future.result())
                         if done is not None:
-                            done(found[-1])
+                            done(copies[-1])
                 except BaseException:
                     for future in futures:
                         future.cancel()
                     run.stop()
-                    while wait(
-                        futures, POLL_SECONDS
-                    ).not_done:  # who is asked just before he waits does not hear it
+                    # A cancel that arrives just before a worker waits has no effect, so it is repeated.
+                    while wait(futures, POLL_SECONDS).not_done:
                         run.stop()
                     raise
         finally:
-            there.close()
-            if kept is not None:
-                kept.close()
+            opened.close()
+            if reject_log is not None:
+                reject_log.close()
     finally:
-        if own is not None:
-            own.close()
-    failed = [each for each in found if each.error is not None]
+        if own_connection is not None:
+            own_connection.close()
+    failed = [each for each in copies if each.error is not None]
     if failed:
-        texts = "; ".join(each.told(str(each.error).partition("\n")[0]) for each in failed)
-        error = CopyFailed(f"{len(failed)} of {len(found)} tables were not copied: {texts}")
-        error.copies = tuple(found)
+        texts = "; ".join(each.error_text(str(each.error).partition("\n")[0]) for each in failed)
+        error = CopyFailed(f"{len(failed)} of {len(copies)} tables were not copied: {texts}")
+        error.copies = tuple(copies)
         raise error
-    return tuple(found)
+    return tuple(copies)
 
 
 @dataclass(frozen=True, slots=True)
 class _CopyPlan:
-    """The checked arguments."""
+    """The checked arguments of a call."""
 
     mode: str
     watermark: str | None
@@ -273,10 +275,10 @@ class _CopyPlan:
         if not isinstance(self.evolve, bool):
             raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
         try:
-            least = Decimal(self.overlap)
+            overlap = Decimal(self.overlap)
         except (ArithmeticError, TypeError, ValueError):
-            least = Decimal("NaN")
-        if not least.is_finite() or least < 0:
+            overlap = Decimal("NaN")
+        if not overlap.is_finite() or overlap < 0:
             raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}")
         if Decimal(self.overlap) and not self.key:
             raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
@@ -285,7 +287,7 @@ class _CopyPlan:
 
 
 class _CopyRun:
-    """One call of copy(): what the threads that copy tables share."""
+    """One call of copy(): the state that its worker threads share."""
 
     def __init__(
         self,
@@ -312,21 +314,22 @@ class _CopyRun:
         self.stopped = False
 
     def table(self, name: str) -> TableCopy:
-        """Copy one table; its error is in what is returned."""
+        """Copy one table. An error is in the result."""
         self._jobs.acquire()
         began = time.monotonic()
         try:
-            with self._turn() as turn:
+            with self._open_job_slot() as turn:
                 copied = self._copy(turn.connection, name, turn)
         except (Error, pa.ArrowException, OSError) as error:
             copied = TableCopy(name, self._plan.mode, error=error)
         return replace(copied, seconds=round(time.monotonic() - began, 3))
 
     @contextmanager
-    def _turn(self) -> Iterator[_JobSlot]:
-        """A turn, with a connection that another table was read by, or a new one.
+    def _open_job_slot(self) -> Iterator[_JobSlot]:
+        """Provide a connection to read a table, an idle one or a new one.
 
-        The connection is free for others when the turn is over, or this block; after an error it is not used again.
+        The connection is returned when the slot is released, at the latest at the end of this block. After an error it
+        is closed.
         """
         try:
             with self._lock:
@@ -338,7 +341,7 @@ class _CopyRun:
             raise
         with self._lock:
             self._busy.add(connection)
-        turn = _JobSlot(connection, self._take_back)
+        turn = _JobSlot(connection, self._return_connection)
         try:
             if self.stopped:
                 raise OperationalError(_STOPPED)
@@ -348,8 +351,8 @@ class _CopyRun:
             raise
         turn.release()
 
-    def _take_back(self, connection: Connection, usable: bool) -> None:
-        """The connection of a turn that is over: the next table may be read."""
+    def _return_connection(self, connection: Connection, usable: bool) -> None:
+        """Take a slot's connection back, and let the next table be read."""
         try:
             with self._lock:
                 self._busy.discard(connection)
@@ -361,7 +364,7 @@ class _CopyRun:
             self._jobs.release()
 
     def stop(self) -> None:
-        """Let all end that is under way: it need not wait for rows of which none have come yet."""
+        """Stop all workers. The statements that they wait for are cancelled."""
         self.stopped = True
         with self._lock:
             busy = list(self._busy)
@@ -370,11 +373,11 @@ class _CopyRun:
                 connection.cancel()
 
     def add_idle(self, connection: Connection) -> None:
-        """A connection that tables may be read by; it is closed at the end."""
+        """Add a connection for reading tables. It is closed at the end."""
         self._idle.append(connection)
 
     def close(self) -> None:
-        """Close the connections that tables were read by."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().close()
 
@@ -397,10 +400,10 @@ class _CopyRun:
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
         if mode == "incremental" and before is not None and before.where != plan.where:
-            told = [each or "no condition" for each in (before.where, plan.where)]
+            conditions = [each or "no condition" for each in (before.where, plan.where)]
             raise OperationalError(
-                f"its last copy went by where = {told[0]}, this one by {told[1]}: rows below the watermark that only "
-                "one of them takes would be missing or stay. Copy it in full to change that"
+                f"its last copy went by where = {conditions[0]}, this one by {conditions[1]}: rows below the "
+                "watermark that only one of them takes would be missing or stay. Copy it in full to change that"
             )
         tabid = self._tabid(connection, name) if plan.watermark is not None else None
         last = before.tabid if before is not None and mode == "incremental" else None
@@ -410,22 +413,22 @@ class _CopyRun:
                 "missing. Copy it in full, or merge it by its key"
             )
         with self._read(connection, name, mode, before) as (result, columns):
-            now = tuple((column.name, self._declared(column)) for column in columns)
+            now = tuple((column.name, self._declared_type(column)) for column in columns)
             if before is not None:
-                self._compare(before, now, mode)
+                self._check_column_changes(before, now, mode)
             checks = ColumnChecksums(result.schema)
             highest = _WatermarkTracker(result.schema, self._watermark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
             if len(set(key)) < len(key):
                 raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
-            sieve = RejectFilter(
-                name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects
+            reject_filter = RejectFilter(
+                name, lambda: self._primary_key(name), key, self._target.unrepresentable_values, self._rejects
             )
-            batches = self._track_batches(result.batches(), checks, highest, sieve)
+            batches = self._track_batches(result.batches(), checks, highest, reject_filter)
             rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
 
             def state() -> State:
-                sieve.flush()
+                reject_filter.flush()
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
@@ -434,33 +437,33 @@ class _CopyRun:
                 )
 
             if before is None or mode == "full":
-                kept = self._target.replace(folder, rows, state, key)
+                stored = self._target.replace(folder, rows, state, key)
             elif key:
-                kept = self._target.merge(folder, rows, state, key)
+                stored = self._target.merge(folder, rows, state, key)
             else:
-                kept = self._target.append(folder, rows, state)
-        mark = kept.watermark[1] if kept.watermark else None
+                stored = self._target.append(folder, rows, state)
+        mark = stored.watermark[1] if stored.watermark else None
         return TableCopy(
             name,
             mode,
-            checks.rows + sieve.rows,
-            kept.rows,
+            checks.rows + reject_filter.rows,
+            stored.rows,
             highest.bytes,
             watermark=mark,
             checks=checks.to_json(),
-            rejected=sieve.rows,
+            rejected=reject_filter.rows,
         )
 
     def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _OpenResult:
-        """The rows that are due, and the columns of the table."""
+        """Return the open result with the rows that are due, and the columns of the table."""
         plan = self._plan
-        whole = f"SELECT * FROM {name}"
+        query = f"SELECT * FROM {name}"
         options: ReadKeywords = {
             "floating_decimals": plan.floating_decimals,
             "batch_bytes": BATCH_BYTES,
         }
         if plan.where is not None:
-            whole = f"{whole} WHERE ({plan.where}\n)"  # behind a comment, too
+            query = f"{query} WHERE ({plan.where}\n)"  # on a line of its own, in case the condition ends with a comment
         if mode == "incremental" and before is not None:
             assert before.watermark is not None
             with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
@@ -478,44 +481,44 @@ class _CopyRun:
             mark = quote(column.name, self._settings.delimident)
             joined = "WHERE" if plan.where is None else "AND"
             result = connection.query(
-                f"{whole} {joined} {mark} {sign} {cut.sql}",
+                f"{query} {joined} {mark} {sign} {cut.sql}",
                 cut.parameters,
                 **options,
             )
             return _OpenResult(result, result.columns)
         if plan.connections == 1:
-            result = connection.query(whole, **options)
+            result = connection.query(query, **options)
             return _OpenResult(result, result.columns)
         with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
             columns = empty.columns
-        what = name if plan.where is None else whole
+        source = name if plan.where is None else query
         parts = partition_read(
-            connection, what, None, 4 * plan.connections, connections=plan.connections, **options
+            connection, source, None, 4 * plan.connections, connections=plan.connections, **options
         )
         return _OpenResult(parts, columns)
 
-    def _declared(self, column: Column) -> str:
-        """The type of a column, and how it is read where there is a choice."""
-        kind, how = column.type, self._plan.floating_decimals
+    def _declared_type(self, column: Column) -> str:
+        """Return the SQL type of a column, with the way it is read where there is a choice."""
+        kind, reading = column.type, self._plan.floating_decimals
         is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
-        return f"{kind.sql} as {how}" if is_floating and how != "string" else kind.sql
+        return f"{kind.sql} as {reading}" if is_floating and reading != "string" else kind.sql
 
     def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
-        """The watermark as a key; ``InterfaceError`` for a column that grows in no way."""
+        """Return the watermark as a key, or raise ``InterfaceError`` for a column that cannot be one."""
         if self._plan.watermark is None:
             return None
         column = _column("the table", columns, self._plan.watermark)
         return _watermark_key(column)
 
     def _state_name(self, name: str) -> str:
-        """A table as states have it, however it was spelled."""
+        """Return the table's name as states spell it, however the caller spelled it."""
         table = TableName.parse(name)
         database = f"{table.database}:" if table.database not in ("", self._database) else ""
         owner = f"{table.owner}." if table.owner else ""
         return database + owner + _statement_name(table.name)
 
     def _is_same(self, before: str, source: str) -> bool:
-        """Whether a state of an older release means this table: it has the name as it was spelled."""
+        """Return whether a state of an older release, which has the name as the caller spelled it, is of this table."""
         if not before.startswith(f"{self._where}/"):
             return False
         try:
@@ -524,33 +527,33 @@ class _CopyRun:
             return False
 
     def _tabid(self, connection: Connection, name: str) -> int | None:
-        """The source's number of a table; None where it is not one of these, or several owners have one of the name."""
+        """Return the source's number of a table, or None if it has none or several owners have a table of that name."""
         table = TableName.parse(name)
         catalogue = f"{table.database}:systables" if table.database else "systables"
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT tabid, owner FROM {catalogue} WHERE tabname = ?", (table.name,))
-            found = [
+            tabids = [
                 int(tabid) for tabid, owner in cursor.fetchall() if table.is_owned_by(str(owner).rstrip())
             ]
-        return found[0] if len(found) == 1 else None
+        return tabids[0] if len(tabids) == 1 else None
 
     def _primary_key(self, name: str) -> list[str]:
-        """Its columns; on a connection of its own, as rows come by the other one."""
+        """Return the columns of a table's primary key. Uses a new connection, because rows arrive on the other one."""
         with open_base_connection(self._settings) as connection:
             columns: list[str] = connection.primary_key(name)["column_name"].to_pylist()
             return columns
 
-    def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
-        """``OperationalError`` when the columns have changed, and that may not or cannot be taken over."""
-        found = describe_column_changes(before.columns, now)
-        if not found:
+    def _check_column_changes(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
+        """Raise ``OperationalError`` if the columns changed and the change may not or cannot be adopted."""
+        changes = describe_column_changes(before.columns, now)
+        if not changes:
             return
         if not self._plan.evolve:
             raise OperationalError(
-                f"its columns have changed since the last copy: {'; '.join(found)}. "
+                f"its columns have changed since the last copy: {'; '.join(changes)}. "
                 "Say evolve (--evolve) to take that over"
             )
-        others = [each for each in found if not each.endswith(" is new")]
+        others = [each for each in changes if not each.endswith(" is new")]
         if others and mode != "full":
             raise OperationalError(
                 f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
@@ -561,44 +564,44 @@ class _CopyRun:
         batches: Iterator[pa.RecordBatch],
         checks: ColumnChecksums,
         highest: _WatermarkTracker,
-        sieve: RejectFilter,
+        reject_filter: RejectFilter,
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.stopped:
                 raise OperationalError(_STOPPED)
             highest.add(batch)
             self._progress(batch.num_rows, batch.nbytes)
-            fitting = sieve.filter_batch(batch)
+            fitting = reject_filter.filter_batch(batch)
             checks.add(fitting)
             yield fitting
 
 
 class _JobSlot:
-    """A table's turn to be read, by a connection. There are as many at a time as jobs."""
+    """A table's turn to be read, with its connection. There are as many slots as jobs."""
 
     def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
         self.connection = connection
-        self._take_back = take_back
-        self._over = False
+        self._return_connection = take_back
+        self._released = False
 
     def release(self, *, usable: bool = True) -> None:
-        """Give the connection back, which may be called again. One that is not usable is closed."""
-        if not self._over:
-            self._over = True
-            self._take_back(self.connection, usable)
+        """Return the connection; further calls do nothing. A connection that is not usable is closed."""
+        if not self._released:
+            self._released = True
+            self._return_connection(self.connection, usable)
 
 
 def _release_after(
     batches: Iterator[pa.RecordBatch], result: Result | PartitionedResult, turn: _JobSlot
 ) -> Iterator[pa.RecordBatch]:
-    """The rows; once the last has come, the connection is for others."""
+    """Yield the batches, and release the connection after the last one."""
     yield from batches
     result.close()
     turn.release()
 
 
 class _OpenResult:
-    """A result that is closed in any case."""
+    """A result and its columns, closed at the end of the block."""
 
     def __init__(self, result: Result | PartitionedResult, columns: Sequence[Column]) -> None:
         self._result = result
@@ -612,7 +615,7 @@ class _OpenResult:
 
 
 class _WatermarkTracker:
-    """The highest watermark of the rows that passed, and how large they were."""
+    """The highest watermark of the rows that passed, and their size in bytes."""
 
     def __init__(self, schema: pa.Schema, key: PartitionKey | None) -> None:
         self.bytes = 0
@@ -623,34 +626,34 @@ class _WatermarkTracker:
     def add(self, batch: pa.RecordBatch) -> None:
         self.bytes += batch.nbytes
         if self._key is not None:
-            found = pc.max(batch.column(self._column_index)).as_py()
-            if found is not None and (self._value is None or found > self._value):
-                self._value = found
+            highest = pc.max(batch.column(self._column_index)).as_py()
+            if highest is not None and (self._value is None or highest > self._value):
+                self._value = highest
 
     @property
     def text(self) -> tuple[str, str] | None:
-        """The column and the value; None when there was none."""
+        """The column and the value; None if there was no value."""
         return None if self._value is None or self._key is None else (self._key.name, str(self._value))
 
 
 def _subtract_overlap(key: PartitionKey, value: Any, overlap: float | str) -> Any:
-    """The value from which on an incremental copy reads."""
-    much = Decimal(overlap)
-    if not much:
+    """Return the value at which an incremental copy begins to read."""
+    amount = Decimal(overlap)
+    if not amount:
         return value
     if isinstance(value, dt.datetime):
         floor = dt.datetime.min
-        seconds = dt.timedelta(seconds=float(much))
+        seconds = dt.timedelta(seconds=float(amount))
         return value - seconds if value - floor > seconds else floor
     if isinstance(value, dt.date):
-        return dt.date.fromordinal(max(value.toordinal() - int(much), 1))
+        return dt.date.fromordinal(max(value.toordinal() - int(amount), 1))
     if isinstance(value, dt.time):
         raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
-    return value - (much if isinstance(value, Decimal) else int(much))
+    return value - (amount if isinstance(value, Decimal) else int(amount))
 
 
 def _watermark_key(column: Column) -> PartitionKey:
-    """The watermark as a key; ``InterfaceError`` for what cannot be one."""
+    """Return the watermark as a key, or raise ``InterfaceError`` for a column that cannot be one."""
     try:
         key = PartitionKey(column.name, column.type)
     except InterfaceError:
@@ -664,43 +667,39 @@ def _watermark_key(column: Column) -> PartitionKey:
 
 
 def _column(table: str, columns: Sequence[Column], name: str) -> Column:
-    same = [each for each in columns if each.name == name] or [
-        each for each in columns if each.name.lower() == name.lower()
-    ]
-    if len(same) != 1:
-        there = ", ".join(each.name for each in columns)
-        raise InterfaceError(f"{table} has no column {name!r}; there are {there}")
-    return same[0]
+    found = find_column(table, [each.name for each in columns], name)
+    return next(each for each in columns if each.name == found)
 
 
-def _names(what: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names(keyword: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else () if value is None else value
     if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
-        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+        raise InterfaceError(f"{keyword} must be a column's name or a sequence of them, got {value!r}")
     return tuple(names)
 
 
-def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
-    """Names as they stand in statements."""
-    if wanted is not None and (
-        isinstance(wanted, str)
-        or not isinstance(wanted, Sequence)
-        or not all(isinstance(each, str) for each in wanted)
+def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
+    """Return the names of the tables to copy, as statements spell them."""
+    if tables is not None and (
+        isinstance(tables, str)
+        or not isinstance(tables, Sequence)
+        or not all(isinstance(each, str) for each in tables)
     ):
-        raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
-    if wanted is None:
+        raise InterfaceError(f"tables must be a sequence of names, got {tables!r}")
+    if tables is None:
         table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
-        exact = connection._parameters.delimident  # which words are reserved does not matter then
+        # with DELIMIDENT all names are quoted, so reserved words do not matter
+        exact = connection._parameters.delimident
         names = [quote(name, exact) if exact else _statement_name(name) for name in table_names]
     else:
-        names = list(wanted)
+        names = list(tables)
     folders = [TableName.parse(name).name for name in names]
-    twice = next((name for name in folders if folders.count(name) > 1), None)
-    if twice is not None:
-        raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
+    duplicate = next((name for name in folders if folders.count(name) > 1), None)
+    if duplicate is not None:
+        raise InterfaceError(f"two tables are called {duplicate}: they cannot be copied to one target")
     return names
 
 
 def _statement_name(name: str) -> str:
-    """A table of the catalogue for a statement."""
+    """Return a name of the catalogue as a statement without DELIMIDENT spells it."""
     return name if needs_no_quotes(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'

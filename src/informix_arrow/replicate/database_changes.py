@@ -1,6 +1,6 @@
-"""A database as a target of changes: each transaction is one there, which also says how far it has come.
+"""A database as a target of changes: each transaction is one transaction there, which also stores the token.
 
-Tables are made of the declared types of their source, SERIAL as INTEGER.
+Tables are created with the declared types of their source, SERIAL as INTEGER.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from .row_matching import Counts
 from .state import CopyRows
 
 STATES = StateTable("informix_arrow_changes", "token", length=64)
-"""The table in which it stands how far a target has come."""
+"""The table that stores the tokens."""
 
 GONE = "informix_arrow_gone"
-"""Rows that are to be taken out: ``number``, and the columns c0, c1, .. in the order of the table's."""
+"""The temporary table of rows to be removed: ``number``, and the columns c0, c1, .. in the order of the table's."""
 
-LOCKED_ROWS = 1000  # of one table in one transaction, from which on the table is locked
+LOCKED_ROWS = 1000  # changed rows of one table in one transaction from which on the table is locked
 _NUMBERED = {b"SERIAL": b"INTEGER", b"SERIAL8": b"INT8", b"BIGSERIAL": b"BIGINT"}
 
 
-class Database:
+class DatabaseChangeTarget:
     """A target whose tables are those of a database."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         try:
-            engine.make_states(STATES)
+            engine.create_states(STATES)
         except BaseException:
             engine.close()
             raise
@@ -49,7 +49,7 @@ class Database:
         with self._engine.session() as session:
             if session.claim(STATES, name) != before:
                 raise overtaken(self._engine.name, name)
-            session.keep(STATES, name, token)
+            session.store(STATES, name, token)
             for table, net in changes.items():
                 if not session.has(table):
                     session.create(table, _without_numbers(net.schema))
@@ -58,46 +58,46 @@ class Database:
                 quoted = session.quoted(table)
                 if net.emptied:
                     session.change(f"DELETE FROM {quoted}")
-                come = net.added
+                added = net.added
                 if net.removed.num_rows:
-                    back = _take_out(session, table, quoted, net)
-                    come = pa.concat_tables([come, back])
-                if come.num_rows:
-                    session.insert(table, _as_rows(come))
+                    back = _remove_rows(session, table, quoted, net)
+                    added = pa.concat_tables([added, back])
+                if added.num_rows:
+                    session.insert(table, _as_rows(added))
 
     def close(self) -> None:
         self._engine.close()
 
 
-def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
-    """Remove rows, all that are alike at once; those of them that are to stay are returned.
+def _remove_rows(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
+    """Remove rows, all equal rows at once. Return those that have to be inserted again.
 
-    ``OperationalError`` when a row is not there, or not as often.
+    Raises ``OperationalError`` if a row is not there, or not as often.
     """
     lacking, back = 0, []
-    for rows, times in _parts(net.removed, net.times):
+    for rows, times in _split_at_nulls(net.removed, net.times):
         session.stage(GONE, _as_rows(_staged(rows)))
         same = " AND ".join(_conditions(session, quoted, rows))
-        found = np.zeros(rows.num_rows, np.int64)
+        counts = np.zeros(rows.num_rows, np.int64)
         for number, count in session.rows(
             f"SELECT {GONE}.number, COUNT(*) FROM {quoted}, {GONE} WHERE {same} GROUP BY {GONE}.number"
         ):
-            found[number] = count
-        lacking += int(np.maximum(times - found, 0).sum())
+            counts[number] = count
+        lacking += int(np.maximum(times - counts, 0).sum())
         removed = 0
-        if not lacking:  # else the others are only counted
+        if not lacking:  # else the remaining parts are only counted
             removed = session.change(
                 f"DELETE FROM {quoted} WHERE EXISTS (SELECT {GONE}.number FROM {GONE} WHERE {same})"
             )
         session.change(f"DROP TABLE {GONE}")
         if lacking:
             continue
-        if removed != found.sum():
+        if removed != counts.sum():
             raise OperationalError(
-                f"{table}: of {int(found.sum()):,} rows that were there {removed:,} could be removed: another program "
+                f"{table}: of {int(counts.sum()):,} rows that were there {removed:,} could be removed: another program "
                 "is writing to it"
             )
-        staying = np.repeat(np.arange(rows.num_rows), found - times)
+        staying = np.repeat(np.arange(rows.num_rows), counts - times)
         if len(staying):
             back.append(rows.take(pa.array(staying)))
     if lacking:
@@ -105,20 +105,23 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
     return pa.concat_tables(back) if back else net.removed.slice(0, 0)
 
 
-def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
-    """Rows, one part or two, so that in each some column is never NULL or always: databases find by that column."""
+def _split_at_nulls(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
+    """Yield the rows in one or two parts, so that in each some column is never NULL or always.
+
+    Databases find the rows by that column.
+    """
     nulls = [column.null_count for column in rows.columns]
     if 0 in nulls or rows.num_rows in nulls:
         yield rows, times
         return
-    there = rows.column(int(np.argmin(nulls))).is_valid()
-    mask = there.to_numpy()
-    yield rows.filter(there), times[mask]
+    valid = rows.column(int(np.argmin(nulls))).is_valid()
+    mask = valid.to_numpy()
+    yield rows.filter(valid), times[mask]
     yield rows.filter(pa.array(~mask)), times[~mask]
 
 
 def _staged(rows: pa.Table) -> pa.Table:
-    fields = [field.with_name(f"c{place}") for place, field in enumerate(_without_numbers(rows.schema))]
+    fields = [field.with_name(f"c{index}") for index, field in enumerate(_without_numbers(rows.schema))]
     numbers = pa.array(np.arange(rows.num_rows, dtype=np.int32))
     return pa.Table.from_arrays(
         [*rows.columns, numbers], schema=pa.schema([*fields, pa.field("number", numbers.type)])
@@ -126,18 +129,18 @@ def _staged(rows: pa.Table) -> pa.Table:
 
 
 def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
-    how: Callable[[str, str, pa.Field], str]
-    for place, field in enumerate(rows.schema):
-        column, nulls = f"{quoted}.{session.quoted(field.name)}", rows.column(place).null_count
+    condition: Callable[[str, str, pa.Field], str]
+    for index, field in enumerate(rows.schema):
+        column, nulls = f"{quoted}.{session.quoted(field.name)}", rows.column(index).null_count
         if nulls == rows.num_rows:
             yield f"{column} IS NULL"
             continue
-        how = session.same if nulls else session.equal
-        yield how(column, f"{GONE}.c{place}", field)
+        condition = session.same if nulls else session.equal
+        yield condition(column, f"{GONE}.c{index}", field)
 
 
 def _without_numbers(schema: pa.Schema) -> pa.Schema:
-    """The columns as they are declared, but none that numbers its rows itself."""
+    """Return the columns as they are declared, with plain integers for SERIAL types."""
     fields: list[pa.Field] = []
     for field in schema:
         declared: bytes = (field.metadata or {}).get(b"informix.type", b"")

@@ -1,4 +1,4 @@
-"""Copies into a database: a table for each, and their states in ``informix_arrow_copies``; a transaction for each."""
+"""Copies into a database: a table for each, its state in ``informix_arrow_copies``, one transaction for each copy."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .state import CopyRows, State, reconcile
 STATES = StateTable("informix_arrow_copies", "state")
 
 
-class Database:
+class DatabaseTarget:
     """A target whose tables are those of a database."""
 
     overlapping = False  # tables of a database may refer to each other
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._seen: dict[str, str | None] = {}
-        self._checked = False  # whose the table of states is
+        self._stored_states: dict[str, str | None] = {}
+        self._checked = False  # whether the table of states was made by a copy
         try:
-            engine.make_states(STATES)
+            engine.create_states(STATES)
         except BaseException:
             engine.close()
             raise
@@ -34,11 +34,11 @@ class Database:
     def state(self, table: str) -> State | None:
         name = self._engine.name
         if table.lower() in (STATES.name, STAGE):
-            what = "the states of copies are" if table.lower() == STATES.name else "rows on their way are"
-            raise InterfaceError(f"a table cannot be called {table} in {name}: {what} there")
+            contents = "the states of copies are" if table.lower() == STATES.name else "rows on their way are"
+            raise InterfaceError(f"a table cannot be called {table} in {name}: {contents} there")
         with self._engine.session() as session:
             self._check_states(session)
-            text = self._seen[table] = session.state(STATES, table)
+            text = self._stored_states[table] = session.state(STATES, table)
             if text is not None:
                 return State.from_json(text, f"{name}: {STATES.name}")
             if session.has(table):
@@ -62,7 +62,7 @@ class Database:
             reconcile(table, rows.checks, rows.checks.of_batches(session.read(table, rows.schema)))
             if key:
                 _check_key(session, table, key, session.quoted(table))
-            return _kept(session, table, state)
+            return _store_state(session, table, state)
 
     def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
         return self.merge(table, rows, state, ())
@@ -72,26 +72,26 @@ class Database:
             session.stage(STAGE, rows)
             reconcile(table, rows.checks, rows.checks.of_batches(session.read(STAGE, rows.schema)))
             columns = session.columns(STAGE)
-            self._check_there(session, table)
-            there = {name.lower() for name, _ in session.columns(table)}
-            for name, kind in columns:  # whether they may be new was found out before
-                if name.lower() not in there:
+            self._check_table_unchanged(session, table)
+            existing = {name.lower() for name, _ in session.columns(table)}
+            for name, kind in columns:  # whether new columns are allowed was checked before
+                if name.lower() not in existing:
                     session.change(f"ALTER TABLE {session.quoted(table)} ADD {session.quoted(name)} {kind}")
             if key:
                 _remove(session, table, key)
             names = ", ".join(session.quoted(name) for name, _ in columns)
             session.change(f"INSERT INTO {session.quoted(table)} ({names}) SELECT {names} FROM {STAGE}")
             session.change(f"DROP TABLE {STAGE}")
-            return _kept(session, table, state)
+            return _store_state(session, table, state)
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        return self._engine.misfits(batch)
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        return self._engine.unrepresentable_values(batch)
 
     def close(self) -> None:
         self._engine.close()
 
     def _check_states(self, session: Session) -> None:
-        """``OperationalError`` where somebody else has a table by the name of ours."""
+        """Raise ``OperationalError`` if another program made the table that has the name of ours."""
         if not self._checked:
             columns = [column.lower() for column, _ in session.columns(STATES.name)]
             if columns != ["name", "state"]:
@@ -101,26 +101,26 @@ class Database:
                 )
             self._checked = True
 
-    def _check_there(self, session: Session, table: str) -> None:
-        """``OperationalError`` when somebody has taken away what the last copy has made: new rows would hide that."""
+    def _check_table_unchanged(self, session: Session, table: str) -> None:
+        """Raise ``OperationalError`` if the table of the last copy, or a column, is gone. New rows would hide that."""
         name = self._engine.name
         if not session.has(table):
             raise OperationalError(
                 f"{name}: the table {table}, which a copy has made, is gone: copy it in full"
             )
-        text = self._seen[table]
-        there = {column.lower() for column, _ in session.columns(table)}
+        text = self._stored_states[table]
+        existing = {column.lower() for column, _ in session.columns(table)}
         before = State.from_json(text, name).columns if text is not None else ()
-        gone = [column for column, _ in before if column.lower() not in there]
-        if gone:
+        missing = [column for column, _ in before if column.lower() not in existing]
+        if missing:
             raise OperationalError(
-                f"{name}: {table} has no column {gone[0]} any more, which a copy has made: copy it in full"
+                f"{name}: {table} has no column {missing[0]} any more, which a copy has made: copy it in full"
             )
 
     @contextmanager
     def _changing(self, table: str) -> Iterator[Session]:
         with self._engine.session() as session:
-            if session.claim(STATES, table) != self._seen[table]:
+            if session.claim(STATES, table) != self._stored_states[table]:
                 raise OperationalError(
                     f"{self._engine.name}: another copy has written {table} meanwhile: copy it again"
                 )
@@ -128,24 +128,24 @@ class Database:
             yield session
 
 
-def _check_key(session: Session, table: str, key: Sequence[str], place: str) -> None:
-    """``DataError`` when a row in a place has no key, or two have the same."""
+def _check_key(session: Session, table: str, key: Sequence[str], source: str) -> None:
+    """Raise ``DataError`` if a row has no key, or two rows have the same."""
     names = [session.quoted(each) for each in key]
     none = " OR ".join(f"{name} IS NULL" for name in names)
-    missing = session.first(f"SELECT COUNT(*) FROM {place} WHERE {none}")
+    missing = session.first(f"SELECT COUNT(*) FROM {source} WHERE {none}")
     if missing is not None and missing[0]:
         raise DataError(
             f"{table}: a row has no value in its key ({', '.join(key)}): rows cannot be merged by it"
         )
     listed = ", ".join(names)
-    twice = session.first(f"SELECT {listed} FROM {place} GROUP BY {listed} HAVING COUNT(*) > 1")
-    if twice:
-        text = ", ".join(f"{name}={value!r}" for name, value in zip(key, twice, strict=True))
+    duplicate = session.first(f"SELECT {listed} FROM {source} GROUP BY {listed} HAVING COUNT(*) > 1")
+    if duplicate:
+        text = ", ".join(f"{name}={value!r}" for name, value in zip(key, duplicate, strict=True))
         raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
 
 
 def _remove(session: Session, table: str, key: Sequence[str]) -> None:
-    """The rows that new ones take the place of."""
+    """Delete the rows that the staged ones replace."""
     _check_key(session, table, key, STAGE)
     names = [session.quoted(each) for each in key]
     target = session.quoted(table)
@@ -153,9 +153,9 @@ def _remove(session: Session, table: str, key: Sequence[str]) -> None:
     session.change(f"DELETE FROM {target} WHERE EXISTS (SELECT {STAGE}.{names[0]} FROM {STAGE} WHERE {same})")
 
 
-def _kept(session: Session, table: str, state: Callable[[], State]) -> State:
+def _store_state(session: Session, table: str, state: Callable[[], State]) -> State:
     counted = session.first(f"SELECT COUNT(*) FROM {session.quoted(table)}")
     assert counted is not None
-    kept = replace(state(), rows=int(counted[0]))
-    session.keep(STATES, table, kept.to_json())
-    return kept
+    stored = replace(state(), rows=int(counted[0]))
+    session.store(STATES, table, stored.to_json())
+    return stored

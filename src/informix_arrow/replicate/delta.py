@@ -1,7 +1,7 @@
 """Delta tables in a local folder as targets: ``DIR/table``, each copy one commit.
 
-A commit names a version of the application "informix-arrow" (Delta's ``txn`` action, which checkpoints keep). What the
-target knows of a table is beside it in a file of that version, written before the commit that makes it count.
+A commit names a version of the application "informix-arrow" (Delta's ``txn`` action, which checkpoints keep). The state
+of the copy is in a file of that version next to the table. It is written before the commit that makes it valid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .parquet_tables import stored_schema
 from .state import State
 
 APPLICATION = "informix-arrow"
-STATES = "_informix_arrow"  # readers and VACUUM leave alone what begins so
+STATES = "_informix_arrow"  # readers and VACUUM ignore names that begin with an underscore
 
 
 class DeltaFolder:
@@ -38,10 +38,10 @@ class DeltaFolder:
 
     def state(self, table: str) -> State | None:
         folder = folder_of(self._path, table)
-        delta = _opened(folder)
+        delta = _open_table(folder)
         if delta is None:
-            for left in _ours(folder):
-                left.unlink()
+            for file in _unfinished_files(folder):
+                file.unlink()
             if folder.exists() and any(each.name != STATES for each in folder.iterdir()):
                 raise OperationalError(
                     f"{folder} holds files that no copy has made: move them away, or choose another target"
@@ -68,7 +68,7 @@ class DeltaFolder:
 
 
 class DeltaChange:
-    """See `files`."""
+    """A change of one Delta table: a `TableChange`."""
 
     has_empty_files = False
     packed = True
@@ -77,8 +77,8 @@ class DeltaChange:
     def __init__(self, folder: Path, schema: pa.Schema, *, whole: bool) -> None:
         self._folder = folder
         self._syncing = Syncing()
-        self._delta = _opened(folder)
-        self._whole = whole
+        self._delta = _open_table(folder)
+        self._is_whole = whole
         self.schema = schema
         self.files: Sequence[str] = ()
         if self._delta is not None:
@@ -107,37 +107,42 @@ class DeltaChange:
         return state
 
     def version(self, application: str) -> int | None:
-        """The last version that an application has said in a commit."""
+        """Return the version that an application set in its last commit."""
         if self._delta is None:
             return None
         found: int | None = self._delta.transaction_version(application)
         return found
 
-    def publish(self, adding: Sequence[str], removing: Sequence[str], said: CommitProperties) -> None:
-        """Take new files and leave old ones, in one commit."""
+    def publish(self, adding: Sequence[str], removing: Sequence[str], properties: CommitProperties) -> None:
+        """Add new files and remove old ones, in one commit."""
         delta = self._delta
         schema = Schema.from_arrow(self.schema)
-        added = [self._added(name) for name in adding]
+        added = [self._add_action(name) for name in adding]
         try:
             if delta is None:
                 create_table_with_add_actions(
-                    str(self._folder), schema, added, mode="error", partition_by=[], commit_properties=said
+                    str(self._folder),
+                    schema,
+                    added,
+                    mode="error",
+                    partition_by=[],
+                    commit_properties=properties,
                 )
-            elif self._whole:
-                delta.create_write_transaction(added, "overwrite", schema, commit_properties=said)
+            elif self._is_whole:
+                delta.create_write_transaction(added, "overwrite", schema, commit_properties=properties)
             else:
-                there = {each.name.lower() for each in delta.schema().fields}
-                new = [each for each in schema.fields if each.name.lower() not in there]
-                if new:  # a commit of its own, which nobody minds who has no values for them
+                names = {each.name.lower() for each in delta.schema().fields}
+                new = [each for each in schema.fields if each.name.lower() not in names]
+                if new:  # a commit of its own: new columns without values do no harm
                     delta.alter.add_columns(new)
-                gone = [self._removed(name) for name in removing]
+                removed = [self._remove_action(name) for name in removing]
                 delta.create_write_transaction(
-                    [*added, *gone], "append", delta.schema(), commit_properties=said
+                    [*added, *removed], "append", delta.schema(), commit_properties=properties
                 )
         except DeltaError as error:
             raise OperationalError(f"{self._folder}: {error}") from error
 
-    def _added(self, name: str) -> AddAction:
+    def _add_action(self, name: str) -> AddAction:
         path = self._folder / name
         stats = _stats(pq.read_metadata(path), self.schema)
         return AddAction(
@@ -149,25 +154,27 @@ class DeltaChange:
             stats=json.dumps(stats, default=str),  # a date as 2026-01-31
         )
 
-    def _removed(self, name: str) -> RemoveAction:
+    def _remove_action(self, name: str) -> RemoveAction:
         path = self._folder / name
         return RemoveAction(name, True, int(time.time() * 1000), path.stat().st_size)
 
 
 def _stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, Any]:
-    """What lets readers skip a file: its rows, and the bounds of its whole numbers and dates."""
+    """Return the statistics by which readers skip a file: its row count, and the bounds of its integers and dates."""
     bounds: dict[str, tuple[Any, Any]] = {}
-    columns = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    columns = [metadata.schema.column(index).path for index in range(metadata.num_columns)]
     for field in schema:
         if not (pa.types.is_integer(field.type) or pa.types.is_date32(field.type)):
             continue
-        place = columns.index(field.name)
-        told = [
-            metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)
+        index = columns.index(field.name)
+        statistics = [
+            metadata.row_group(group).column(index).statistics for group in range(metadata.num_row_groups)
         ]
-        found = [each for each in told if each is not None and each.has_min_max]
-        if found and all(each is not None and (each.has_min_max or not each.num_values) for each in told):
-            bounds[field.name] = min(each.min for each in found), max(each.max for each in found)
+        bounded = [each for each in statistics if each is not None and each.has_min_max]
+        if bounded and all(
+            each is not None and (each.has_min_max or not each.num_values) for each in statistics
+        ):
+            bounds[field.name] = min(each.min for each in bounded), max(each.max for each in bounded)
     return {
         "numRecords": metadata.num_rows,
         "minValues": {name: low for name, (low, _) in bounds.items()},
@@ -175,16 +182,18 @@ def _stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, Any]:
     }
 
 
-def _opened(folder: Path) -> DeltaTable | None:
+def _open_table(folder: Path) -> DeltaTable | None:
     try:
         return DeltaTable(str(folder)) if DeltaTable.is_deltatable(str(folder)) else None
     except DeltaError as error:
         raise OperationalError(f"{folder}: {error}") from error
 
 
-def _ours(folder: Path) -> list[Path]:
-    """Files of a first copy that died before its commit. Those of later ones are left to VACUUM, and those of others
-    alone: a folder of Parquet files is no copy into Delta, nor is one whose log somebody has taken away.
+def _unfinished_files(folder: Path) -> list[Path]:
+    """Return the files of a first copy that died before its commit.
+
+    Files of later copies are left to VACUUM. Files of others are left alone: a folder of Parquet files is no copy into
+    Delta, and neither is one whose log was removed.
     """
     states = folder / STATES
     if not states.is_dir() or (folder / "_delta_log").exists():

@@ -1,16 +1,16 @@
 """Delta tables in a local folder as targets of changes: ``DIR/table``, each transaction one commit of a table.
 
-A commit says in the version of an application (Delta's ``txn`` action, which checkpoints keep) up to which LSN the
-table has come, and names the token. A transaction of the source that changes several tables is a commit of each of
-them: what they are is written down before the first, and whoever opens the folder after a death finishes them. Files
-that hold a row which is to be changed or removed are written anew.
+A commit stores the LSN that the table has reached as the version of an application (Delta's ``txn`` action, which
+checkpoints keep), and names the token. A transaction of the source that changes several tables is one commit for each.
+The commits are written down before the first one, and after a crash the next process that opens the folder finishes
+them. Files that hold a row which is to be changed or removed are rewritten.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from deltalake import CommitProperties, Transaction
 
 from ..wire.errors import OperationalError
 from .apply_errors import missing, overtaken
-from .checksums import ColumnChecksums
 from .delta import DeltaChange, DeltaFolder
 from .folders import write_whole
 from .net_changes import NetChanges
@@ -35,7 +34,7 @@ APPLICATION = "informix-arrow-changes:"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to become of one table: files that come and files that go."""
+    """The change of one table: files to add and files to remove."""
 
     table: str
     schema: str  # Arrow's, in base64
@@ -44,8 +43,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A transaction that is being brought to its tables."""
+class PendingTransaction:
+    """A transaction that is being applied to its tables."""
 
     name: str
     token: str
@@ -53,8 +52,8 @@ class Due:
     steps: list[Step]
 
 
-class Delta:
-    """A folder, which is made when it is not there, and to which nobody else writes until it is closed."""
+class DeltaChangeTarget:
+    """A folder, created if it is missing. No other program writes to it until it is closed."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -62,7 +61,7 @@ class Delta:
         try:
             self._tokens, due = self._read()
             if due is not None:
-                self._finish(due)
+                self._recover(due)
         except BaseException:
             self._folder.close()
             raise
@@ -75,43 +74,44 @@ class Delta:
     ) -> None:
         if self.token(name) != before:
             raise overtaken(str(self._path), name)
-        due = Due(name, token, commit, [self._prepared(table, net) for table, net in changes.items()])
+        due = PendingTransaction(
+            name, token, commit, [self._prepare(table, net) for table, net in changes.items()]
+        )
         self._write(due)
         for step in due.steps:
             self._publish(due, step)
-        self._done(due)
+        self._complete(due)
 
     def close(self) -> None:
         self._folder.close()
 
-    # ---- what is to be done ------------------------------------------------------------------------------------
+    # ---- preparing and publishing ---------------------------------------------------------------------------------
 
-    def _prepared(self, table: str, net: NetChanges) -> Step:
-        """Write the files that a table is to have."""
+    def _prepare(self, table: str, net: NetChanges) -> Step:
+        """Write the new files of a table."""
         change = self._folder.change(table, net.schema, whole=False)
         stored = change.schema
-        come, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
+        batches, removing = net.added.cast(stored).to_batches(), list(change.files) if net.emptied else []
         if net.removed.num_rows:
-            gone, left = net.removed.cast(stored), net.times.copy()
+            removed, left = net.removed.cast(stored), net.times.copy()
             for file in () if net.emptied else change.files:
                 rows = _rows(change, file, stored, table)
-                mask, found = match_rows(gone, left, rows)
+                mask, matched = match_rows(removed, left, rows)
                 if mask.any():
-                    left -= found
+                    left -= matched
                     removing.append(file)
-                    come += rows.filter(pa.array(~mask)).to_batches()
+                    batches += rows.filter(pa.array(~mask)).to_batches()
                     if not left.any():
                         break
             if left.any():
                 raise missing(table, int(net.times.sum()), int(left.sum()))
-        come = [batch for batch in come if batch.num_rows]
-        checks = ColumnChecksums(stored)
-        adding = write_files(table, change, CopyRows(stored, _counted(come, checks), checks))
+        batches = [batch for batch in batches if batch.num_rows]
+        adding = write_files(table, change, CopyRows.counted(stored, batches))
         schema = base64.b64encode(net.schema.remove_metadata().serialize()).decode()
         return Step(table, schema, adding, removing)
 
-    def _publish(self, due: Due, step: Step) -> None:
-        """The commit of one table, if it is still to come."""
+    def _publish(self, due: PendingTransaction, step: Step) -> None:
+        """Commit the change of one table, unless that was done before."""
         change = self._change(step)
         application = APPLICATION + due.name
         if (change.version(application) or 0) < due.commit:
@@ -120,25 +120,27 @@ class Delta:
                     f"{self._path / step.table}: another program has replaced files meanwhile that were to go: "
                     "apply the changes again"
                 )
-            said = CommitProperties(
+            properties = CommitProperties(
                 custom_metadata={"informix_arrow.token": due.token},
                 app_transactions=[Transaction(application, due.commit)],
             )
-            change.publish(step.adding, step.removing, said)
+            change.publish(step.adding, step.removing, properties)
 
-    # ---- what is written down ----------------------------------------------------------------------------------
+    # ---- the file of tokens ------------------------------------------------------------------------------------
 
-    def _read(self) -> tuple[dict[str, str], Due | None]:
-        """How far each name has come, and what was begun."""
+    def _read(self) -> tuple[dict[str, str], PendingTransaction | None]:
+        """Return the token of each name, and the transaction that was begun."""
         path = self._path / STATE
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-            if told["format"] != FORMAT:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["format"] != FORMAT:
                 raise ValueError("format")
-            due = told["due"]
+            due = data["due"]
             if due is not None:
-                due = Due(due["name"], due["token"], due["commit"], [Step(**each) for each in due["steps"]])
-            return dict(told["tokens"]), due
+                due = PendingTransaction(
+                    due["name"], due["token"], due["commit"], [Step(**each) for each in due["steps"]]
+                )
+            return dict(data["tokens"]), due
         except FileNotFoundError:
             return {}, None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -146,30 +148,32 @@ class Delta:
                 f"{path} is not understood: another release has written it, or somebody else"
             ) from error
 
-    def _write(self, due: Due | None) -> None:
-        told = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
-        write_whole(self._path / STATE, json.dumps(told, ensure_ascii=False))
+    def _write(self, due: PendingTransaction | None) -> None:
+        data = {"format": FORMAT, "tokens": self._tokens, "due": None if due is None else asdict(due)}
+        write_whole(self._path / STATE, json.dumps(data, ensure_ascii=False))
 
-    def _done(self, due: Due) -> None:
+    def _complete(self, due: PendingTransaction) -> None:
         self._tokens[due.name] = due.token
         self._write(None)
 
-    def _finish(self, due: Due) -> None:
-        """What somebody began who died. Where a table was written by others since then, and nothing was done yet, it is
-        given up."""
+    def _recover(self, due: PendingTransaction) -> None:
+        """Finish the transaction of a process that died.
+
+        It is given up if no table has it yet and others have written to a table since then.
+        """
         waiting = [step for step in due.steps if not self._is_done(due, step)]
         if len(waiting) == len(due.steps) and any(self._is_lost(step) for step in waiting):
             self._write(None)
             return
         for step in waiting:
             self._publish(due, step)
-        self._done(due)
+        self._complete(due)
 
-    def _is_done(self, due: Due, step: Step) -> bool:
+    def _is_done(self, due: PendingTransaction, step: Step) -> bool:
         return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit
 
     def _is_lost(self, step: Step) -> bool:
-        """Whether files that are to be replaced are not the table's any more."""
+        """Return whether the table lost files that are to be replaced."""
         return not set(step.removing) <= set(self._change(step).files)
 
     def _change(self, step: Step) -> DeltaChange:
@@ -178,7 +182,7 @@ class Delta:
 
 
 def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.Table:
-    """All rows of a file, in the columns of the schema."""
+    """Return all rows of a file, cast to the schema."""
     with change.open(file) as source, pq.ParquetFile(source) as parquet:
         rows = parquet.read()
     if rows.column_names != schema.names:
@@ -187,9 +191,3 @@ def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.T
             f"{', '.join(schema.names)}: make the copy anew"
         )
     return rows.cast(schema)
-
-
-def _counted(batches: list[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        checks.add(batch)
-        yield batch

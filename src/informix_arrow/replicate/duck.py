@@ -1,4 +1,4 @@
-"""The adapter of DuckDB, for copies into a file and for changes. One transaction at a time, on one connection."""
+"""The adapter of DuckDB, for copies into a file and for changes: one transaction at a time, on one connection."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from .state import CopyRows
 
 ROWS = "informix_arrow_rows"  # a view of Arrow rows, while a statement reads them
 
-_taken: set[str] = set()  # files that copies of this process write to: DuckDB keeps others out
-_taking = threading.Lock()
+_open_paths: set[str] = (
+    set()
+)  # files that copies of this process write to: DuckDB locks out other processes only
+_open_paths_lock = threading.Lock()
 
 
 def is_connection(target: object) -> bool:
-    """Whether this is a DuckDB connection."""
+    """Return whether this is a DuckDB connection."""
     return isinstance(target, duckdb.DuckDBPyConnection)
 
 
-def connected(path: str) -> Any:
-    """A connection to a file, which is made when it is not there."""
+def connect_file(path: str) -> Any:
+    """Connect to a file, which is created if it is missing."""
     try:
         return duckdb.connect(path)
     except duckdb.Error as error:
@@ -36,13 +38,13 @@ def connected(path: str) -> Any:
 
 
 class Duck:
-    """A DuckDB connection, and its one session. One that is not its ``own`` stays open."""
+    """A DuckDB connection and its one session. A connection that is not its ``own`` stays open."""
 
     def __init__(self, connection: Any, name: str, *, own: bool) -> None:
         self._connection, self._own, self.name = connection, own, name
         self._lock = threading.RLock()  # one writer at a time
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         self._run(
             f"CREATE TABLE IF NOT EXISTS {states.name} "
             f"(name VARCHAR PRIMARY KEY, {states.column} VARCHAR NOT NULL)"
@@ -56,11 +58,11 @@ class Duck:
                 yield self
             except BaseException:
                 self._run("ROLLBACK")
-                self._connection.unregister(ROWS)  # which a transaction that has failed refuses
+                self._connection.unregister(ROWS)  # after the rollback: a failed transaction refuses it
                 raise
             self._run("COMMIT")
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
     def close(self) -> None:
@@ -91,20 +93,20 @@ class Duck:
         return int(changed[0][0]) if changed else 0
 
     def state(self, states: StateTable, name: str) -> str | None:
-        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name]).fetchall()
-        return str(found[0][0]) if found else None
+        rows = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name]).fetchall()
+        return str(rows[0][0]) if rows else None
 
     def claim(self, states: StateTable, name: str) -> str | None:
-        found = self.state(states, name)
-        if found is None:
+        text = self.state(states, name)
+        if text is None:
             self._run(f"INSERT INTO {states.name} VALUES (?, '')", [name])
-        return found
+        return text
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
 
     def lock(self, table: str) -> None:
-        """Nobody else writes to a DuckDB database."""
+        """Do nothing: DuckDB has one writer."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
         self._connection.register(ROWS, schema.empty_table())
@@ -112,14 +114,14 @@ class Duck:
         self._connection.unregister(ROWS)
 
     def fill(self, table: str, rows: CopyRows) -> None:
-        self._take(rows, f"CREATE OR REPLACE TABLE {self.quoted(table)} AS SELECT *")
+        self._run_on_rows(rows, f"CREATE OR REPLACE TABLE {self.quoted(table)} AS SELECT *")
 
     def insert(self, table: str, rows: CopyRows) -> None:
         listed = ", ".join(map(self.quoted, rows.schema.names))
-        self._take(rows, f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed}")
+        self._run_on_rows(rows, f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed}")
 
     def stage(self, name: str, rows: CopyRows) -> None:
-        self._take(rows, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *")
+        self._run_on_rows(rows, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *")
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         relation = self._connection.sql(f"SELECT * FROM {self.quoted(table)}")
@@ -132,8 +134,8 @@ class Duck:
     def same(self, there: str, staged: str, field: pa.Field) -> str:
         return f"{there} IS NOT DISTINCT FROM {staged}"
 
-    def _take(self, rows: CopyRows, sql: str) -> None:
-        """Run a statement that selects from the rows, once they are named."""
+    def _run_on_rows(self, rows: CopyRows, sql: str) -> None:
+        """Run a statement that selects from the rows."""
         with rows.stream() as reader:
             self._connection.register(ROWS, reader)
             self._run(f"{sql} FROM {ROWS}")
@@ -150,16 +152,16 @@ class DuckFile(Duck):
     """A file that no other copy writes to until it is closed."""
 
     def __init__(self, path: str) -> None:
-        self._place = os.path.realpath(path)
-        with _taking:
-            if self._place in _taken:
+        self._real_path = os.path.realpath(path)
+        with _open_paths_lock:
+            if self._real_path in _open_paths:
                 raise OperationalError(f"{path}: another copy is writing to it")
-            _taken.add(self._place)
+            _open_paths.add(self._real_path)
         try:
-            super().__init__(connected(path), path, own=True)
-            self._file = os.stat(self._place)
+            super().__init__(connect_file(path), path, own=True)
+            self._file = os.stat(self._real_path)
         except BaseException:
-            _taken.discard(self._place)
+            _open_paths.discard(self._real_path)
             raise
 
     @contextmanager
@@ -170,12 +172,12 @@ class DuckFile(Duck):
 
     def close(self) -> None:
         super().close()
-        _taken.discard(self._place)
+        _open_paths.discard(self._real_path)
 
     def _require_file(self) -> None:
-        """``OperationalError`` when what was written is in no file that has a name any more."""
+        """Raise ``OperationalError`` if the file that was written was removed or replaced."""
         try:
-            same = os.path.samestat(self._file, os.stat(self._place))
+            same = os.path.samestat(self._file, os.stat(self._real_path))
         except FileNotFoundError:
             same = False
         if not same:

@@ -1,4 +1,4 @@
-"""The protocols of database adapters, which copies (`database`) and applied changes (`applying.database`) use alike.
+"""The protocols of database adapters, shared by copies (`database_target`) and applied changes (`database_changes`).
 
 There is one adapter for each engine: `duck`, `postgres` and `informix`.
 """
@@ -16,117 +16,117 @@ from .rejects import UnrepresentableValue
 from .state import CopyRows
 
 STAGE = "informix_arrow_stage"
-LOCK_SECONDS = 60  # how long a server may take to see that a program which held locks is dead
+LOCK_SECONDS = 60  # how long a server may take to notice that a program which held locks is dead
 
 
 @dataclass(frozen=True, slots=True)
 class StateTable:
-    """A table in the target that keeps a text for each name: how far copies, or changes, have come."""
+    """A table in the target that stores a text for each name: the states of copies, or the tokens of changes."""
 
     name: str
     column: str
-    length: int | None = None  # of the longest text; None when it may have any
+    length: int | None = None  # of the longest text; None for no limit
 
 
 class Session(Protocol):
     """A transaction in the target. Tables are given by their plain names, unless they are ``quoted``."""
 
     def quoted(self, name: str) -> str:
-        """A name as it stands in a statement."""
+        """Return a name as statements spell it."""
 
     def has(self, table: str) -> bool:
-        """Whether there is such a table, made by whomever."""
+        """Return whether there is such a table, whoever created it."""
 
     def columns(self, table: str) -> list[tuple[str, str]]:
-        """Names and declared types of a table's columns, in order."""
+        """Return the names and declared types of a table's columns, in order."""
 
     def first(self, sql: str) -> tuple[Any, ...] | None:
-        """The first row of a query; None when there is none."""
+        """Return the first row of a query; None if there is none."""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
 
     def change(self, sql: str) -> int:
-        """Run any other statement; how many rows it has changed, if it is a DELETE."""
+        """Run any other statement. Return the number of rows changed, for a DELETE."""
 
     def state(self, states: StateTable, name: str) -> str | None:
-        """The text of a name; None if there is none."""
+        """Return the text of a name; None if there is none."""
 
     def claim(self, states: StateTable, name: str) -> str | None:
-        """The text of a name, which nobody else can change until the end of the transaction; None if there is none.
+        """Return the text of a name and lock it until the end of the transaction; None if there is none.
 
-        A name without a text has an empty one then.
+        A name without a text gets an empty one.
         """
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         """Replace the text that was claimed."""
 
     def lock(self, table: str) -> None:
-        """Lock a table, if it is there, where a lock for each of many rows might be more than the server has."""
+        """Lock a table, if it exists and the server might not have enough locks for many rows."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        """Make a table without rows."""
+        """Create a table without rows."""
 
     def fill(self, table: str, rows: CopyRows) -> None:
-        """Make a table of these rows, in place of one that is there."""
+        """Create a table with these rows, in place of one that is there."""
 
     def insert(self, table: str, rows: CopyRows) -> None:
         """Add rows to a table."""
 
     def stage(self, name: str, rows: CopyRows) -> None:
-        """Make a temporary table of these rows."""
+        """Create a temporary table with these rows."""
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """All rows of a table, in columns that can be cast to those of the schema."""
+        """Yield all rows of a table, in columns that can be cast to those of the schema."""
 
     def equal(self, there: str, staged: str, field: pa.Field) -> str:
-        """The condition that the columns of a table and of a staged one are equal, neither of them being NULL."""
+        """Return the condition that a table's column equals a staged one. Neither may be NULL."""
 
     def same(self, there: str, staged: str, field: pa.Field) -> str:
-        """The condition that they are equal, or both NULL."""
+        """Return the condition that they are equal, or both NULL."""
 
 
 class Engine(Protocol):
-    """A database to which tables are copied, or in which they are kept equal."""
+    """A database that copies or changes are written to."""
 
     name: str
 
-    def make_states(self, states: StateTable) -> None:
-        """Make a table of states, unless it is there."""
+    def create_states(self, states: StateTable) -> None:
+        """Create a table of states, unless it exists."""
 
     def session(self) -> AbstractContextManager[Session]:
-        """A transaction, committed when the block ends well, else undone."""
+        """Return a transaction, which is committed at the end of the block, and rolled back after an error."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        """The values that the database cannot hold, though it has their type."""
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        """Return the values that the database cannot hold although it has their type."""
 
     def close(self) -> None:
         """Close all connections."""
 
 
-class Connected(Protocol):
+class ConnectedSession(Protocol):
     """A session with a connection of its own."""
 
     def commit(self) -> None:
         """Commit."""
 
     def close(self) -> None:
-        """Close the connection, which undoes what was not committed."""
+        """Close the connection, which rolls back what was not committed."""
 
 
-ConnectedT = TypeVar("ConnectedT", bound=Connected)
+ConnectedSessionT = TypeVar("ConnectedSessionT", bound=ConnectedSession)
 
 
-class Connections(Generic[ConnectedT]):
-    """Sessions with a server, of which each has a connection; those that are free are used again."""
+class Connections(Generic[ConnectedSessionT]):
+    """Sessions with a server, each with a connection. Idle ones are reused."""
 
-    def __init__(self, connect: Callable[[], ConnectedT]) -> None:
+    def __init__(self, connect: Callable[[], ConnectedSessionT]) -> None:
         self._connect = connect
-        self._free: list[ConnectedT] = []
+        self._free: list[ConnectedSessionT] = []
 
     @contextmanager
-    def transaction(self) -> Iterator[ConnectedT]:
-        """A session, committed when the block ends well, else closed."""
+    def transaction(self) -> Iterator[ConnectedSessionT]:
+        """Provide a session, which is committed at the end of the block, and closed after an error."""
         try:
             session = self._free.pop()
         except IndexError:
@@ -140,6 +140,6 @@ class Connections(Generic[ConnectedT]):
         self._free.append(session)
 
     def close(self) -> None:
-        """Close those that are free."""
+        """Close the idle sessions."""
         while self._free:
             self._free.pop().close()

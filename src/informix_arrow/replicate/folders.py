@@ -1,4 +1,4 @@
-"""What targets on a local disk need: one writer at a time, and files that are there as a whole or not at all."""
+"""Helpers for targets on a local disk: one writer at a time, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LOCK = "_informix_arrow.lock"
 
 
 class FolderLock:
-    """A folder, which is made, from which others are kept out for as long as this program lives or until ``release``.
+    """A lock on a folder, which is created. It lasts until ``release`` or the end of the process.
 
-    Where files cannot be locked, nobody is kept out.
+    Where files cannot be locked, it locks nobody out.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class FolderLock:
         self._handle = handle
 
     def require(self) -> None:
-        """``OperationalError`` when somebody has taken the lock's file away, and another copy may be at work."""
+        """Raise ``OperationalError`` if the lock's file was removed, because another copy may be running."""
         if self._handle < 0:
             return
         try:
@@ -62,58 +62,61 @@ class FolderLock:
             )
 
     def release(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
 
 
 class Syncing:
-    """New files, which are brought to the disk by a thread each while other work goes on."""
+    """New files, each of which a thread syncs to disk in the background."""
 
     def __init__(self) -> None:
-        self._begun: list[Future[None]] = []
+        self._pending: list[Future[None]] = []
 
     @contextmanager
     def create(self, path: Path) -> Iterator[Any]:
-        """A new file, open for writing; whole when the block ends well."""
+        """Open a new file for writing. It is complete at the end of the block."""
         with name_file_in_errors(path), open(path, "wb") as file:
             yield file
         done: Future[None] = Future()
-        self._begun.append(done)
-        threading.Thread(target=_bring, args=(path, done), name="copy-sync", daemon=True).start()
+        self._pending.append(done)
+        threading.Thread(target=_sync_in_thread, args=(path, done), name="copy-sync", daemon=True).start()
 
     def wait(self) -> None:
-        """All of them are on the disk."""
-        while self._begun:
-            self._begun.pop().result()
+        """Wait until all files are on disk."""
+        while self._pending:
+            self._pending.pop().result()
 
 
-def _bring(path: Path, done: Future[None]) -> None:
+def _sync_in_thread(path: Path, done: Future[None]) -> None:
     try:
         with name_file_in_errors(path):
             _sync(path)
-    except BaseException as error:  # noqa: BLE001 - raised by who waits
+    except BaseException as error:  # noqa: BLE001 - raised by wait()
         done.set_exception(error)
     else:
         done.set_result(None)
 
 
-#: Files that copies write, of names that nobody else gives to his.
+#: The names of files that copies write. Nobody else uses such names.
 OUR_FILE = re.compile(r"part-[0-9a-f]{12}-[0-9]{5,}\.parquet")
 
 
-def folder_of(place: Path, table: str) -> Path:
-    """The folder of a table; ``InterfaceError`` for a name that would lead out of the place, or into another table."""
+def folder_of(root: Path, table: str) -> Path:
+    """Return the folder of a table.
+
+    Raises ``InterfaceError`` for a name that would lead out of the place, or into another table.
+    """
     if table in (".", "..") or any(each in table for each in ("/", "\0", os.sep, os.altsep or "/")):
         raise InterfaceError(
             f"no folder can be called {table!r}: copy it into a database, or a synonym of it"
         )
-    return place / table
+    return root / table
 
 
 def write_whole(path: Path, text: str) -> None:
-    """A small file, whole or not at all."""
+    """Write a small file atomically."""
     new = path.with_name(path.name + ".new")
     with name_file_in_errors(path):
         new.write_text(text, encoding="utf-8")
@@ -124,7 +127,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def sync_folders(folder: Path, names: Sequence[str]) -> None:
-    """The folders within this one that have new files are on the disk, as names in their own."""
+    """Sync the subfolders that have new files to disk."""
     if os.name != "posix":
         return
     parents = {parent for name in names for parent in Path(name).parents if parent.name}
@@ -133,7 +136,7 @@ def sync_folders(folder: Path, names: Sequence[str]) -> None:
 
 
 def remove_empty(path: Path, folder: Path) -> None:
-    """Remove a folder and those above it, as long as they are empty and within another one."""
+    """Remove a folder and its parents below another one, as long as they are empty."""
     while path != folder:
         try:
             path.rmdir()

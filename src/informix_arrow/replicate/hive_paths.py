@@ -1,4 +1,4 @@
-"""Folders that are named after values, ``col=value/``, as Hive has them: names of values, and values of names."""
+"""Hive's folder names, ``col=value/``: write values as names and read values from names."""
 
 from __future__ import annotations
 
@@ -10,42 +10,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, InterfaceError, NotSupportedError
+from .state import find_column
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-#: What Hive writes as %XX; other characters stand for themselves.
+#: The characters that Hive writes as %XX. Others stand for themselves.
 _ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{}<>|\\[\\]^]")
 
 
-def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are meant; an error for those that are not there, or cannot name folders."""
-    found = []
-    for name in wanted:
-        same = [each for each in schema.names if each == name] or [
-            each for each in schema.names if each.lower() == name.lower()
-        ]
-        if len(same) != 1:
-            raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(schema.names)}")
-        kind = schema.field(same[0]).type
+def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns with these names. Raises an error for those that are missing or cannot name folders."""
+    names = []
+    for name in requested:
+        column = find_column(table, schema.names, name)
+        kind = schema.field(column).type
         t = pa.types
         if not (
             t.is_integer(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_boolean(kind)
             or t.is_date32(kind) or t.is_timestamp(kind) or t.is_decimal128(kind)
         ):  # fmt: skip
-            raise NotSupportedError(f"{table}.{same[0]}: folders cannot be named after values of {kind}")
-        found += same
-    if len(set(found)) < len(found):
+            raise NotSupportedError(f"{table}.{column}: folders cannot be named after values of {kind}")
+        names.append(column)
+    if len(set(names)) < len(names):
         raise InterfaceError(f"{table}: partition_by names a column twice")
-    if found and len(found) == len(schema.names):
+    if names and len(names) == len(schema.names):
         raise InterfaceError(f"{table}: partition_by takes all columns, and leaves none for the files")
-    return tuple(found)
+    return tuple(names)
 
 
 def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows for each folder, in their order, and its path, ``a=1/b=2``; "" without columns."""
+    """Yield the path of each folder, ``a=1/b=2``, and its rows in their order. Without columns the path is ""."""
     if not by:
         yield "", batch
         return
-    paths = [_names(table, name, batch.column(name)) for name in by]
+    paths = [_folder_names(table, name, batch.column(name)) for name in by]
     joined = paths[0] if len(paths) == 1 else pc.binary_join_element_wise(*paths, "/")
     encoded = joined.dictionary_encode()
     rest = batch.drop_columns(list(by))
@@ -56,8 +53,8 @@ def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tupl
             yield path, rest.filter(pc.equal(encoded.indices, code))
 
 
-def _names(table: str, name: str, column: pa.Array) -> pa.Array:
-    """The name of a folder for each value."""
+def _folder_names(table: str, name: str, column: pa.Array) -> pa.Array:
+    """Return the name of the folder for each value."""
     encoded = column.dictionary_encode()
     texts = encoded.dictionary.cast(pa.utf8()).to_pylist()
     for text in texts:
@@ -71,17 +68,19 @@ def _names(table: str, name: str, column: pa.Array) -> pa.Array:
     return pa.array(named, pa.utf8()).take(codes)
 
 
-def whole(path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]) -> pa.RecordBatch:
-    """Rows of a file with the columns that its path tells, all of them in the order of the schema."""
+def add_partition_columns(
+    path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]
+) -> pa.RecordBatch:
+    """Return rows of a file with the columns from its path added, in the order of the schema."""
     if not by:
         return rows
-    told = dict(part.split("=", 1) for part in path.split("/")[:-1])
+    values = dict(part.split("=", 1) for part in path.split("/")[:-1])
     columns = []
     for field in schema:
         if field.name not in by:
             columns.append(rows.column(field.name))
             continue
-        text = told.get(_escaped(field.name), NULL)
+        text = values.get(_escaped(field.name), NULL)
         value = pa.scalar(None if text == NULL else unquote(text), pa.utf8()).cast(field.type)
         columns.append(pa.repeat(value, rows.num_rows))
     return pa.RecordBatch.from_arrays(columns, names=schema.names)

@@ -1,8 +1,8 @@
-"""Iceberg tables as targets, in any catalogue that pyiceberg knows: each copy one commit.
+"""Iceberg tables as targets, in any catalogue that pyiceberg supports. Each copy is one commit.
 
-``iceberg:DIR/`` has a catalogue of its own, called "default", in a file of that folder, and the tables beside it.
-``iceberg:NAME`` or ``iceberg:NAME.NAMESPACE`` is a catalogue of pyiceberg's configuration. What the target knows of a
-table is a property of the table. Rows go by files being written anew without them: there are no delete files.
+``iceberg:DIR/`` has a catalogue of its own, called "default", in a file of that folder, and the tables next to it.
+``iceberg:NAME`` or ``iceberg:NAME.NAMESPACE`` is a catalogue of pyiceberg's configuration. The state of a copy is a
+property of the table. To remove rows, files are rewritten without them. There are no delete files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .state import State
 STATE = "informix-arrow.copy"
 CATALOGUE = "catalog.db"
 NAMESPACE = "informix"
-#: pyiceberg's errors have no class in common; those of its SQL catalogue are SQLAlchemy's.
+#: pyiceberg's errors have no common base class. Those of its SQL catalogue are SQLAlchemy's.
 ERRORS: tuple[type[Exception], ...] = (
     SQLAlchemyError,
     *(each for each in vars(exceptions).values() if isinstance(each, type) and issubclass(each, Exception)),
@@ -35,7 +35,7 @@ ERRORS: tuple[type[Exception], ...] = (
 
 
 class IcebergCatalogue:
-    """A catalogue, and the namespace in it."""
+    """A catalogue and a namespace in it."""
 
     def __init__(self, text: str) -> None:
         self._lock: FolderLock | None = None
@@ -52,16 +52,16 @@ class IcebergCatalogue:
         else:
             name, _, namespace = text.partition(".")
             self.name, self._namespace = text, namespace or NAMESPACE
-            with _told(text):
+            with _catalogue_errors(text):
                 self._catalogue = load_catalog(name)
-        self._seen: dict[str, str | None] = {}
-        with _told(self.name):
+        self._stored_states: dict[str, str | None] = {}
+        with _catalogue_errors(self.name):
             self._catalogue.create_namespace_if_not_exists(self._namespace)
 
     def state(self, table: str) -> State | None:
-        found = self._table(table)
-        text = self._seen[table] = None if found is None else found.properties.get(STATE)
-        if found is None:
+        existing = self._table(table)
+        text = self._stored_states[table] = None if existing is None else existing.properties.get(STATE)
+        if existing is None:
             return None
         if text is None:
             raise OperationalError(
@@ -70,16 +70,16 @@ class IcebergCatalogue:
         return State.from_json(text, f"{self.name}: {table}")
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> IcebergChange:
-        fitting = stored_schema(table, schema, _type, "Iceberg")
-        found = self._table(table)
-        if self._seen[table] != (None if found is None else found.properties.get(STATE)):
+        stored = stored_schema(table, schema, _type, "Iceberg")
+        existing = self._table(table)
+        if self._stored_states[table] != (None if existing is None else existing.properties.get(STATE)):
             raise OperationalError(f"{self.name}: another copy has written {table} meanwhile: copy it again")
-        if found is None:
+        if existing is None:
             name = (*self._namespace.split("."), table)
-            with _told(self.name):
-                begun = self._catalogue.create_table_transaction(name, fitting)
-            return IcebergChange(begun, None, fitting, whole=whole)
-        return IcebergChange(found.transaction(), found, fitting, whole=whole)
+            with _catalogue_errors(self.name):
+                transaction = self._catalogue.create_table_transaction(name, stored)
+            return IcebergChange(transaction, None, stored, whole=whole)
+        return IcebergChange(existing.transaction(), existing, stored, whole=whole)
 
     def close(self) -> None:
         self._catalogue.close()
@@ -87,7 +87,7 @@ class IcebergCatalogue:
             self._lock.release()
 
     def _table(self, table: str) -> Table | None:
-        with _told(self.name):
+        with _catalogue_errors(self.name):
             try:
                 return self._catalogue.load_table((*self._namespace.split("."), table))
             except exceptions.NoSuchTableError:
@@ -95,15 +95,17 @@ class IcebergCatalogue:
 
 
 class IcebergChange:
-    """See `files`."""
+    """A change of one Iceberg table: a `TableChange`."""
 
     has_empty_files = False
-    packed = False  # Iceberg's own readers for Spark understand it in their newest releases only
+    packed = False  # only the newest releases of Iceberg's readers for Spark support it
     partition_by: Sequence[str] = ()
 
-    def __init__(self, begun: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool) -> None:
-        self._begun = begun
-        self._there: dict[str, Any] = {}
+    def __init__(
+        self, transaction: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool
+    ) -> None:
+        self._transaction = transaction
+        self._data_files: dict[str, Any] = {}
         if table is not None:
             tasks = list(table.scan().plan_files())
             if not whole and any(task.delete_files for task in tasks):
@@ -111,72 +113,73 @@ class IcebergChange:
                     "somebody has deleted rows by delete files, and copies look at data files only: rewrite the "
                     "table's files, or copy it in full"
                 )
-            self._there = {task.file.file_path: task.file for task in tasks}
-            _evolve(begun, schema, whole=whole)
-        self.files: Sequence[str] = tuple(self._there)
-        numbered = (
-            begun.table_metadata.schema().as_arrow()
-        )  # with the numbers of fields, by which Iceberg knows them
+            self._data_files = {task.file.file_path: task.file for task in tasks}
+            _evolve(transaction, schema, whole=whole)
+        self.files: Sequence[str] = tuple(self._data_files)
+        # With the field ids by which Iceberg identifies columns.
+        numbered = transaction.table_metadata.schema().as_arrow()
         self.schema = pa.schema([numbered.field(name) for name in schema.names])
 
     def create(self, name: str) -> AbstractContextManager[Any]:
-        made: AbstractContextManager[Any] = self._begun._table.io.new_output(self._path(name)).create()
-        return made
+        file: AbstractContextManager[Any] = self._transaction._table.io.new_output(self._path(name)).create()
+        return file
 
     def sync(self) -> None:
-        """Whoever stores them sees to that."""
+        """Do nothing: the file system of the catalogue syncs."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
-        made: AbstractContextManager[Any] = self._begun._table.io.new_input(self._path(name)).open()
-        return made
+        file: AbstractContextManager[Any] = self._transaction._table.io.new_input(self._path(name)).open()
+        return file
 
     def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
-        begun = self._begun
-        with _told(str(begun.table_metadata.location)):
+        transaction = self._transaction
+        with _catalogue_errors(str(transaction.table_metadata.location)):
             added = parquet_files_to_data_files(
-                begun._table.io, begun.table_metadata, iter(self._path(name) for name in adding)
+                transaction._table.io, transaction.table_metadata, iter(self._path(name) for name in adding)
             )
             if adding or removing:
-                with begun.update_snapshot().overwrite() as snapshot:
+                with transaction.update_snapshot().overwrite() as snapshot:
                     for name in removing:
-                        snapshot.delete_data_file(self._there[name])
+                        snapshot.delete_data_file(self._data_files[name])
                     for each in added:
                         snapshot.append_data_file(each)
-            begun.set_properties({STATE: state.to_json()})
-            begun.commit_transaction()
+            transaction.set_properties({STATE: state.to_json()})
+            transaction.commit_transaction()
         return state
 
     def _path(self, name: str) -> str:
-        return name if name in self._there else f"{self._begun.table_metadata.location}/data/{name}"
+        return (
+            name if name in self._data_files else f"{self._transaction.table_metadata.location}/data/{name}"
+        )
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
-    """What the catalogue meets, as errors of ours."""
+def _catalogue_errors(where: str) -> Iterator[None]:
+    """Raise errors of the catalogue as ``OperationalError``."""
     try:
         yield
     except ERRORS as error:
         raise OperationalError(f"{where}: {type(error).__name__}: {error}") from error
 
 
-def _evolve(begun: Transaction, schema: pa.Schema, *, whole: bool) -> None:
-    """The table's columns become those of the rows, within the transaction."""
-    old = begun.table_metadata.schema().as_arrow()
-    if whole:  # others were compared by their declared types
+def _evolve(transaction: Transaction, schema: pa.Schema, *, whole: bool) -> None:
+    """Change the table's columns to those of the rows, within the transaction."""
+    old = transaction.table_metadata.schema().as_arrow()
+    if whole:  # other copies compare declared types
         kinds = {field.name: _normal(field.type) for field in old}
-        wanted = {field.name: _normal(field.type) for field in schema}
-        gone = [name for name, kind in kinds.items() if wanted.get(name) != kind]
-        if gone:
-            with begun.update_schema(allow_incompatible_changes=True) as update:
-                for name in gone:
+        new = {field.name: _normal(field.type) for field in schema}
+        dropped = [name for name, kind in kinds.items() if new.get(name) != kind]
+        if dropped:
+            with transaction.update_schema(allow_incompatible_changes=True) as update:
+                for name in dropped:
                     update.delete_column(name)
     if any(name not in old.names for name in schema.names) or whole:
-        with begun.update_schema() as update:
+        with transaction.update_schema() as update:
             update.union_by_name(schema)
 
 
 def _normal(kind: pa.DataType) -> pa.DataType:
-    """A type in the form in which two can be compared."""
+    """Return a type in the form in which two can be compared."""
     if pa.types.is_large_string(kind):
         return pa.utf8()
     if pa.types.is_large_binary(kind):

@@ -1,8 +1,8 @@
-"""The adapter of Informix: a connection for each table that is being copied. The database must be logged.
+"""The adapter of Informix, with a connection for each table that is being copied. The database must be logged.
 
-Tables are made of the declared types of their source. A full copy of a table whose columns are the same empties it and
-keeps what belongs to it: keys, indexes, grants. A table is locked while rows are put into it: a lock for each of them
-might be more than the server has.
+Tables are created with the declared types of their source. A full copy of a table whose columns are the same empties it
+and keeps its keys, indexes and grants. A table is locked while rows are inserted, because the server might not have
+enough locks for each row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
 
 
 class Informix:
-    """An Informix database with a log: without one nothing could be undone."""
+    """An Informix database with logging. Without logging nothing could be rolled back."""
 
     def __init__(self, url: str) -> None:
         self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
@@ -47,7 +47,7 @@ class Informix:
                     "another"
                 )
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         kind = "TEXT" if states.length is None else f"VARCHAR({states.length}) NOT NULL"
         with self.session() as session:
             if session.has(states.name):
@@ -57,7 +57,7 @@ class Informix:
                     f"CREATE TABLE {states.name} (name VARCHAR(128) PRIMARY KEY, {states.column} {kind})"
                 )
             except Error as error:
-                if error.sqlcode != _EXISTS:  # somebody else was first
+                if error.sqlcode != _EXISTS:  # another process was first
                     raise
 
     @contextmanager
@@ -65,15 +65,15 @@ class Informix:
         with self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        return _not_in(self._codec, batch)
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        return _unencodable_values(self._codec, batch)
 
     def close(self) -> None:
         self._connections.close()
 
 
 class InformixSession:
-    """A connection, in a transaction."""
+    """A connection in a transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -82,15 +82,15 @@ class InformixSession:
         self.connection.commit()
 
     def close(self) -> None:
-        with suppress(Error):  # an error before it counts
+        with suppress(Error):  # the first error counts
             self.connection.close()
 
     def quoted(self, name: str) -> str:
         return quote(name, self.connection._parameters.delimident)
 
     def has(self, table: str) -> bool:
-        found = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
-        return bool(found and found[0])
+        row = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
+        return bool(row and row[0])
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         with self.connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
@@ -107,8 +107,8 @@ class InformixSession:
         return self._change(sql)
 
     def state(self, states: StateTable, name: str) -> str | None:
-        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
-        return None if found is None else str(found[0])
+        row = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
+        return None if row is None else str(row[0])
 
     def claim(self, states: StateTable, name: str) -> str | None:
         if self._change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
@@ -116,7 +116,7 @@ class InformixSession:
         self._run(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
         return None
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
 
     def lock(self, table: str) -> None:
@@ -148,7 +148,7 @@ class InformixSession:
     def equal(self, there: str, staged: str, field: pa.Field) -> str:
         declared: bytes = (field.metadata or {}).get(b"informix.type", b"VARCHAR")
         if pa.types.is_string(field.type) and declared.upper().startswith(_VARYING):
-            # Blanks at the end count.
+            # Trailing blanks count.
             return f"({there} = {staged} AND OCTET_LENGTH({there}) = OCTET_LENGTH({staged}))"
         return f"{there} = {staged}"
 
@@ -165,7 +165,7 @@ class InformixSession:
 
 
 def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128Type:
-    """How DECIMALs without a scale were read, to read them again so."""
+    """Return the ``floating_decimals`` with which the rows were read."""
     texts = [field for field in schema if is_floating_decimal(field)]
     kinds = [field.type for field in schema if is_floating_decimal(field.with_type(pa.utf8()))]
     if texts:
@@ -173,11 +173,11 @@ def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128
     return next((kind for kind in kinds if pa.types.is_decimal(kind)), "float64")
 
 
-def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
-    """Texts with characters that the code set of the target's database has not."""
+def _unencodable_values(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
+    """Return the texts with characters that the code set of the target's database lacks."""
     if codecs.lookup(codec).name == "utf-8":
         return []
-    found = []
+    unrepresentable = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
             continue
@@ -185,12 +185,12 @@ def _not_in(codec: str, batch: pa.RecordBatch) -> list[UnrepresentableValue]:
             continue
         reason = f"has a character that the target's code set ({codec}) has not"
         values = enumerate(column.to_pylist())
-        found += [
-            UnrepresentableValue(place, field.name, reason)
-            for place, text in values
+        unrepresentable += [
+            UnrepresentableValue(row, field.name, reason)
+            for row, text in values
             if text is not None and not _is_encoded(text, codec)
         ]
-    return sorted(found, key=lambda misfit: misfit.row)
+    return sorted(unrepresentable, key=lambda each: each.row)
 
 
 def _is_encoded(text: str, codec: str) -> bool:

@@ -1,4 +1,4 @@
-"""What changes of one table come to: rows to be taken out and rows to be put in."""
+"""The net effect of changes on one table: rows to be removed and rows to be added."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .row_matching import Counts, group_equal_rows
 
 @dataclass(frozen=True, slots=True)
 class NetChanges:
-    """Changes of one table, added up: a row that was both put in and taken out again is in neither part.
+    """The changes of one table, added up. A row that was both added and removed is in neither part.
 
-    Rows are told apart by all their columns, so an UPDATE that passes keys on from row to row comes out right: what a
-    change takes away is the row as it was, not whatever has its key.
+    Rows are compared by all their columns. An UPDATE that passes keys on from row to row therefore works: a change
+    removes the row as it was, and not the row that has its key now.
 
     Attributes
     ----------
     emptied
-        Everything that was there before goes first.
+        Everything that was there before is removed first.
     schema
-        Of the table's columns.
-    gone, times
-        Rows that are to be taken out, each once, and how often it is.
-    come
-        Rows that are to be put in, as often as they stand here.
+        The schema of the table's columns.
+    removed, times
+        Rows that are to be removed, each listed once, and how often each is removed.
+    added
+        Rows that are to be added, as often as they are listed.
     """
 
     emptied: bool
@@ -41,16 +41,16 @@ class NetChanges:
 
     @property
     def rows(self) -> int:
-        """How many rows are to be taken out and put in."""
+        """The number of rows to be removed and added."""
         total: int = self.added.num_rows + int(self.times.sum())
         return total
 
 
 def net_changes(changes: Sequence[Change]) -> NetChanges:
-    """Take the changes of one table, in their order, together. What came before a truncate does not count."""
+    """Add up the changes of one table, in their order. Changes before a truncate are dropped."""
     schema = _columns(changes[0])
     removed_batches: list[pa.RecordBatch] = []
-    come: list[pa.RecordBatch] = []
+    added_batches: list[pa.RecordBatch] = []
     emptied = False
     for change in changes:
         if _columns(change) != schema:
@@ -60,9 +60,9 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         data = change.data
         operations = data.column("_op").cast(pa.string())
         emptying = np.flatnonzero(pc.equal(operations, "truncate").to_numpy(zero_copy_only=False))
-        if len(emptying):  # anywhere: a batch of several transactions has their changes of a table in one
+        if len(emptying):  # anywhere: in a batch of several transactions, a table's changes stand together
             removed_batches.clear()
-            come.clear()
+            added_batches.clear()
             emptied = True
             data = data.slice(int(emptying[-1]) + 1)
             operations = operations.slice(int(emptying[-1]) + 1)
@@ -70,36 +70,39 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         deleted = pc.equal(operations, "delete")
         updated = pc.equal(operations, "update")
         before = pa.RecordBatch.from_struct_array(data.column("_before").filter(updated))
-        removed_batches += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
-        come.append(after.filter(pc.invert(deleted)))
+        removed_batches += [
+            after.filter(deleted),
+            pa.RecordBatch.from_arrays(before.columns, schema=schema),
+        ]
+        added_batches.append(after.filter(pc.invert(deleted)))
     removed, times, added = _net_rows(
-        pa.Table.from_batches(removed_batches, schema), pa.Table.from_batches(come, schema)
+        pa.Table.from_batches(removed_batches, schema), pa.Table.from_batches(added_batches, schema)
     )
     return NetChanges(emptied, schema, removed, times, added)
 
 
-def _net_rows(gone: pa.Table, come: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
-    """Rows that are gone on the whole, how often, and rows that have come."""
-    if not gone.num_rows:
-        return gone, np.zeros(0, np.int64), come
-    rows = pa.concat_tables([gone, come])
+def _net_rows(removed_rows: pa.Table, added_rows: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
+    """Return the rows that are removed on balance, how often, and the rows that are added."""
+    if not removed_rows.num_rows:
+        return removed_rows, np.zeros(0, np.int64), added_rows
+    rows = pa.concat_tables([removed_rows, added_rows])
     signs = np.ones(rows.num_rows, np.int64)
-    signs[gone.num_rows :] = -1
+    signs[removed_rows.num_rows :] = -1
     counts = group_equal_rows(rows, {"sum": pa.array(signs), "first": pa.array(np.arange(rows.num_rows))})
-    sums, places = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
-    order = np.argsort(places)
-    sums, places = sums[order], places[order]
-    added = _take_rows(rows, places[sums < 0])
-    more = np.repeat(places[sums < -1], -sums[sums < -1] - 1)  # of rows that have come more than once
+    sums, positions = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
+    order = np.argsort(positions)
+    sums, positions = sums[order], positions[order]
+    added = _take_rows(rows, positions[sums < 0])
+    more = np.repeat(positions[sums < -1], -sums[sums < -1] - 1)  # rows that were added more than once
     if len(more):
         added = pa.concat_tables([added, rows.take(pa.array(more))])
-    return _take_rows(rows, places[sums > 0]), sums[sums > 0], added
+    return _take_rows(rows, positions[sums > 0]), sums[sums > 0], added
 
 
-def _take_rows(rows: pa.Table, places: Counts) -> pa.Table:
-    """The rows at these places, which rise."""
+def _take_rows(rows: pa.Table, positions: Counts) -> pa.Table:
+    """Return the rows at these positions, which must be ascending."""
     mask = np.zeros(rows.num_rows, bool)
-    mask[places] = True
+    mask[positions] = True
     return rows.filter(pa.array(mask))
 
 

@@ -1,4 +1,4 @@
-"""How columns of a Parquet file are encoded and compressed, decided by a look at the first rows."""
+"""Choose encodings and compression for the columns of a Parquet file from its first rows."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 SAMPLE_ROWS = 4096  # rows that are looked at
-MAX_DISTINCT_VALUES = 4 * SAMPLE_ROWS  # rows for which a look costs as much as it saves
+MAX_DISTINCT_VALUES = 4 * SAMPLE_ROWS  # below this many rows the check costs as much as it saves
 BLOCK = 32  # values whose differences are packed with the same number of bits
-LEVEL = 1  # of zstd
+LEVEL = 1  # compression level of zstd
 
 
 def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
-    """Keywords of ``pyarrow.parquet.ParquetWriter`` for a file that begins with these rows.
+    """Return keywords of ``pyarrow.parquet.ParquetWriter`` for a file that begins with these rows.
 
-    Values that are few different ones are kept by a dictionary, and compressed by snappy where they are very few: there
-    is little to gain then. Whole numbers, dates and times are ``packed`` by their differences (DELTA_BINARY_PACKED)
-    where that takes about as much room as a dictionary: it is twice as fast. Where nearly every value differs, no
-    dictionary is tried. Texts have bounds, which take a third of their time, where they come in order: else those of
-    all row groups would be about the same, and let nobody skip one. Who does not take ``packed`` has all bounds, and
-    zstd.
+    Columns with repeated values get a dictionary. If there are very few distinct values they are compressed with
+    snappy, because there is little to gain. Integers, dates and times are ``packed`` by their differences
+    (DELTA_BINARY_PACKED) if that takes about as much space as a dictionary, because it is twice as fast. Where nearly
+    every value is distinct, no dictionary is tried. Texts get bounds only if they are sorted: otherwise the bounds of
+    all row groups would be similar and let no reader skip one, and they take a third of the time. Without ``packed``,
+    all columns get bounds and zstd.
     """
     if len(rows) < MAX_DISTINCT_VALUES or any(pa.types.is_nested(field.type) for field in rows.schema):
-        return {"compression": "zstd", "compression_level": LEVEL}  # what is nested would be told by paths
+        # Column options address nested columns by path.
+        return {"compression": "zstd", "compression_level": LEVEL}
     sample = rows.slice(0, SAMPLE_ROWS).combine_chunks()
     by_dictionary, differences, bounded = [], {}, []
     codecs = dict.fromkeys(rows.schema.names, "zstd")
     for name, column in zip(rows.schema.names, sample.columns, strict=True):
         values = column.combine_chunks().drop_null()
-        different = len(pc.unique(values))
-        if packed and _is_integer(column.type) and _packs(values, different):
+        distinct = len(pc.unique(values))
+        if packed and _is_integer(column.type) and _packs(values, distinct):
             differences[name] = "DELTA_BINARY_PACKED"
             codecs[name] = "snappy"
-        elif 4 * different <= 3 * len(values) or len(values) < BLOCK:
+        elif 4 * distinct <= 3 * len(values) or len(values) < BLOCK:
             by_dictionary.append(name)
-            if packed and 4 * different <= len(values):
+            if packed and 4 * distinct <= len(values):
                 codecs[name] = "snappy"
         if not packed or not _is_text(column.type) or _is_in_order(values):
             bounded.append(name)
@@ -65,9 +66,9 @@ def _is_integer(kind: pa.DataType) -> bool:
     return bool(t.is_signed_integer(kind) or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind))
 
 
-def _packs(values: pa.Array, different: int) -> bool:
-    """Whether differences of values take about as many bits as numbers of entries, or as the values do."""
-    if values.type in (pa.timestamp("s"), pa.time32("s")):  # which Parquet does not have
+def _packs(values: pa.Array, distinct: int) -> bool:
+    """Return whether differences take about as many bits as dictionary indices, or as the values."""
+    if values.type in (pa.timestamp("s"), pa.time32("s")):  # types that Parquet does not have
         values = values.cast(pa.timestamp("ms") if pa.types.is_timestamp(values.type) else pa.time32("ms"))
     if not pa.types.is_integer(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
@@ -75,9 +76,9 @@ def _packs(values: pa.Array, different: int) -> bool:
     blocks = len(numbers) // BLOCK
     if not blocks:
         return False
-    if 4 * different > 3 * len(numbers):
+    if 4 * distinct > 3 * len(numbers):
         return True
     steps = np.diff(numbers[: blocks * BLOCK], prepend=numbers[:1]).reshape(blocks, BLOCK)
     spans = (steps.max(axis=1).astype(np.uint64) - steps.min(axis=1).astype(np.uint64)).astype(np.float64)
     bits = float(np.ceil(np.log2(spans + 1)).mean())
-    return bool(bits <= 1.5 * float(np.log2(max(different, 1))) + 2)
+    return bool(bits <= 1.5 * float(np.log2(max(distinct, 1))) + 2)

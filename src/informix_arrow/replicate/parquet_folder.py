@@ -1,7 +1,8 @@
-"""A folder of Parquet files as a target: ``DIR/table/*.parquet``, and beside them ``_informix_arrow.json``.
+"""A folder of Parquet files as a target: ``DIR/table/*.parquet``, and ``_informix_arrow.json`` next to them.
 
-Files are written under names that no reader takes for data. Writing the state is what decides: it names the files to be
-added and removed. Then they are renamed and deleted, which whoever comes next goes on with.
+Files are written under names that no reader takes for data. The copy takes effect when the state is written, which
+names the files to be added and removed. Then they are renamed and deleted. If that is interrupted, the next copy
+finishes it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class ParquetFolder:
         try:
             text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
-            _forget(folder, _unfinished(folder))
+            _delete_files(folder, _unfinished(folder))
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
                     f"{folder} holds files that no copy has made: move them away, or choose another target"
@@ -62,17 +63,17 @@ class ParquetFolder:
                 "full, which takes the place of all its files"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        fitting = stored_schema(table, schema, _type, "Parquet")
-        return FolderChange(folder, before.files if before else (), fitting, by, self._lock)
+        stored = stored_schema(table, schema, _type, "Parquet")
+        return FolderChange(folder, before.files if before else (), stored, by, self._lock)
 
     def close(self) -> None:
         self._lock.release()
 
 
 class FolderChange:
-    """See `files`."""
+    """A change of one table's folder: a `TableChange`."""
 
-    has_empty_files = True  # or nobody would know the columns of a table without rows
+    has_empty_files = True  # otherwise the columns of a table without rows would be unknown
     packed = True
 
     def __init__(
@@ -118,21 +119,21 @@ class FolderChange:
 
 
 def _finished(folder: Path, state: State) -> State:
-    """Do what was decided, however often it was begun."""
+    """Rename and delete files as the state says. May be repeated."""
     for name in state.adding:
         if not (folder / name).exists() and (folder / (name + NEW)).exists():
             os.replace(folder / (name + NEW), folder / name)
-    _forget(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
-    return state  # which is not written again without what was decided: to do that again does nothing
+    _delete_files(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
+    return state  # the state keeps its lists: repeating them does nothing
 
 
 def _missing(folder: Path, state: State) -> list[str]:
-    """Files that somebody has taken away."""
+    """Return the files of the state that are missing."""
     return [name for name in state.files if not (folder / name).exists()]
 
 
-def _forget(folder: Path, files: Sequence[Path]) -> None:
-    """Remove files, and the folders within this one that are empty then."""
+def _delete_files(folder: Path, files: Sequence[Path]) -> None:
+    """Remove files, and the folders within this one that become empty."""
     for path in files:
         path.unlink(missing_ok=True)
     for parent in {path.parent for path in files} - {folder}:
@@ -140,7 +141,10 @@ def _forget(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _unfinished(folder: Path) -> list[Path]:
-    """Files of runs that died before they decided. Others may have files of that ending, too."""
+    """Return the files of runs that died before they wrote the state.
+
+    The ending alone does not identify them, because other programs may use it, too.
+    """
     if not folder.exists():
         return []
     return sorted(

@@ -1,6 +1,6 @@
-"""Tables of Parquet files as targets: rows are written to new files, read back, and then the table is told of them.
+"""Tables of Parquet files as targets: rows are written to new files, read back and then added to the table.
 
-`parquet`, `delta` and `iceberg` say which files a table has, and how it takes new ones and leaves old ones in one step.
+`parquet_folder`, `delta` and `iceberg` know which files a table has, and how it adds and removes files in one step.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import replace
@@ -32,64 +32,66 @@ if TYPE_CHECKING:
 
     from .rejects import UnrepresentableValue
 
-FILE_BYTES = 1 << 30  # of Arrow data in a file
+FILE_BYTES = 1 << 30  # bytes of Arrow data in a file
 READERS = min(4, os.cpu_count() or 1)  # threads that read a file back
-WRITERS = 64  # tables that are written at once, at most
+WRITERS = 64  # tables that are written at the same time, at most
 MAX_OPEN_FILES = 32  # open at a time, for folders that are named after values
 
 
 class TableChange(Protocol):
-    """A table, from what it was to what it is to be. Nobody sees anything of it before ``commit``."""
+    """A change of one table. Nothing of it is visible before ``commit``."""
 
     files: Sequence[str]
     schema: pa.Schema
     partition_by: Sequence[str]
     has_empty_files: bool
-    packed: bool  # whether all who read such tables understand packed numbers: see `encodings`
+    packed: bool  # whether all readers of such tables support packed numbers: see `parquet_encoding`
 
     def create(self, name: str) -> AbstractContextManager[Any]:
-        """A new file, to be written to; it can be read when the block ends."""
+        """Open a new file for writing. It can be read at the end of the block."""
 
     def sync(self) -> None:
-        """The new files are on the disk."""
+        """Wait until the new files are on disk."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
-        """A file of the table, or a new one, to be read."""
+        """Open a file of the table, or a new one, for reading."""
 
     def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
-        """Take new files, leave old ones, and keep the state, in one step."""
+        """Add files, remove files and store the state, in one step."""
 
 
 class TableStore(Protocol):
-    """Where tables of files are."""
+    """A place with tables of files."""
 
     def state(self, table: str) -> State | None:
-        """As of a target."""
+        """Return the state of a table's last copy, as a `CopyTarget` does."""
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> TableChange:
-        """What is to become of a table: rows of such a schema, in place of all others when it is the ``whole``."""
+        """Begin a change of a table to rows of this schema, in place of all others if it is the ``whole`` table."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Release what the store holds."""
 
 
 class CopyThreads:
-    """Threads that write tables and read them back, one table after the other: new ones would begin with new memory,
-    which the system clears first, and that takes as long as decoding.
+    """Threads that write tables and read them back.
+
+    They are reused from table to table: new threads would begin with new memory, which the system clears first, and
+    that takes as long as decoding.
     """
 
     def __init__(self) -> None:
         self.writing = ThreadPoolExecutor(WRITERS, "copy-writer")
-        self.checking = ThreadPoolExecutor(READERS, "copy-check")  # these wait for none of all
+        self.checking = ThreadPoolExecutor(READERS, "copy-check")  # these wait for no other thread
 
     def close(self) -> None:
-        """End them."""
+        """End the threads."""
         self.writing.shutdown()
         self.checking.shutdown()
 
 
 class FileTarget:
-    """See the module."""
+    """A copy target whose tables are Parquet files."""
 
     overlapping = True
 
@@ -104,43 +106,40 @@ class FileTarget:
         self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
     ) -> State:
         change = self._tables.change(table, rows.schema, whole=True)
-        added = self._written(table, change, rows, empty=change.has_empty_files)
+        added = self._write(table, change, rows, empty=change.has_empty_files)
         if key and added:
-            _keys(table, change, added, key)
+            _read_keys(table, change, added, key)
         return _commit(change, state, added, change.files)
 
     def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = self._write(table, change, rows, empty=change.has_empty_files and not change.files)
         return _commit(change, state, added, ())
 
     def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = self._write(table, change, rows, empty=change.has_empty_files and not change.files)
         removed: list[str] = []
         if added:
-            keys = _keys(table, change, added, key)
+            keys = _read_keys(table, change, added, key)
             for name in change.files:
                 remaining = _rows_without_keys(change, name, keys, key)
                 if remaining is None:
                     continue
                 removed.append(name)
                 if remaining.num_rows:
-                    checks = ColumnChecksums(remaining.schema)
-                    batches = _counted(remaining.to_batches(), checks)
-                    added += self._written(
-                        table, change, CopyRows(remaining.schema, batches, checks), own=True
-                    )
+                    rewritten = CopyRows.counted(remaining.schema, remaining.to_batches())
+                    added += self._write(table, change, rewritten, own=True)
         return _commit(change, state, added, removed)
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
     def close(self) -> None:
         self._threads.close()
         self._tables.close()
 
-    def _written(
+    def _write(
         self, table: str, change: TableChange, rows: CopyRows, *, empty: bool = False, own: bool = False
     ) -> list[str]:
         return write_files(table, change, rows, self._threads, empty=empty, own=own)
@@ -149,22 +148,25 @@ class FileTarget:
 def stored_schema(
     table: str, schema: pa.Schema, rule: Callable[[pa.DataType], pa.DataType | None], what: str
 ) -> pa.Schema:
-    """The schema in types that files of a table can have; ``NotSupportedError`` names the column that cannot."""
+    """Return the schema in types that files of a table can have.
+
+    Raises ``NotSupportedError`` with the name of a column that has no such type.
+    """
     fields = []
     for each in schema:
-        kind = _stored(each.type, rule)
+        kind = _stored_type(each.type, rule)
         if kind is None:
             raise NotSupportedError(f"{table}.{each.name}: {what} has no type for {each.type}")
         fields.append(each.with_type(kind))
     return pa.schema(fields, schema.metadata)
 
 
-def _stored(kind: pa.DataType, rule: Callable[[pa.DataType], pa.DataType | None]) -> pa.DataType | None:
+def _stored_type(kind: pa.DataType, rule: Callable[[pa.DataType], pa.DataType | None]) -> pa.DataType | None:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        inner = _stored(kind.value_type, rule)
+        inner = _stored_type(kind.value_type, rule)
         return inner and pa.list_(kind.value_field.with_type(inner))
     if pa.types.is_struct(kind):
-        parts = [(each, _stored(each.type, rule)) for each in kind]
+        parts = [(each, _stored_type(each.type, rule)) for each in kind]
         return (
             None if any(part is None for _, part in parts) else pa.struct([e.with_type(p) for e, p in parts])
         )
@@ -196,9 +198,10 @@ def write_files(
     empty: bool = False,
     own: bool = False,
 ) -> list[str]:
-    """New files with these rows, read back. Without rows one that has the schema, if an ``empty`` one is wanted.
+    """Write rows to new files, read them back, and return the names of the files.
 
-    Rows of the table's ``own`` have its older columns.
+    Without rows, one file with the schema is written if ``empty`` is True. Rows of the table's ``own`` files keep their
+    older columns.
     """
     if threads is None:
         with closing(CopyThreads()) as some:
@@ -208,8 +211,8 @@ def write_files(
     def write(batches: PrefetchBuffer) -> tuple[list[str], ColumnChecksums]:
         return _write(table, change, batches, rows.schema, schema, threads, empty=empty)
 
-    names, there = process_in_thread(rows.batches, write, threads=threads.writing)
-    reconcile(table, rows.checks, there)
+    names, stored = process_in_thread(rows.batches, write, threads=threads.writing)
+    reconcile(table, rows.checks, stored)
     change.sync()
     return names
 
@@ -224,24 +227,24 @@ def _write(
     *,
     empty: bool,
 ) -> tuple[list[str], ColumnChecksums]:
-    """New files, and what is found in them when they are read back."""
-    there = ColumnChecksums(schema)
+    """Write new files. Return their names and the checksums of what is read back from them."""
+    found = ColumnChecksums(schema)
 
     def closed(name: str) -> None:
-        there.merge(_file_checksums(change, name, schema, threads))
+        found.merge(_file_checksums(change, name, schema, threads))
 
     run = uuid.uuid4().hex[:12]
-    with _Writing(change, stored, run, closed) as writing:
+    with _OpenFiles(change, stored, run, closed) as writing:
         for batch in batches:
             for folder, rows in hive_paths.split(table, batch, change.partition_by):
                 writing.write(folder, rows)
         if empty and not writing.names:
             writing.write("", None)
-    return writing.names, there
+    return writing.names, found
 
 
-class _Writing:
-    """The files that are open, one for each folder."""
+class _OpenFiles:
+    """The files that are open for writing, one for each folder."""
 
     def __init__(
         self, change: TableChange, stored: pa.Schema, run: str, closed: Callable[[str], None]
@@ -255,7 +258,7 @@ class _Writing:
         self._open: dict[str, _OpenParquetFile] = {}
 
     def write(self, folder: str, rows: pa.RecordBatch | None) -> None:
-        """Add rows to the folder's file; a file without rows for None."""
+        """Add rows to the folder's file. None makes a file without rows."""
         file = self._open.pop(folder, None)
         if file is None:
             if len(self._open) >= MAX_OPEN_FILES:
@@ -263,7 +266,7 @@ class _Writing:
             name = f"{folder}/" * bool(folder) + f"part-{self._run}-{len(self.names):05}.parquet"
             self.names.append(name)
             file = _OpenParquetFile(self._change, name, self._schema)
-        self._open[folder] = file  # the one that was used last is the last one
+        self._open[folder] = file  # ordered by last use
         if rows is not None:
             file.write(rows)
         if file.size >= FILE_BYTES:
@@ -307,99 +310,95 @@ class _OpenParquetFile:
         self.size += rows.nbytes
 
     def close(self) -> None:
-        """It is on the disk."""
+        """Complete the file."""
         self._stack.close()
 
     def drop(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """It is not wanted."""
+        """Close the file after an error. Further errors are ignored."""
         with suppress(BaseException):
             self._stack.__exit__(kind, error, trace)
 
 
-def _keys(table: str, change: TableChange, names: Sequence[str], key: Sequence[str]) -> pa.Table:
-    """The keys of new rows; each must be there, and once."""
-    found = pa.concat_tables([_columns(change, name, key) for name in names])
+def _read_keys(table: str, change: TableChange, names: Sequence[str], key: Sequence[str]) -> pa.Table:
+    """Return the keys of new rows. Raises ``DataError`` for a missing or repeated one."""
+    keys = pa.concat_tables([_read_columns(change, name, key) for name in names])
     for name in key:
-        if found[name].null_count:
+        if keys[name].null_count:
             raise DataError(
                 f"{table}: a row has no {name}, which is in the key: rows cannot be merged by it", column=name
             )
-    for each in found.schema:
+    for each in keys.schema:
         if pa.types.is_nested(each.type):
             raise NotSupportedError(
                 f"{table}: rows cannot be merged by {each.name}, which is {each.type}", column=each.name
             )
-    counted = found.group_by(list(key)).aggregate([([], "count_all")])
-    if counted.num_rows != found.num_rows:
-        twice = (
+    counted = keys.group_by(list(key)).aggregate([([], "count_all")])
+    if counted.num_rows != keys.num_rows:
+        duplicate = (
             counted.filter(pc.greater(counted["count_all"], 1)).slice(0, 1).select(list(key)).to_pylist()[0]
         )
-        text = ", ".join(f"{name}={value!r}" for name, value in twice.items())
+        text = ", ".join(f"{name}={value!r}" for name, value in duplicate.items())
         raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
-    return found
+    return keys
 
 
 def _rows_without_keys(change: TableChange, name: str, keys: pa.Table, key: Sequence[str]) -> pa.Table | None:
-    """The rows of a file whose key is not among these; None when that is all of them."""
-    old = _columns(change, name, key)
+    """Return the rows of a file whose key is not among these, or None if that is all of them."""
+    old = _read_columns(change, name, key)
     numbered = old.append_column("row number", pa.array(range(old.num_rows), pa.int64()))
-    kept = numbered.join(keys.cast(old.schema), list(key), join_type="left anti")["row number"]
-    if len(kept) == old.num_rows:
+    remaining = numbered.join(keys.cast(old.schema), list(key), join_type="left anti")["row number"]
+    if len(remaining) == old.num_rows:
         return None
-    numbers = kept.combine_chunks()
-    return _columns(change, name, None).take(numbers.take(pc.sort_indices(numbers)))
+    numbers = remaining.combine_chunks()
+    return _read_columns(change, name, None).take(numbers.take(pc.sort_indices(numbers)))
 
 
-def _columns(change: TableChange, name: str, columns: Sequence[str] | None) -> pa.Table:
+def _read_columns(change: TableChange, name: str, columns: Sequence[str] | None) -> pa.Table:
     by = change.partition_by
     with change.open(name) as file, pq.ParquetFile(file) as parquet:
         if not by:
             return parquet.read(None if columns is None else list(columns))
         rows = parquet.read()
-    there = [each for each in change.schema if each.name in by or each.name in rows.schema.names]
-    batches = [hive_paths.whole(name, each, pa.schema(there), by) for each in rows.to_batches()]
-    found = pa.Table.from_batches(batches) if batches else pa.schema(there).empty_table()
-    return found if columns is None else found.select(list(columns))
+    fields = [each for each in change.schema if each.name in by or each.name in rows.schema.names]
+    batches = [
+        hive_paths.add_partition_columns(name, each, pa.schema(fields), by) for each in rows.to_batches()
+    ]
+    table = pa.Table.from_batches(batches) if batches else pa.schema(fields).empty_table()
+    return table if columns is None else table.select(list(columns))
 
 
 def _file_checksums(
     change: TableChange, name: str, schema: pa.Schema, threads: CopyThreads
 ) -> ColumnChecksums:
-    """The sums over a file, whose row groups are read by several threads."""
+    """Return the checksums of a file. Several threads read its row groups."""
     with change.open(name) as file:
-        told = pq.read_metadata(file)
-    by_dictionary = texts_by_dictionary(told)
-    waiting = iter(range(told.num_row_groups))
+        metadata = pq.read_metadata(file)
+    by_dictionary = texts_by_dictionary(metadata)
+    waiting = iter(range(metadata.num_row_groups))
     lock = threading.Lock()
 
     def some() -> ColumnChecksums:
         checks = ColumnChecksums(schema)
         with (
             change.open(name) as file,
-            pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet,
+            pq.ParquetFile(file, metadata=metadata, read_dictionary=by_dictionary) as parquet,
         ):
             while True:
                 with lock:
                     group = next(waiting, None)
                 if group is None:
                     return checks
-                size = max(told.row_group(group).num_rows, 1)
+                size = max(metadata.row_group(group).num_rows, 1)
                 for batch in parquet.iter_batches(size, [group], use_threads=False):
-                    checks.add(hive_paths.whole(name, batch, schema, change.partition_by))
+                    checks.add(hive_paths.add_partition_columns(name, batch, schema, change.partition_by))
 
-    count = min(READERS, told.num_row_groups)
+    count = min(READERS, metadata.num_row_groups)
     if count <= 1:
         return some()
-    whole = ColumnChecksums(schema)
+    total = ColumnChecksums(schema)
     others = [threads.checking.submit(some) for _ in range(count - 1)]
     for each in (some(), *(other.result() for other in others)):
-        whole.merge(each)
-    return whole
-
-
-def _counted(batches: Sequence[pa.RecordBatch], checks: ColumnChecksums) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        checks.add(batch)
-        yield batch
+        total.merge(each)
+    return total

@@ -1,4 +1,4 @@
-"""Rows into one Parquet file, a row group after the other, while they come."""
+"""Write rows to one Parquet file as they arrive, one row group after another."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 GROUP_BYTES = 8 << 20
-"""Of Arrow data in a row group: enough for dictionaries to pay, and little to do yet when the last rows have come."""
+"""Bytes of Arrow data in a row group.
+
+Large enough for dictionaries to pay, and small enough that little is left to do when the last rows arrive.
+"""
 
 
 class TableWriter:
-    """A file that rows are added to, which are cast to its schema.
+    """A writer that adds rows to a file, cast to its schema.
 
-    Whole numbers are ``packed`` only for readers that are known to understand it (`encodings`).
+    Whole numbers are ``packed`` only for readers that are known to support it (`parquet_encoding`).
     """
 
     def __init__(self, file: Any, schema: pa.Schema, *, packed: bool = True) -> None:
@@ -30,23 +33,23 @@ class TableWriter:
         self._schema = schema
         self._packed = packed
         self._group: list[pa.RecordBatch] = []
-        self._held = 0
+        self._pending_bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows."""
         self._group.append(batch)
-        self._held += batch.nbytes
-        if self._held >= GROUP_BYTES:
+        self._pending_bytes += batch.nbytes
+        if self._pending_bytes >= GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
-        given = self._group[0].schema if self._group else self._schema
-        whole = pa.Table.from_batches(self._group, given).cast(self._schema)
+        schema = self._group[0].schema if self._group else self._schema
+        table = pa.Table.from_batches(self._group, schema).cast(self._schema)
         if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, self._schema, **options(whole, packed=self._packed))
+            self._writer = pq.ParquetWriter(self._file, self._schema, **options(table, packed=self._packed))
         if self._group:
-            self._writer.write_table(whole, row_group_size=max(len(whole), 1))
-        self._group, self._held = [], 0
+            self._writer.write_table(table, row_group_size=max(len(table), 1))
+        self._group, self._pending_bytes = [], 0
 
     def __enter__(self) -> Self:
         return self
@@ -65,18 +68,18 @@ class TableWriter:
         self._writer.close()
 
 
-def texts_by_dictionary(told: pq.FileMetaData) -> list[str]:
-    """Columns of texts or bytes that each row group keeps a dictionary of: they need not be unpacked to be summed."""
-    found = []
-    for place in range(told.num_columns):
-        column = told.schema.column(place)
-        groups = range(told.num_row_groups)
+def texts_by_dictionary(metadata: pq.FileMetaData) -> list[str]:
+    """Return columns of texts or bytes with a dictionary in each row group. They can be summed without unpacking."""
+    columns = []
+    for index in range(metadata.num_columns):
+        column = metadata.schema.column(index)
+        groups = range(metadata.num_row_groups)
         if (
             column.physical_type == "BYTE_ARRAY"
             and column.max_repetition_level == 0
             and "." not in column.path
-            and told.num_row_groups
-            and all(told.row_group(group).column(place).has_dictionary_page for group in groups)
+            and metadata.num_row_groups
+            and all(metadata.row_group(group).column(index).has_dictionary_page for group in groups)
         ):
-            found.append(column.path)
-    return found
+            columns.append(column.path)
+    return columns

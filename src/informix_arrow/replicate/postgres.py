@@ -1,11 +1,11 @@
-"""The adapter of PostgreSQL, by the ADBC driver: COPY in binary, a connection for each table that is being copied.
+"""The adapter of PostgreSQL, by the ADBC driver: binary COPY, with a connection for each table that is being copied.
 
-Tables are in the schema that the connection's ``search_path`` names first. A full copy of a table whose columns are the
-same empties it and keeps what belongs to it: indexes, grants, views. Text that stands for a DECIMAL without a scale is
-kept as ``numeric``, which has all its digits.
+Tables are in the first schema of the connection's ``search_path``. A full copy of a table whose columns are the same
+empties it and keeps its indexes, grants and views. Text that stands for a DECIMAL without a scale is stored as
+``numeric``, which keeps all digits.
 
-Rows that changes take out are found by indexes of the tables. Foreign keys among them would have to be deferred: tables
-are written one after the other.
+Changes find the rows that they remove by the tables' indexes. Foreign keys between the tables would have to be
+deferred, because tables are written one after the other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal
 
-#: Our types, and those of PostgreSQL in its own spelling.
+#: Arrow types, and PostgreSQL's names for them.
 _KINDS = {
     pa.bool_(): "boolean",
     pa.int8(): "smallint",
@@ -41,8 +41,8 @@ _KINDS = {
 }
 
 
-#: A value for NULLs while they are compared, so that joins find their rows by hashes; as text.
-_STANDING = (
+#: A value, as text, that stands for NULL while rows are compared, so that the planner can use hash joins.
+_NULL_STAND_INS = (
     (pa.types.is_boolean, "f"),
     (pa.types.is_date, "2000-01-01"),
     (pa.types.is_timestamp, "2000-01-01"),
@@ -55,7 +55,7 @@ _STANDING = (
 
 
 class Postgres:
-    """A PostgreSQL database. A password is in no error."""
+    """A PostgreSQL database. No error shows a password."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -71,8 +71,8 @@ class Postgres:
         return session
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """The driver's errors are ours, ``OperationalError``."""
+    def _driver_errors(self) -> Iterator[None]:
+        """Raise the driver's errors as ``OperationalError``, without secrets."""
         try:
             yield
         except adbc.Error as error:
@@ -81,13 +81,13 @@ class Postgres:
                 text = text.replace(secret, "***")
             raise OperationalError(f"{self.name}: {text}") from None
 
-    def make_states(self, states: StateTable) -> None:
+    def create_states(self, states: StateTable) -> None:
         sql = (
             f"CREATE TABLE IF NOT EXISTS {states.name} (name text PRIMARY KEY, {states.column} text NOT NULL)"
         )
         try:
             self._run(sql)
-        except OperationalError:  # two at once: one of them is told of a key that is there twice
+        except OperationalError:  # two processes at once: one of them fails with a duplicate key
             self._run(sql)
 
     def _run(self, sql: str) -> None:
@@ -96,10 +96,10 @@ class Postgres:
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        with self._telling(), self._connections.transaction() as session:
+        with self._driver_errors(), self._connections.transaction() as session:
             yield session
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return find_characters(
             batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
         )
@@ -109,7 +109,7 @@ class Postgres:
 
 
 class PostgresSession:
-    """A connection, in a transaction."""
+    """A connection in a transaction."""
 
     def __init__(self, connection: adbc.Connection) -> None:
         self._connection = connection
@@ -148,35 +148,35 @@ class PostgresSession:
         if not sql.startswith("DELETE"):
             self.run(sql)
             return 0
-        found = self.run(f"WITH gone AS ({sql} RETURNING 1) SELECT COUNT(*) FROM gone")
-        assert found is not None
-        return int(found[0])
+        row = self.run(f"WITH gone AS ({sql} RETURNING 1) SELECT COUNT(*) FROM gone")
+        assert row is not None
+        return int(row[0])
 
     def state(self, states: StateTable, name: str) -> str | None:
-        found = self.run(f"SELECT {states.column} FROM {states.name} WHERE name = $1", [name])
-        return None if found is None else str(found[0])
+        row = self.run(f"SELECT {states.column} FROM {states.name} WHERE name = $1", [name])
+        return None if row is None else str(row[0])
 
     def claim(self, states: StateTable, name: str) -> str | None:
         sql = f"SELECT {states.column} FROM {states.name} WHERE name = $1 FOR UPDATE"
         found = self.run(sql, [name])
         if found is None:
             made = f"INSERT INTO {states.name} VALUES ($1, '') ON CONFLICT DO NOTHING RETURNING 1"
-            if self.run(made, [name]) is None:  # somebody else was first
+            if self.run(made, [name]) is None:  # another process was first
                 found = self.run(sql, [name])
         return None if found is None else str(found[0])
 
-    def keep(self, states: StateTable, name: str, text: str) -> None:
+    def store(self, states: StateTable, name: str, text: str) -> None:
         self.run(f"UPDATE {states.name} SET {states.column} = $1 WHERE name = $2", [text, name])
 
     def lock(self, table: str) -> None:
-        """PostgreSQL has a lock for every row."""
+        """Do nothing: PostgreSQL locks any number of rows."""
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(kept(table, schema))})")
+        self.run(f"CREATE TABLE {self.quoted(table)} ({self._column_list(stored_columns(table, schema))})")
 
     def fill(self, table: str, rows: CopyRows) -> None:
         there = self.columns(table)
-        if there == kept(table, rows.schema):
+        if there == stored_columns(table, rows.schema):
             self.run(f"DELETE FROM {self.quoted(table)}")
         else:
             if there:
@@ -185,8 +185,8 @@ class PostgresSession:
         self.insert(table, rows)
 
     def insert(self, table: str, rows: CopyRows) -> None:
-        if declared(table, rows.schema) == kept(table, rows.schema):
-            self._take(table, rows)
+        if declared(table, rows.schema) == stored_columns(table, rows.schema):
+            self._insert_rows(table, rows)
             return
         listed = ", ".join(map(self.quoted, rows.schema.names))
         self.stage(STAGE, rows)
@@ -195,10 +195,10 @@ class PostgresSession:
 
     def stage(self, name: str, rows: CopyRows) -> None:
         sent = declared("a table", rows.schema)
-        self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
-        self._take(name, rows, temporary=True)
-        for (column, kind), (_, wanted) in zip(sent, kept("a table", rows.schema), strict=True):
-            if kind != wanted:  # COPY in binary takes no text for it
+        self.run(f"CREATE TEMP TABLE {name} ({self._column_list(sent)})")
+        self._insert_rows(name, rows, temporary=True)
+        for (column, kind), (_, wanted) in zip(sent, stored_columns("a table", rows.schema), strict=True):
+            if kind != wanted:  # binary COPY does not accept text for it
                 quoted = self.quoted(column)
                 self.run(f"ALTER TABLE {name} ALTER COLUMN {quoted} TYPE {wanted} USING {quoted}::{wanted}")
         self.run(f"ANALYZE {name}")
@@ -208,12 +208,13 @@ class PostgresSession:
             cursor.execute(f"SELECT * FROM {self.quoted(table)}")
             for batch in cursor.fetch_record_batch():
                 columns = [
-                    _plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
+                    _unwrap_numeric(column, field.type)
+                    for column, field in zip(batch.columns, schema, strict=True)
                 ]
                 yield pa.RecordBatch.from_arrays(columns, names=schema.names)
 
     def run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
-        """Run a statement; its first row, None when it has none."""
+        """Run a statement. Return its first row, None if it has none."""
         with self._connection.cursor() as cursor:
             cursor.execute(sql, list(values) or None)
             if not cursor.description:
@@ -225,18 +226,18 @@ class PostgresSession:
         return f"{there} = {staged}"
 
     def same(self, there: str, staged: str, field: pa.Field) -> str:
-        standing = next((text for fits, text in _STANDING if fits(field.type)), "0")
+        standing = next((text for fits, text in _NULL_STAND_INS if fits(field.type)), "0")
         if is_floating_decimal(field):
             standing = "0"
         hashed = f"COALESCE({there}, '{standing}') = COALESCE({staged}, '{standing}')"
         return f"({hashed} AND ({there} IS NULL) = ({staged} IS NULL))"
 
-    def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
+    def _column_list(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
-    def _take(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
-        """Put rows into a table."""
-        schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
+    def _insert_rows(self, table: str, rows: CopyRows, *, temporary: bool = False) -> None:
+        """Add rows to a table."""
+        schema = pa.schema([(each.name, _driver_type(each.type)) for each in rows.schema])
 
         def fitting(batch: pa.RecordBatch) -> pa.RecordBatch:
             _refuse_zeros(table, batch)
@@ -247,8 +248,8 @@ class PostgresSession:
             cursor.adbc_ingest(table, reader, mode="append", temporary=temporary)
 
 
-def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
-    """The columns of a table that keeps these: so, and ``numeric`` for the text of DECIMALs without a scale."""
+def stored_columns(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
+    """Return the columns of a table, with ``numeric`` for the text of DECIMALs without a scale."""
     columns = declared(table, schema)
     return [
         (name, "numeric" if is_floating_decimal(field) else kind)
@@ -257,7 +258,7 @@ def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
 
 
 def declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
-    """The columns that hold these; ``NotSupportedError`` where there is no type."""
+    """Return the columns for a schema. Raises ``NotSupportedError`` where there is no type."""
     found = []
     for each in schema:
         kind = _kind(each.type)
@@ -282,8 +283,8 @@ def _kind(kind: pa.DataType) -> str | None:
     return _KINDS.get(kind)
 
 
-def _sent(kind: pa.DataType) -> pa.DataType:
-    """As the driver is given it: PostgreSQL's times have microseconds."""
+def _driver_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type in which the driver gets values: PostgreSQL's times have microseconds."""
     if pa.types.is_time(kind):
         return pa.time64("us")
     if pa.types.is_timestamp(kind):
@@ -293,15 +294,15 @@ def _sent(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """NUMERIC arrives as text within a type of the driver's own."""
+def _unwrap_numeric(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Unwrap NUMERIC, which arrives as text within an extension type of the driver."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     return column.cast(wanted) if pa.types.is_decimal(wanted) else column
 
 
 def _refuse_zeros(table: str, batch: pa.RecordBatch) -> None:
-    """``DataError`` for the one character that texts of PostgreSQL cannot hold."""
+    """Raise ``DataError`` for U+0000, the one character that PostgreSQL's text cannot hold."""
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
             continue

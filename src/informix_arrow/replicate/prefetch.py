@@ -1,4 +1,4 @@
-"""Rows are read in one thread and written in another: while one waits for the server, or decodes, the other encodes."""
+"""Read rows in one thread and write them in another: one encodes while the other waits for the server or decodes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_WAITING_BYTES = 32 << 20  # bytes of batches that may wait
 
 
 class SourceFailed(Exception):
-    """What a writer meets when there will be no more rows, since reading them has failed."""
+    """Raised in the writer when no more rows will arrive because reading them failed."""
 
 
 class PrefetchBuffer:
-    """The batches that were read, for the thread that writes them."""
+    """A bounded buffer of batches that were read, for the thread that writes them."""
 
     def __init__(self, room: int = MAX_WAITING_BYTES) -> None:
         self._change = threading.Condition()
@@ -29,15 +29,15 @@ class PrefetchBuffer:
         self._max_bytes = room
         self._finished = False
         self._abandoned = False
-        self._consumer_stopped = False  # nobody takes them any more
+        self._consumer_stopped = False
 
     @property
     def empty(self) -> bool:
-        """Whether whoever takes the next one has to wait for it."""
+        """True if the consumer would have to wait for the next batch."""
         return not self._waiting and not self._finished
 
     def put(self, batch: pa.RecordBatch) -> bool:
-        """Hand on a batch, once there is room; False when nobody takes it."""
+        """Add a batch once there is room. Return False if the consumer has stopped."""
         with self._change:
             while (
                 self._waiting and self._bytes + batch.nbytes > self._max_bytes and not self._consumer_stopped
@@ -49,14 +49,14 @@ class PrefetchBuffer:
             return not self._consumer_stopped
 
     def finish(self, *, abandoned: bool = False) -> None:
-        """There are no more."""
+        """End the stream."""
         with self._change:
             self._finished = True
             self._abandoned = abandoned
             self._change.notify_all()
 
     def stop_consuming(self) -> None:
-        """Nobody takes any more."""
+        """Note that the consumer has stopped."""
         with self._change:
             self._consumer_stopped = True
             self._change.notify_all()
@@ -84,13 +84,13 @@ def process_in_thread(
     room: int = MAX_WAITING_BYTES,
     threads: Executor | None = None,
 ) -> T:
-    """What ``work`` makes of the batches, in a thread of its own, while they are read in this one.
+    """Run ``work`` on the batches in another thread while they are read in this one, and return its result.
 
-    The thread is one of ``threads``, if they are given. The first error of either ends both.
+    The thread is one of ``threads``, if they are given. The first error of either side ends both.
     """
     if threads is None:
-        with ThreadPoolExecutor(1, "copy-writer") as own:
-            return process_in_thread(batches, work, room, own)
+        with ThreadPoolExecutor(1, "copy-writer") as pool:
+            return process_in_thread(batches, work, room, pool)
     ahead = PrefetchBuffer(room)
 
     def run() -> T:
@@ -99,13 +99,13 @@ def process_in_thread(
         finally:
             ahead.stop_consuming()
 
-    made = threads.submit(run)
-    whole = False
+    result = threads.submit(run)
+    complete = False
     try:
-        whole = all(map(ahead.put, batches))
+        complete = all(map(ahead.put, batches))
     finally:
-        ahead.finish(abandoned=not whole)
-        failed = made.exception()
+        ahead.finish(abandoned=not complete)
+        failed = result.exception()
     if failed is not None:
         raise failed
-    return made.result()
+    return result.result()

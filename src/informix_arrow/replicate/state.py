@@ -1,17 +1,17 @@
-"""What a target knows of a table that was copied into it."""
+"""The state of a table's copy, which its target stores, and the protocol of copy targets."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ..wire.errors import OperationalError
+from ..wire.errors import InterfaceError, OperationalError
 from ..wire.types import ColumnType, TypeCode
 from .checksums import ColumnChecksums
 from .rejects import UnrepresentableValue
@@ -26,11 +26,11 @@ class State:
     Attributes
     ----------
     source
-        Where the table is: ``server/database/table``.
+        The table that was copied: ``server/database/table``.
     columns
         Names and declared types, in order.
     watermark
-        The column and the highest value that was copied, as text; None without one.
+        The column and the highest value that was copied, as text; None without a watermark.
     run
         The run of ``copy`` that made it.
     rows
@@ -38,13 +38,13 @@ class State:
     files
         Of a Parquet folder: the files that hold them.
     adding, removing
-        Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
+        Of a Parquet folder: files that may still have to be renamed or deleted.
     partition_by
         Of a Parquet folder: the columns whose values folders are named after.
     where
         The condition that rows had to meet; None for all.
     tabid
-        The source's number of the table, which another one has when it is made anew; None where that is not known.
+        The source's number of the table, which changes when the table is created anew; None if unknown.
     """
 
     source: str
@@ -61,24 +61,24 @@ class State:
     tabid: int | None = None
 
     def to_json(self) -> str:
-        told = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
-        return json.dumps({**told, "digest": _digest(told)}, ensure_ascii=False)
+        values = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        return json.dumps({**values, "digest": _digest(values)}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> State:
-        """``OperationalError`` for what no copy has written."""
+        """Parse a state. Raises ``OperationalError`` for a text that no copy has written."""
         try:
-            told = json.loads(text)
-            digest = told.pop("digest", None)  # which older releases did not write
-            if digest is not None and digest != _digest(told):
+            values = json.loads(text)
+            digest = values.pop("digest", None)  # older releases did not write one
+            if digest is not None and digest != _digest(values):
                 raise ValueError("digest")
-            if told.pop("format") != FORMAT:
+            if values.pop("format") != FORMAT:
                 raise ValueError("format")
-            told["columns"] = tuple((name, kind) for name, kind in told["columns"])
-            told["watermark"] = tuple(told["watermark"]) if told["watermark"] else None
+            values["columns"] = tuple((name, kind) for name, kind in values["columns"])
+            values["watermark"] = tuple(values["watermark"]) if values["watermark"] else None
             for name in ("files", "adding", "removing", "partition_by"):
-                told[name] = tuple(told.get(name, ()))
-            return cls(**told)
+                values[name] = tuple(values.get(name, ()))
+            return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
                 f"{where}: what it says of the last copy is not understood; another release has written it, or "
@@ -86,45 +86,67 @@ class State:
             ) from error
 
 
-def _digest(told: dict[str, Any]) -> str:
-    """Of all that a state says: a damaged watermark would leave rows out, and nobody would see it."""
-    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
+def _digest(values: dict[str, Any]) -> str:
+    """Return a digest of the whole state: a damaged watermark would silently leave rows out."""
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def describe_column_changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
-    """What happened to a table's columns, in words."""
+    """Return the changes of a table's columns, in words."""
     old, new = dict(before), dict(now)
-    told = [f"{name} {kind} is new" for name, kind in now if name not in old]
-    told += [f"{name} is gone" for name, _ in before if name not in new]
-    told += [
+    changes = [f"{name} {kind} is new" for name, kind in now if name not in old]
+    changes += [f"{name} is gone" for name, _ in before if name not in new]
+    changes += [
         f"{name} was {old[name]} and is {kind}" for name, kind in now if name in old and old[name] != kind
     ]
-    return told
+    return changes
+
+
+def find_column(table: str, names: Sequence[str], name: str) -> str:
+    """Return the name as the table spells it: equal to ``name``, or equal except for case if no other is."""
+    same = [each for each in names if each == name] or [
+        each for each in names if each.lower() == name.lower()
+    ]
+    if len(same) != 1:
+        raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(names)}")
+    return same[0]
 
 
 @dataclass(slots=True)
 class CopyRows:
-    """The rows that are due: read once, and counted on their way."""
+    """The rows that are due. They can be read once, and are counted as they are read."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     checks: ColumnChecksums
 
+    @classmethod
+    def counted(cls, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> CopyRows:
+        """Return batches as rows that are counted as they are read."""
+        checks = ColumnChecksums(schema)
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                checks.add(batch)
+                yield batch
+
+        return cls(schema, counted(), checks)
+
     @contextmanager
     def stream(
         self,
         schema: pa.Schema | None = None,
-        made: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
+        convert: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
     ) -> Iterator[pa.RecordBatchReader]:
-        """The rows for who takes an Arrow stream, ``made`` to have that schema.
+        """Provide the rows as an Arrow stream of a schema, which ``made`` converts them to.
 
-        An error of the source is raised as what it was, and not as what the taker has made of it.
+        An error of the source is raised as itself, and not as the consumer's error about it.
         """
         failed: list[BaseException] = []
 
         def batches() -> Iterator[pa.RecordBatch]:
             try:
-                yield from map(made, self.batches)
+                yield from map(convert, self.batches)
             except BaseException as error:
                 failed.append(error)
                 raise
@@ -138,49 +160,49 @@ class CopyRows:
 
 
 class CopyTarget(Protocol):
-    """Where tables are copied to."""
+    """A place that tables are copied to."""
 
     overlapping: bool
-    """Whether a table's last rows may still be on their way into it when the next table is begun."""
+    """True if the last rows of a table may still be written when the next table is begun."""
 
     def state(self, table: str) -> State | None:
-        """Of a table's last copy, finished if it was interrupted; None when there was none.
+        """Return the state of a table's last copy, after finishing it if it was interrupted; None if there was none.
 
-        ``OperationalError`` when the table is there and no copy has made it.
+        Raises ``OperationalError`` if the table is there and no copy has made it.
         """
 
     def replace(
         self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str] = ()
     ) -> State:
-        """Take rows in place of what is there, and the state, in one step. No two rows have the same key."""
+        """Replace the rows and the state, in one step. No two rows may have the same key."""
 
     def append(self, table: str, rows: CopyRows, state: Callable[[], State]) -> State:
-        """Take rows beside what is there."""
+        """Add rows and replace the state, in one step."""
 
     def merge(self, table: str, rows: CopyRows, state: Callable[[], State], key: Sequence[str]) -> State:
-        """Take rows in place of those with the same key."""
+        """Add rows in place of those with the same key, and replace the state, in one step."""
 
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
-        """The values that it cannot hold, though it has their type, by rows."""
+    def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
+        """Return the values that the target cannot hold although it has their type, ordered by row."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close the target."""
 
 
-def reconcile(table: str, read: ColumnChecksums, there: ColumnChecksums) -> None:
-    """``OperationalError`` when a target holds something else than was read."""
-    found = read.differences(there)
-    if found:
-        raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")
+def reconcile(table: str, read: ColumnChecksums, stored: ColumnChecksums) -> None:
+    """Raise ``OperationalError`` if a target holds something else than was read."""
+    differences = read.differences(stored)
+    if differences:
+        raise OperationalError(f"{table}: {'; '.join(differences)}; the target is as it was before")
 
 
 def is_floating_decimal(field: pa.Field) -> bool:
-    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
-    said = (field.metadata or {}).get(b"informix.type")
-    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+    """Return whether a column holds a DECIMAL without a scale as text (``floating_decimals="string"``)."""
+    declared = (field.metadata or {}).get(b"informix.type")
+    if declared is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
         return False
     try:
-        kind = ColumnType.parse_sql(said.decode())
+        kind = ColumnType.parse_sql(declared.decode())
     except ValueError:
         return False
     return kind.code == TypeCode.DECIMAL and kind.scale is None

@@ -1,4 +1,4 @@
-"""Which target a text names."""
+"""Find the target that a text names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..wire.errors import InterfaceError
-from .database_target import Database
+from .database_target import DatabaseTarget
 from .parquet_folder import ParquetFolder
 from .parquet_tables import FileTarget
 from .state import CopyTarget
@@ -17,7 +17,7 @@ TARGETS = (
     "DIR/ for a folder of Parquet files, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://user@host/database or "
     "informix://user@host:9088/database?server=.."
 )
-#: For each kind of target: module and class of the adapter, what an error calls it, and the package that it needs.
+#: For each kind of target: module and class of the adapter, its name in errors, and the package that it needs.
 _ADAPTERS = {
     "duckdb": ("duck", "DuckFile", "a DuckDB file", "duckdb"),
     "postgresql": ("postgres", "Postgres", "PostgreSQL", "informix-arrow[postgresql]"),
@@ -29,8 +29,10 @@ _INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
 
 
 def kind_of(text: str) -> tuple[str, str]:
-    """Which kind of target a text names, and what its module is told: ``duckdb``, ``postgresql``, ``informix``,
-    ``delta``, ``iceberg``, ``folder``, or "" for none."""
+    """Return the kind of target that a text names, and the argument for its adapter.
+
+    The kind is ``duckdb``, ``postgresql``, ``informix``, ``delta``, ``iceberg``, ``folder``, or "" for an invalid text.
+    """
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     if text.endswith((".duckdb", ".ddb")) and not scheme:
         return "duckdb", text
@@ -47,37 +49,37 @@ def kind_of(text: str) -> tuple[str, str]:
 
 
 def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
-    """The target; a folder has columns whose values its folders are named after.
+    """Open a target. Only a folder can have ``partition_by``, the columns whose values its subfolders are named after.
 
-    ``InterfaceError`` for what is none, or lacks its package. A password is in no error.
+    Raises ``InterfaceError`` for an invalid text, or a missing package. No error shows a password.
     """
-    kind, place = kind_of(text)
+    kind, argument = kind_of(text)
     if partition_by and kind not in ("folder", ""):
         raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
     if kind == "folder":
-        return FileTarget(ParquetFolder(place, partition_by))
+        return FileTarget(ParquetFolder(argument, partition_by))
     if kind in ("delta", "iceberg"):
-        return FileTarget(adapter(kind)(place))
+        return FileTarget(adapter(kind)(argument))
     if kind:
-        return Database(adapter(kind)(place))
-    raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
+        return DatabaseTarget(adapter(kind)(argument))
+    raise InterfaceError(f"{display_target(text)!r} is no target: write {TARGETS}")
 
 
-def shown(text: str) -> str:
-    """A target in an error: what follows a scheme may be a password."""
-    scheme, there, _ = text.partition("://")
-    return f"{scheme.lower()}://.." if there else text
+def display_target(text: str) -> str:
+    """Return a target as errors show it. What follows a scheme is hidden, because it may hold a password."""
+    scheme, has_scheme, _ = text.partition("://")
+    return f"{scheme.lower()}://.." if has_scheme else text
 
 
-def load(module: str, what: str, package: str) -> Any:
-    """The module of a target, whose package need not be there."""
+def load(module: str, description: str, package: str) -> Any:
+    """Import the module of a target, whose package may be missing."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
+        raise InterfaceError(f"{description} needs another package: pip install '{package}'") from error
 
 
 def adapter(kind: str) -> Any:
-    """The class that writes to a kind of target; its argument is the place."""
-    module, name, what, package = _ADAPTERS[kind]
-    return getattr(load(f"{__package__}.{module}", what, package), name)
+    """Return the class that writes to a kind of target. Its argument is the second value of `kind_of`."""
+    module, name, description, package = _ADAPTERS[kind]
+    return getattr(load(f"{__package__}.{module}", description, package), name)

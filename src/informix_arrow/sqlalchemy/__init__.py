@@ -59,4 +59,4 @@ __all__ = [
 ]
 
 if find_spec("alembic") is not None:
-    from . import alembic
+    from . import alembic  # noqa: F401 - registers the dialect with Alembic

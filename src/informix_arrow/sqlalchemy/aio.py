@@ -1,4 +1,4 @@
-"""The dialect for ``create_async_engine``: the asyncio front of this package behind SQLAlchemy's adapters."""
+"""The dialect for ``create_async_engine``: the asyncio classes of this package wrapped in SQLAlchemy's adapters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .dialect import InformixDialect, InformixExecutionContext
 
 
 class _CursorOptions:
-    """What the execution sets and asks of a cursor."""
+    """The attributes of a cursor that an execution reads and sets."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class _CursorOptions:
 
     @property
     def messages(self) -> Sequence[Any]:
-        """What the server warned about."""
+        """The warnings of the server."""
         return () if self._cursor is None else self._cursor.messages
 
     @property
@@ -46,7 +46,7 @@ class _CursorOptions:
 
 
 class _Cursor(_CursorOptions, AsyncAdapt_dbapi_cursor):
-    """All rows are fetched with the execution."""
+    """A cursor that fetches all rows with the execution."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class _Cursor(_CursorOptions, AsyncAdapt_dbapi_cursor):
 
 
 class _StreamingCursor(_CursorOptions, AsyncAdapt_dbapi_ss_cursor):
-    """Rows are fetched as they are asked for."""
+    """A cursor that fetches rows on demand."""
 
     __slots__ = ()
 
@@ -72,22 +72,22 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
 
     @property
     def closed(self) -> bool:
-        """Whether the connection was closed or lost."""
+        """True if the connection was closed or lost."""
         return bool(self._connection.closed)
 
     @property
     def logged(self) -> bool:
-        """Whether the database has transactions."""
+        """True if the database has transactions."""
         return bool(self._connection.logged)
 
     @property
     def ansi(self) -> bool:
-        """Whether the database is of the kind MODE ANSI."""
+        """True if the database is MODE ANSI."""
         return bool(self._connection.ansi)
 
     @property
     def autocommit(self) -> bool:
-        """Whether every statement is final."""
+        """True if every statement is committed at once."""
         return bool(self._connection.autocommit)
 
     @autocommit.setter
@@ -96,7 +96,7 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
 
     @property
     def isolation(self) -> str | None:
-        """As of the connection behind."""
+        """The isolation level of the wrapped connection."""
         value: str | None = self._connection.isolation
         return value
 
@@ -106,7 +106,7 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
 
     @property
     def lock_wait(self) -> int | None:
-        """As of the connection behind."""
+        """The lock mode of the wrapped connection."""
         value: int | None = self._connection.lock_wait
         return value
 
@@ -115,7 +115,7 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
         await_(self._connection.set_lock_wait(value))
 
     def ping(self) -> None:
-        """One round trip."""
+        """Make one round trip."""
         await_(self._connection.ping())
 
     def _terminate_handled_exceptions(self) -> tuple[type[BaseException], ...]:
@@ -129,7 +129,7 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
 
 
 class _Module(AsyncAdapt_dbapi_module):
-    """PEP 249's module: names of the blocking one, connections of the other."""
+    """A PEP 249 module: the names of the blocking one, with asyncio connections."""
 
     paramstyle = dbapi.paramstyle
 
@@ -140,7 +140,7 @@ class _Module(AsyncAdapt_dbapi_module):
                 setattr(self, name, getattr(dbapi, name))
 
     def connect(self, *arguments: Any, **keywords: Any) -> _Connection:
-        """Open a connection, in a greenlet of SQLAlchemy's."""
+        """Open a connection, within a greenlet of SQLAlchemy."""
         opening = keywords.pop("async_creator_fn", aio.connect)
         return _Connection(self, await_(_open(opening(*arguments, **keywords))))
 
@@ -150,19 +150,19 @@ async def _open(connection: Any) -> Any:
 
 
 class InformixExecutionContextAsync(InformixExecutionContext):
-    """One execution."""
+    """The context of one execution."""
 
     def create_server_side_cursor(self) -> DBAPICursor:
-        """A cursor that fetches as it is asked."""
+        """Return a cursor that fetches on demand."""
         connection: Any = self._dbapi_connection
-        made = connection.cursor(server_side=True)
-        made.floating_decimals = "decimal"
-        cursor: DBAPICursor = made
+        adapted = connection.cursor(server_side=True)
+        adapted.floating_decimals = "decimal"
+        cursor: DBAPICursor = adapted
         return cursor
 
 
 class InformixDialectAsync(InformixDialect):
-    """``informix+aio://``, and ``informix://`` in ``create_async_engine``."""
+    """The dialect of ``informix+aio://``, and of ``informix://`` in ``create_async_engine``."""
 
     driver = "aio"
     is_async = True
@@ -173,29 +173,29 @@ class InformixDialectAsync(InformixDialect):
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
-        """An object with PEP 249's names."""
+        """Return an object with PEP 249's names."""
         adapter: Any = _Module()
         module: ModuleType = adapter
         return module
 
     @classmethod
     def get_pool_class(cls, url: URL) -> type[Pool]:
-        """A queue that does not block the event loop."""
+        """Return the class of pools that do not block the event loop."""
         return AsyncAdaptedQueuePool
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """As :meth:`InformixDialect.connect`, awaited."""
+        """Open a connection as :meth:`InformixDialect.connect` does, and await it."""
         cparams["env"] = self._environment(cparams.get("env"))
         connection: Any = self.loaded_dbapi.connect(*cargs, **cparams)
         opened: DBAPIConnection = connection
         return opened
 
     def do_terminate(self, dbapi_connection: DBAPIConnection) -> None:
-        """Without waiting, where nobody can."""
+        """Close a connection, without waiting outside of a greenlet."""
         connection: Any = dbapi_connection
         connection.terminate()
 
     def get_driver_connection(self, connection: DBAPIConnection) -> Any:
-        """The :class:`informix_arrow.aio.AsyncConnection`."""
+        """Return the :class:`informix_arrow.aio.AsyncConnection`."""
         adapted: Any = connection
         return adapted._connection

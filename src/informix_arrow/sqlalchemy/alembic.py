@@ -1,6 +1,6 @@
-"""Migrations: what Alembic's operations are in Informix's SQL, and when a model differs from the database.
+"""Migrations: Alembic's operations in Informix's SQL, and the comparison of models with the database.
 
-Importing it registers the dialect with Alembic.
+Importing this module registers the dialect with Alembic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUOTED_NUMBER = re.compile(r"'(-?[0-9.]+)'")
 
 
 class InformixImpl(impl.DefaultImpl):
-    """Alembic's operations. DDL is part of the transaction where the database has transactions."""
+    """Alembic's operations. DDL is part of the transaction if the database has transactions."""
 
     __dialect__ = "informix"
     transactional_ddl = True
@@ -54,9 +54,10 @@ class InformixImpl(impl.DefaultImpl):
         existing_nullable: bool | None = None,
         **kw: Any,
     ) -> None:
-        """One MODIFY for all that changes, which says again what stays; then RENAME COLUMN.
+        """Change a column by one MODIFY, which repeats what stays, and then RENAME COLUMN.
 
-        What ``existing_`` arguments leave open is looked up; CommandError where it cannot be, in a script (``--sql``).
+        What the ``existing_`` arguments leave out is reflected. Raises CommandError in a script (``--sql``), which
+        cannot do so.
         """
         if nullable is not None or type_ is not None or server_default is not False:
             unsaid = (
@@ -81,14 +82,14 @@ class InformixImpl(impl.DefaultImpl):
             self._exec(base.ColumnName(table_name, column_name, name, schema=schema))
 
     def _reflected_column(self, table: str, column: str, schema: str | None) -> Any:
-        """A column as the database has it; nothing for a script."""
+        """Return a column as reflected from the database; nothing for a script."""
         if self.as_sql or self.connection is None:
             return {}
         columns = inspect(self.connection).get_columns(table, schema=schema)
         return next((each for each in columns if each["name"] == column), {})
 
     def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
-        """Whether the declarations differ; where a SERIAL began to count does not matter."""
+        """Return whether the declarations differ. The first number of a SERIAL does not matter."""
         return self._declaration(inspector_column) != self._declaration(metadata_column)
 
     def _declaration(self, column: Column[Any]) -> str:
@@ -106,7 +107,7 @@ class InformixImpl(impl.DefaultImpl):
         rendered_metadata_default: str | None,
         rendered_inspector_default: str | None,
     ) -> bool:
-        """Whether the defaults differ, in Informix's words."""
+        """Return whether the defaults differ, in Informix's SQL."""
         return self._default(inspector_column) != self._default(metadata_column)
 
     def _default(self, column: Column[Any]) -> str | None:
@@ -118,23 +119,23 @@ class InformixImpl(impl.DefaultImpl):
         return default
 
     def render_type(self, type_obj: TypeEngine[Any], autogen_context: AutogenContext) -> str | Literal[False]:
-        """Types of this package with the import that they need."""
+        """Return types of this package with the import that they need."""
         if type(type_obj).__module__ != types.__name__:
             return False
         autogen_context.imports.add("import informix_arrow.sqlalchemy")
         return f"informix_arrow.sqlalchemy.{type_obj!r}"
 
     def emit_begin(self) -> None:
-        """For scripts."""
+        """Begin a transaction in a script."""
         self.static_output(f"BEGIN WORK{self.command_terminator}")
 
     def emit_commit(self) -> None:
-        """For scripts."""
+        """Commit in a script."""
         self.static_output(f"COMMIT WORK{self.command_terminator}")
 
 
 class ModifyColumn(base.AlterTable):
-    """``ALTER TABLE t MODIFY (column type DEFAULT value NOT NULL)``"""
+    """The clause ``ALTER TABLE t MODIFY (column type DEFAULT value NOT NULL)``."""
 
     def __init__(
         self, table: str, column: str, type_: Any, nullable: bool, default: Any, schema: str | None

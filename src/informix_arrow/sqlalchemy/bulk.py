@@ -1,4 +1,4 @@
-"""Frames through SQLAlchemy the fast way."""
+"""Fast loads of data frames through SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..operations.transaction import begin
 def arrow_insert(
     table: Any, connection: Connection, keys: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> int:
-    """The ``method=`` of ``DataFrame.to_sql``: rows go as Arrow data through ``write_arrow``, in the open transaction.
+    """Insert rows for ``DataFrame.to_sql(method=arrow_insert)``, as Arrow data in the open transaction.
 
     ``frame.to_sql("orders", engine, if_exists="append", index=False, method=arrow_insert)``. A value that a column
-    would change is refused as by ``write_arrow``; the row's number in the error counts from the start of a chunk
+    would change is refused, as by ``write_arrow``. The row number in the error counts from the start of a chunk
     (``chunksize=``).
 
     Parameters
@@ -26,14 +26,14 @@ def arrow_insert(
     table
         pandas' ``SQLTable``.
     connection
-        Whose transaction the rows become a part of.
+        The connection whose transaction the rows become a part of.
     keys, rows
         Names of columns, and their values row by row.
 
     Returns
     -------
     int
-        The rows that were loaded.
+        The number of rows loaded.
     """
     driver: Any = connection.connection.driver_connection
     columns = [list(column) for column in zip(*rows, strict=True)]
@@ -45,7 +45,7 @@ def arrow_insert(
     owned = name if table.schema is None else f"{preparer.quote_schema(table.schema)}.{name}"
     wait: Any = await_ if connection.dialect.is_async else _done
     if not driver.autocommit:
-        # SQLAlchemy's transaction, which the driver would begin with the first row: what is loaded is a part of it.
+        # Begin SQLAlchemy's transaction, as the driver would with the first row. The load is a part of it.
         wait(driver._run(begin(driver._session)))
     loaded: int = wait(driver.write_arrow(owned, data, columns=list(keys))).rows
     return loaded

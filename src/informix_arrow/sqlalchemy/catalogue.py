@@ -1,8 +1,8 @@
-"""What the catalogue of a database says, as SQLAlchemy's dictionaries: one query for each kind of thing, however many
-tables are asked about.
+"""The catalogue of a database as SQLAlchemy's dictionaries, by one query for each kind of object and any number of
+tables.
 
-Each function returns a dictionary by table name. Names end in blanks where the catalogue's columns are CHAR; they are
-taken off. A constraint or an index has its columns as numbers, up to sixteen in columns of their own.
+Each function returns a dictionary by table name. Trailing blanks of names are removed where the catalogue's columns are
+CHAR. The columns of a constraint or an index are numbers in up to sixteen columns of the catalogue.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from .types import (
 FIRST_USER_TABLE = 100
 TABLES, VIEWS, SEQUENCES, SYNONYMS = "TE", "V", "Q", "SP"
 _INDEX_PART_COLUMNS = ", ".join(f"i.part{number}" for number in range(1, 17))
-_LIST = 200  # most names in one IN list; more are sorted out here
+_LIST = 200  # most names in one IN list; longer lists are filtered in Python
 
 Row = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TableFilter:
-    """The tables that are asked about.
+    """The tables that are to be reflected.
 
     Attributes
     ----------
     names
-        By these names, the catalogue's own among them; None = all that users have made.
+        Their names, which may include those of the catalogue; None = all tables of users.
     owner
-        Of this owner; "" = of any.
+        Their owner; "" = any.
     kinds
         Letters of ``tabtype``.
     """
@@ -68,7 +68,7 @@ class TableFilter:
     kinds: str = TABLES + VIEWS
 
     def condition(self) -> tuple[str, tuple[str, ...]]:
-        """On systables as ``t``, and its values."""
+        """The condition on systables as ``t``, and its parameters."""
         parts = [f"t.tabtype IN ({', '.join(repr(kind) for kind in self.kinds)})"]
         values: tuple[str, ...] = ()
         if self.names is None:
@@ -82,33 +82,33 @@ class TableFilter:
         return " AND ".join(parts), values
 
     def has(self, name: str) -> bool:
-        """Whether a table by this name is among those asked about, as far as the query could not tell."""
+        """Return whether a table of this name is selected, as far as the query did not filter it."""
         return self.names is None or name in self.names
 
 
 def rows(connection: Connection, sql: str, values: Iterable[object] = ()) -> list[Row]:
-    """All rows of a query, texts without the blanks behind them."""
+    """Return all rows of a query, without trailing blanks in texts."""
     found = connection.exec_driver_sql(sql, tuple(values)).all()
     return [[v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in found]
 
 
-def tables(connection: Connection, asked: TableFilter) -> list[str]:
-    """Names, sorted."""
-    condition, values = asked.condition()
+def tables(connection: Connection, table_filter: TableFilter) -> list[str]:
+    """Return names, sorted."""
+    condition, values = table_filter.condition()
     found = rows(connection, f"SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1", values)
-    return [name for (name,) in found if asked.has(name)]
+    return [name for (name,) in found if table_filter.has(name)]
 
 
 def owners(connection: Connection) -> list[str]:
-    """Who owns anything here."""
+    """Return the owners of objects of the database."""
     return [
         owner for (owner,) in rows(connection, "SELECT DISTINCT t.owner FROM systables t ORDER BY 1") if owner
     ]
 
 
-def view_text(connection: Connection, asked: TableFilter) -> str:
-    """The CREATE VIEW statement, "" when there is no such view. It is kept in pieces."""
-    condition, values = asked.condition()
+def view_text(connection: Connection, table_filter: TableFilter) -> str:
+    """Return the CREATE VIEW statement, "" if there is no such view. The catalogue stores it in pieces."""
+    condition, values = table_filter.condition()
     found = connection.exec_driver_sql(
         f"SELECT v.viewtext FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
         values,
@@ -119,9 +119,9 @@ def view_text(connection: Connection, asked: TableFilter) -> str:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
-    """The columns of tables in their order."""
-    condition, values = asked.condition()
+def columns(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+    """Return the columns of tables, in their order."""
+    condition, values = table_filter.condition()
     found = rows(
         connection,
         "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
@@ -131,7 +131,7 @@ def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
     extended = (
         _extended_types(connection) if any(needs_catalogue(row[5] or 0) for row in found) else NO_EXTENDED
     )
-    # DEFAULT is a word of SQL: the table's name in front of it makes a column of it.
+    # DEFAULT is a keyword of SQL. Qualified by the table it is a column.
     defaults = {
         (tabid, number): (kind, text)
         for tabid, number, kind, text in rows(
@@ -143,7 +143,7 @@ def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
     }
     columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, number, name, word, length, extended_id, tabid in found:
-        if not asked.has(table):
+        if not table_filter.has(table):
             continue
         declared = extended.column_type(word, length, extended_id or 0)
         default = defaults.get((tabid, number))
@@ -153,7 +153,7 @@ def columns(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
 
 
 def _standard(default: str | None, declared: ColumnType) -> str | None:
-    """A default in standard SQL's words, where it has some: so that it can be taken to other databases and back."""
+    """Return a default in standard SQL if possible, so that it can be taken to other databases and back."""
     if default is None:
         return None
     if declared.is_boolean:
@@ -164,7 +164,8 @@ def _standard(default: str | None, declared: ColumnType) -> str | None:
 
 
 def described_columns(description: Iterable[Any]) -> list[dict[str, Any]]:
-    """The columns of a result, for tables that are in no catalogue: temporary ones, and those behind synonyms."""
+    """Return the columns of a result, for tables that are in no catalogue: temporary ones, and those behind
+    synonyms."""
     return [
         {**_column(name, ColumnType.parse_sql(str(declared)), None), "nullable": nullable}
         for name, declared, _, _, _, _, nullable in description
@@ -224,7 +225,7 @@ _SIZED: dict[int, type[sqltypes.String]] = {
 
 
 def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
-    """SQLAlchemy's type for a declaration; a :class:`DeclaredType` where it has none."""
+    """Return SQLAlchemy's type for a declaration; a :class:`DeclaredType` if there is none."""
     if declared.is_boolean:
         return sqltypes.BOOLEAN()
     if declared.is_lvarchar:
@@ -256,31 +257,32 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
 # ---- keys, indexes, checks -------------------------------------------------------------------------------------------
 
 
-def primary_keys(connection: Connection, asked: TableFilter) -> dict[str, dict[str, Any]]:
-    """The primary key of each table that has one."""
-    names = _column_names(connection, asked)
+def primary_keys(connection: Connection, table_filter: TableFilter) -> dict[str, dict[str, Any]]:
+    """Return the primary key of each table that has one."""
+    names = _column_names(connection, table_filter)
     return {
         table: {"constrained_columns": _column_list(names, tabid, parts), "name": name}
-        for table, tabid, name, parts in _keys(connection, asked, "P")
+        for table, tabid, name, parts in _keys(connection, table_filter, "P")
     }
 
 
-def unique_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
-    """UNIQUE constraints by name."""
-    names = _column_names(connection, asked)
+def unique_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+    """Return UNIQUE constraints by name."""
+    names = _column_names(connection, table_filter)
     constraints: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, parts in _keys(connection, asked, "U"):
+    for table, tabid, name, parts in _keys(connection, table_filter, "U"):
         constraints[table].append({"name": name, "column_names": _column_list(names, tabid, parts)})
     return constraints
 
 
-def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
-    """Foreign keys by name; ``referred_schema`` is the owner of the other table."""
-    condition, values = asked.condition()
+def foreign_keys(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+    """Return foreign keys by name. ``referred_schema`` is the owner of the other table."""
+    condition, values = table_filter.condition()
     others = rows(
         connection,
         "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
-        f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, sysindexes i "
+        f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, "
+        "sysindexes i "
         "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
         f"AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}",
         values,
@@ -297,7 +299,7 @@ def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[d
     names = _names_of(connection, numbers)
     keys_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, tabid, number, name, *parts in found:
-        if not asked.has(table) or number not in targets:
+        if not table_filter.has(table) or number not in targets:
             continue
         _, rule, owner, referred, other, *referred_parts = targets[number]
         keys_by_table[table].append(
@@ -313,10 +315,10 @@ def foreign_keys(connection: Connection, asked: TableFilter) -> dict[str, list[d
     return keys_by_table
 
 
-def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
-    """Indexes by name, without those that a constraint has made for itself."""
-    condition, values = asked.condition()
-    names = _column_names(connection, asked)
+def indexes(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+    """Return indexes by name, without those that the server created for a constraint."""
+    condition, values = table_filter.condition()
+    names = _column_names(connection, table_filter)
     of_constraints = {
         (tabid, index)
         for tabid, index in rows(
@@ -333,10 +335,10 @@ def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
         f"FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3",
         values,
     ):
-        # The server calls what it makes by itself " 100_1": a name of the user's never begins so.
+        # The server names an index that it creates itself " 100_1". No name of a user begins like that.
         its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
         places = [part for part in parts if part]
-        if its_own or not places or not asked.has(table):
+        if its_own or not places or not table_filter.has(table):
             continue
         index: dict[str, Any] = {
             "name": name,
@@ -350,9 +352,9 @@ def indexes(connection: Connection, asked: TableFilter) -> dict[str, list[dict[s
     return indexes_by_table
 
 
-def check_constraints(connection: Connection, asked: TableFilter) -> dict[str, list[dict[str, Any]]]:
-    """CHECK constraints by name, their texts put together of the pieces that they are kept in."""
-    condition, values = asked.condition()
+def check_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+    """Return CHECK constraints by name. The catalogue stores their texts in pieces."""
+    condition, values = table_filter.condition()
     found = connection.exec_driver_sql(
         "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
         "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
@@ -364,13 +366,13 @@ def check_constraints(connection: Connection, asked: TableFilter) -> dict[str, l
         texts[table.rstrip(" "), name.rstrip(" ")] += piece
     checks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (table, name), text in texts.items():
-        if asked.has(table):
+        if table_filter.has(table):
             checks[table].append({"name": name, "sqltext": _without_parentheses(text)})
     return checks
 
 
 def _without_parentheses(text: str) -> str:
-    """The condition that a CHECK's text has in parentheses."""
+    """Return the condition of a CHECK's text, without the parentheses around it."""
     text = text.strip()
     if not text.startswith("("):
         return text
@@ -387,20 +389,22 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-def _keys(connection: Connection, asked: TableFilter, kind: str) -> list[tuple[str, int, str, list[int]]]:
-    condition, values = asked.condition()
+def _keys(
+    connection: Connection, table_filter: TableFilter, kind: str
+) -> list[tuple[str, int, str, list[int]]]:
+    condition, values = table_filter.condition()
     found = rows(
         connection,
-        f"SELECT t.tabname, k.tabid, k.constrname, {_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysindexes i "
-        f"WHERE k.tabid = t.tabid AND k.constrtype = '{kind}' AND i.tabid = k.tabid AND i.idxname = k.idxname "
-        f"AND {condition} ORDER BY 1, 3",
+        f"SELECT t.tabname, k.tabid, k.constrname, {_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, "
+        f"sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = '{kind}' AND i.tabid = k.tabid "
+        f"AND i.idxname = k.idxname AND {condition} ORDER BY 1, 3",
         values,
     )
-    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if asked.has(table)]
+    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if table_filter.has(table)]
 
 
-def _column_names(connection: Connection, asked: TableFilter) -> dict[tuple[int, int], str]:
-    condition, values = asked.condition()
+def _column_names(connection: Connection, table_filter: TableFilter) -> dict[tuple[int, int], str]:
+    condition, values = table_filter.condition()
     return {
         (tabid, number): name
         for tabid, number, name in rows(
@@ -414,9 +418,9 @@ def _column_names(connection: Connection, asked: TableFilter) -> dict[tuple[int,
 
 def _names_of(connection: Connection, tabids: Collection[int]) -> dict[tuple[int, int], str]:
     names: dict[tuple[int, int], str] = {}
-    wanted = sorted(tabids)
-    for start in range(0, len(wanted), _LIST):
-        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+    needed = sorted(tabids)
+    for start in range(0, len(needed), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in needed[start : start + _LIST])
         for tabid, number, name in rows(
             connection,
             f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})",

@@ -1,4 +1,4 @@
-"""SQLAlchemy's expressions and statements as Informix's SQL."""
+"""Compile SQLAlchemy's expressions and statements to Informix's SQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sqlalchemy.sql import sqltypes as base
 from .type_compiler import DECIMAL_LIMIT
 from .types import text_literal
 
-# Words that the grammar takes for its own where a name may stand. Informix reserves none; a quoted name is always one.
+# Words that the grammar reads as keywords where a name may stand. Informix reserves none. A quoted name is always a
+# name.
 RESERVED_WORDS = compiler.RESERVED_WORDS | {
     "by",
     "current",
@@ -60,12 +61,12 @@ _EXTRACTED = {
 
 
 class InformixIdentifierPreparer(compiler.IdentifierPreparer):
-    """Names, in double quotes where they are not plain lower-case ones; that takes DELIMIDENT in the session."""
+    """Quote names that are not plain lower-case ones in double quotes, which needs DELIMIDENT in the session."""
 
     reserved_words = RESERVED_WORDS
 
     def quote_identifier(self, value: str) -> str:
-        """``"value"``; CompileError when the URL says DELIMIDENT=n, as a quoted text is a value then."""
+        """Return ``"value"``. Raises CompileError if the URL says DELIMIDENT=n, because quoted text is a value then."""
         if not self.dialect.delimident:  # type: ignore[attr-defined]
             raise exc.CompileError(
                 f"the name {value!r} has to be in double quotes, which DELIMIDENT=n in the URL makes a text: rename "
@@ -75,7 +76,7 @@ class InformixIdentifierPreparer(compiler.IdentifierPreparer):
 
 
 class InformixCompiler(compiler.SQLCompiler):
-    """Statements."""
+    """The compiler of statements."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._preamble = ""
@@ -88,11 +89,11 @@ class InformixCompiler(compiler.SQLCompiler):
     # ---- SELECT ------------------------------------------------------------------------------------------------------
 
     def default_from(self) -> str:
-        """Releases before 14.10 take no SELECT without FROM."""
+        """Return a FROM clause, which releases before 14.10 require."""
         return " FROM sysmaster:sysdual"
 
     def get_select_precolumns(self, select: Any, **kw: Any) -> str:
-        """``SKIP n FIRST m DISTINCT``"""
+        """Return ``SKIP n FIRST m DISTINCT``."""
         return self._row_window(select, **kw) + super().get_select_precolumns(select, **kw)
 
     def _row_window(self, select: Any, **kw: Any) -> str:
@@ -107,7 +108,9 @@ class InformixCompiler(compiler.SQLCompiler):
         return text
 
     def _count(self, select: Any, clause: Any, **kw: Any) -> str:
-        """A number of rows, always as digits: FIRST takes a placeholder in some releases, an expression in none."""
+        """Return a number of rows as digits: FIRST takes a placeholder in some releases only, and an expression in
+        none.
+        """
         if not isinstance(clause, elements.BindParameter):
             raise exc.CompileError(
                 "SKIP and FIRST take a whole number or a parameter, not an expression: compute it in Python"
@@ -117,15 +120,15 @@ class InformixCompiler(compiler.SQLCompiler):
         return self.process(clause.render_literal_execute(), **kw)
 
     def limit_clause(self, select: Any, **kw: Any) -> str:
-        """Nothing: SKIP and FIRST stand in front of the columns."""
+        """Return nothing: SKIP and FIRST stand in front of the columns."""
         return ""
 
     def fetch_clause(self, select: Any, *args: Any, **kw: Any) -> str:
-        """Nothing, as :meth:`limit_clause`."""
+        """Return nothing, as :meth:`limit_clause`."""
         return ""
 
     def for_update_clause(self, select: Any, **kw: Any) -> str:
-        """``FOR UPDATE [OF columns]``; NOWAIT is the session's lock mode, which the execution sees to."""
+        """Return ``FOR UPDATE [OF columns]``. NOWAIT is the session's lock mode, which the execution sets."""
         arg = select._for_update_arg
         if arg.skip_locked:
             raise exc.CompileError(
@@ -143,7 +146,7 @@ class InformixCompiler(compiler.SQLCompiler):
     # ---- UNION and its like ------------------------------------------------------------------------------------------
 
     def visit_select_statement_grouping(self, grouping: Any, **kw: Any) -> str:
-        """A part of a UNION that would need parentheses, which there are none for, is a table of its own."""
+        """Wrap a part of a UNION that needs parentheses in a derived table, because Informix does not allow them."""
         if kw.get("compound_index") is None:
             return str(super().visit_select_statement_grouping(grouping, **kw))
         text = grouping.element._compiler_dispatch(self, **kw)
@@ -152,7 +155,7 @@ class InformixCompiler(compiler.SQLCompiler):
     def visit_compound_select(
         self, cs: Any, asfrom: bool = False, compound_index: int | None = None, **kw: Any
     ) -> str:
-        """With SKIP and FIRST the whole is a table to select from, in its order."""
+        """Wrap a compound with SKIP and FIRST in a derived table, in its order."""
         self._preamble = ""
         text = str(super().visit_compound_select(cs, asfrom=asfrom, compound_index=compound_index, **kw))
         if not cs._has_row_limiting_clause:
@@ -163,7 +166,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return f"{head}SELECT {window}* FROM ({text[len(head) :]}){order}"
 
     def order_by_clause(self, select: Any, **kw: Any) -> str:
-        """``ORDER BY``; that of a limited UNION stands outside of it."""
+        """Return ``ORDER BY``. That of a limited UNION stands outside of it."""
         if select.__visit_name__ == "compound_select" and select._has_row_limiting_clause:
             return ""
         return str(super().order_by_clause(select, **kw))
@@ -173,11 +176,11 @@ class InformixCompiler(compiler.SQLCompiler):
         return self._preamble
 
     def get_cte_preamble(self, recursive: bool) -> str:
-        """``WITH``, recursive or not."""
+        """Return ``WITH``, for recursive queries, too."""
         return "WITH"
 
     def visit_column(self, column: Any, *args: Any, **kw: Any) -> str:
-        """``table.column``: what stands before the point has no owner of its own."""
+        """Return ``table.column``. The table is not qualified by its owner."""
         text = str(super().visit_column(column, *args, **kw))
         owner = self.preparer.schema_for_object(column.table) if _has_owner(column.table) else None
         return text.removeprefix(f"{self.preparer.quote_schema(owner)}.") if owner else text
@@ -195,7 +198,7 @@ class InformixCompiler(compiler.SQLCompiler):
         is_upsert_set: bool = False,
         **kw: Any,
     ) -> str:
-        """A placeholder; in a list of columns with its type, as Informix cannot tell it there (-201)."""
+        """Return a placeholder. In a list of columns it has a type, because Informix cannot infer it there (-201)."""
         text = str(
             super().visit_bindparam(
                 bindparam,
@@ -215,7 +218,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return f"CAST({text} AS {declared})" if declared else text
 
     def _widest(self, type_: Any) -> str:
-        """The type that holds every value which a parameter of ``type_`` may have: a CAST cuts and rounds silently."""
+        """Return the type that holds every value of a parameter of ``type_``: a CAST truncates and rounds silently."""
         kind = type_._type_affinity
         if kind is sqltypes.NullType or issubclass(kind, base._Binary):
             return ""
@@ -230,7 +233,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return self.dialect.type_compiler_instance.process(type_)
 
     def visit_cast(self, cast: Any, **kw: Any) -> str:
-        """A CAST to text without a length is one to the longest; TEXT and CLOB are no types to cast to."""
+        """Cast to the longest text type if no length is given. Informix cannot cast to TEXT and CLOB."""
         kind = cast.type.dialect_impl(self.dialect)._type_affinity
         kw["within_cast"] = True
         inner = self.process(cast.clause, **kw)
@@ -240,18 +243,20 @@ class InformixCompiler(compiler.SQLCompiler):
             return f"CAST({inner} AS {LONGEST_TEXT})"
         if isinstance(cast.type, sqltypes.Numeric) and (cast.type.precision or 0) > DECIMAL_LIMIT:
             return (
-                f"CAST({inner} AS DECIMAL({DECIMAL_LIMIT}))"  # a floating one: all digits that there can be
+                f"CAST({inner} AS DECIMAL({DECIMAL_LIMIT}))"  # a floating one: all digits that are possible
             )
         return f"CAST({inner} AS {self.dialect.type_compiler_instance.process(cast.type)})"
 
     def visit_null(self, expr: Any, **kw: Any) -> str:
-        """NULL; in a list of columns with a type, which Informix asks for."""
+        """Return NULL. In a list of columns it has a type, which Informix requires."""
         if kw.get("within_columns_clause") and not kw.get("within_cast"):
             return "CAST(NULL AS VARCHAR(1))"
         return "NULL"
 
     def visit_case(self, clause: Any, **kw: Any) -> str:
-        """NULL without a type where the other values say what the expression's is: it would be text with one."""
+        """Render NULL without a type if other values determine the type of the expression: with a type it would be
+        text.
+        """
         if isinstance(clause.type, sqltypes.NullType):
             return str(super().visit_case(clause, **kw))
         parts = []
@@ -266,11 +271,11 @@ class InformixCompiler(compiler.SQLCompiler):
         return f"CASE {' '.join(parts)} END"
 
     def visit_is__binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """``a IS NULL``, in a list of columns, too."""
+        """Return ``a IS NULL``, without a type for NULL in a list of columns."""
         return self._is(binary, "IS", kw)
 
     def visit_is_not_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """As :meth:`visit_is__binary`."""
+        """Return ``a IS NOT NULL``."""
         return self._is(binary, "IS NOT", kw)
 
     def _is(self, binary: Any, words: str, kw: dict[str, Any]) -> str:
@@ -281,26 +286,26 @@ class InformixCompiler(compiler.SQLCompiler):
         return "NULL" if isinstance(clause, elements.Null) else str(self.process(clause, **kw))
 
     def render_literal_value(self, value: Any, type_: Any) -> str:
-        """Texts with line breaks as expressions, as servers refuse them within quotes."""
+        """Render texts with line breaks as expressions, because servers refuse line breaks within quotes."""
         if isinstance(value, str) and issubclass(type_._type_affinity, sqltypes.String) and "\n" in value:
             return text_literal(value)
         return str(super().render_literal_value(value, type_))
 
     def visit_true(self, expr: Any, **kw: Any) -> str:
-        """``'t'``, which is a BOOLEAN only where there is nothing else that it could be."""
+        """Return ``'t'``, which is a BOOLEAN only if the context allows nothing else."""
         return "'t'::BOOLEAN" if kw.get("within_columns_clause") else "'t'"
 
     def visit_false(self, expr: Any, **kw: Any) -> str:
-        """As :meth:`visit_true`."""
+        """Return ``'f'``."""
         return "'f'::BOOLEAN" if kw.get("within_columns_clause") else "'f'"
 
     def visit_is_true_unary_operator(self, element: Any, operator: Any, **kw: Any) -> str:
-        """A column is no condition by itself."""
+        """Compare a column, which is no condition by itself."""
         text = self.process(element.element, **kw)
         return text if _is_condition(element) else f"{text} = 't'"
 
     def visit_is_false_unary_operator(self, element: Any, operator: Any, **kw: Any) -> str:
-        """As :meth:`visit_is_true_unary_operator`."""
+        """Compare a column, which is no condition by itself."""
         text = self.process(element.element, **kw)
         return f"NOT {text}" if _is_condition(element) else f"{text} = 'f'"
 
@@ -309,7 +314,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return {"'t'": "1 = 1", "'f'": "1 = 0"}.get(text, text)
 
     def visit_empty_set_expr(self, element_types: Any, **kw: Any) -> str:
-        """A query without rows, with a column for each type."""
+        """Return a query without rows, with a column for each type."""
         columns = ", ".join(
             f"CAST(NULL AS {self._widest(t) or 'INTEGER'})" for t in element_types or [sqltypes.Integer()]
         )
@@ -318,7 +323,7 @@ class InformixCompiler(compiler.SQLCompiler):
     # ---- operators and functions -------------------------------------------------------------------------------------
 
     def visit_frame_clause(self, frameclause: Any, **kw: Any) -> str:
-        """The bounds of a window as literals: they take no parameter."""
+        """Render the bounds of a window as literals, because they take no parameter."""
         return str(super().visit_frame_clause(frameclause, **{**kw, "literal_execute": True}))
 
     def visit_mod_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
@@ -342,15 +347,15 @@ class InformixCompiler(compiler.SQLCompiler):
         return f"BITNOT({self.process(element.element, **kw)})"
 
     def visit_is_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """DECODE takes two NULLs for the same."""
+        """Compare with DECODE, for which two NULLs are equal."""
         return f"DECODE({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)}, 0, 1) = 1"
 
     def visit_is_not_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        """As :meth:`visit_is_distinct_from_binary`."""
+        """Compare with DECODE, for which two NULLs are equal."""
         return f"DECODE({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)}, 0, 1) = 0"
 
     def visit_extract(self, extract: Any, **kw: Any) -> str:
-        """YEAR(), MONTH() and so on; those that Informix has no function for by TO_CHAR."""
+        """Return YEAR(), MONTH() and so on. Fields without a function of Informix use TO_CHAR."""
         template = _EXTRACTED.get(extract.field.lower())
         if template is None:
             raise exc.CompileError(
@@ -359,7 +364,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return template.format(self.process(extract.expr, **kw))
 
     def visit_now_func(self, fn: Any, **kw: Any) -> str:
-        """``CURRENT``, in a DATETIME's full resolution."""
+        """Return ``CURRENT`` in the full resolution of a DATETIME."""
         return "CURRENT YEAR TO FRACTION(5)"
 
     visit_current_timestamp_func = visit_localtimestamp_func = visit_now_func
@@ -375,7 +380,7 @@ class InformixCompiler(compiler.SQLCompiler):
     visit_localtime_func = visit_current_time_func
 
     def visit_user_func(self, fn: Any, **kw: Any) -> str:
-        """``USER``, which takes no parentheses."""
+        """Return ``USER``, which takes no parentheses."""
         return "USER"
 
     visit_current_user_func = visit_session_user_func = visit_user_func
@@ -387,8 +392,9 @@ class InformixCompiler(compiler.SQLCompiler):
     # ---- INSERT, UPDATE, DELETE --------------------------------------------------------------------------------------
 
     def visit_insert(self, insert_stmt: Any, *args: Any, **kw: Any) -> str:
-        """Without values: a zero for the serial column, or a NULL for one that may have it, as Informix knows neither
-        DEFAULT VALUES nor an empty list.
+        """Return an INSERT. Without values it inserts zero into the serial column, or NULL into a nullable one.
+
+        Informix has neither DEFAULT VALUES nor empty lists.
         """
         text = str(super().visit_insert(insert_stmt, *args, **kw))
         empty = " () VALUES ()"
@@ -407,13 +413,13 @@ class InformixCompiler(compiler.SQLCompiler):
         )
 
     def update_from_clause(self, *args: Any, **kw: Any) -> str:
-        """Informix's UPDATE knows one table."""
+        """Raise CompileError: Informix's UPDATE takes one table."""
         raise exc.CompileError(
             "Informix has no UPDATE ... FROM: use a subquery in SET or WHERE, or MERGE as text"
         )
 
     def delete_extra_from_clause(self, *args: Any, **kw: Any) -> str:
-        """Informix's DELETE knows one table."""
+        """Raise CompileError: Informix's DELETE takes one table."""
         raise exc.CompileError("Informix has no DELETE ... USING: use a subquery in WHERE")
 
 

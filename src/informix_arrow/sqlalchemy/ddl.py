@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP as Informix has them."""
+"""Compile CREATE, ALTER and DROP to Informix's SQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import exc
 from sqlalchemy.sql import compiler
 
-# What a foreign key does anyway: Informix refuses to change or remove a row that is referred to.
+# The default of a foreign key: Informix refuses to change or delete a row that is referenced.
 _REFUSES = ("NO ACTION", "RESTRICT")
 
 
@@ -17,24 +17,24 @@ _TRUTH = {"TRUE": "'t'", "FALSE": "'f'"}
 
 
 def informix_default(default: str, declared: str) -> str:
-    """What stands behind DEFAULT in a column of a declared type."""
+    """Return the text after DEFAULT in a column of a declared type."""
     word = default.strip().upper()
     while word.startswith("(") and word.endswith(")"):
         word = word[1:-1].strip()
     if declared == "BOOLEAN":
         return _TRUTH.get(word, default)
     if declared.startswith("DATETIME ") and word in _NOW:
-        return f"CURRENT {declared.removeprefix('DATETIME ')}"  # must be of the column's own resolution
+        return f"CURRENT {declared.removeprefix('DATETIME ')}"  # must have the column's own resolution
     if declared == "DATE" and word in _TODAY:
         return "TODAY"
     return default
 
 
 class InformixDDLCompiler(compiler.DDLCompiler):
-    """Definitions. The name of a constraint stands behind it."""
+    """The compiler of definitions. In Informix, the name of a constraint follows its definition."""
 
     def get_column_specification(self, column: Any, **kw: Any) -> str:
-        """``name type [DEFAULT value] [NOT NULL]``; a key that counts by itself is a SERIAL."""
+        """Return ``name type [DEFAULT value] [NOT NULL]``. An autoincrement key is a SERIAL."""
         text = f"{self.preparer.format_column(column)} {self.declared_type(column)}"
         if column.computed is not None:
             raise exc.CompileError("Informix has no computed columns: use a view")
@@ -44,9 +44,9 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return text if column.nullable else f"{text} NOT NULL"
 
     def declared_type(self, column: Any) -> str:
-        """The type that a column is declared with: SERIAL or BIGSERIAL for one that counts by itself."""
+        """Return the declared type of a column: SERIAL or BIGSERIAL for an autoincrement one."""
         declared = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
-        if declared not in ("INTEGER", "BIGINT", "SMALLINT") or not self._counts(column):
+        if declared not in ("INTEGER", "BIGINT", "SMALLINT") or not self._is_autoincrement(column):
             return declared
         if declared == "SMALLINT":
             raise exc.CompileError("no SMALLINT counts by itself: SERIAL is an INTEGER, BIGSERIAL a BIGINT")
@@ -57,7 +57,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return name if start in (None, 1) else f"{name}({start})"
 
     @staticmethod
-    def _counts(column: Any) -> bool:
+    def _is_autoincrement(column: Any) -> bool:
         if column.identity is not None:
             return True
         table = column.table
@@ -69,9 +69,9 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         )
 
     def get_column_default_string(self, column: Any) -> str | None:
-        """A literal, or one of the few words that Informix takes: CURRENT, TODAY, USER, DBSERVERNAME, NULL.
+        """Return a literal, or one of the keywords that Informix allows: CURRENT, TODAY, USER, DBSERVERNAME, NULL.
 
-        Standard SQL's CURRENT_TIMESTAMP, CURRENT_DATE, TRUE and FALSE are put into Informix's words.
+        Standard SQL's CURRENT_TIMESTAMP, CURRENT_DATE, TRUE and FALSE are translated.
         """
         default = super().get_column_default_string(column)
         if default is None:
@@ -82,7 +82,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
     # ---- tables ------------------------------------------------------------------------------------------------------
 
     def visit_create_table(self, create: Any, **kw: Any) -> str:
-        """``TEMPORARY``, as others say, is ``TEMP``."""
+        """Return CREATE TABLE, with ``TEMP`` in place of ``TEMPORARY``."""
         text = str(super().visit_create_table(create, **kw))
         return text.replace("CREATE TEMPORARY TABLE", "CREATE TEMP TABLE", 1)
 
@@ -126,7 +126,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return f"CHECK ({condition}){self._constraint_name(constraint)}"
 
     def visit_column_check_constraint(self, constraint: Any, **kw: Any) -> str:
-        """As :meth:`visit_check_constraint`."""
+        """Return ``CHECK (condition) CONSTRAINT name``."""
         return self.visit_check_constraint(constraint, **kw)
 
     def visit_add_constraint(self, create: Any, **kw: Any) -> str:
@@ -135,7 +135,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return f"ALTER TABLE {self.preparer.format_table(constraint.table)} ADD CONSTRAINT {self.process(constraint)}"
 
     def define_constraint_cascades(self, constraint: Any) -> str:
-        """ON DELETE CASCADE; to refuse is what happens without it. CompileError for what Informix cannot do."""
+        """Return ON DELETE CASCADE, or nothing for the default. Raises CompileError for actions that Informix lacks."""
         text = ""
         if constraint.ondelete is not None:
             rule = constraint.ondelete.upper()
@@ -152,7 +152,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return text
 
     def define_constraint_match(self, constraint: Any) -> str:
-        """Informix has no MATCH."""
+        """Return nothing. Raises CompileError for MATCH, which Informix lacks."""
         if constraint.match is not None:
             raise exc.CompileError(f"Informix has no MATCH {constraint.match}")
         return ""
@@ -161,7 +161,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         return ", ".join(self.preparer.quote(column.name) for column in columns)
 
     def _constraint_name(self, constraint: Any) -> str:
-        """The name behind a constraint. Each can be deferred (SET CONSTRAINTS), none begins so."""
+        """Return the name after a constraint. Constraints can be deferred (SET CONSTRAINTS), but not initially."""
         if constraint.initially is not None and constraint.initially.upper() == "DEFERRED":
             raise exc.CompileError(
                 "Informix has no INITIALLY DEFERRED: SET CONSTRAINTS ALL DEFERRED in the transaction does it"
@@ -172,7 +172,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
     # ---- sequences ---------------------------------------------------------------------------------------------------
 
     def get_identity_options(self, identity_options: Any) -> str:
-        """NOMINVALUE, NOMAXVALUE and NOCYCLE are one word each."""
+        """Write NOMINVALUE, NOMAXVALUE and NOCYCLE as one word each."""
         text = str(super().get_identity_options(identity_options))
         for words in ("NO MINVALUE", "NO MAXVALUE", "NO CYCLE"):
             text = text.replace(words, words.replace(" ", ""))
@@ -181,12 +181,12 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         order = getattr(identity_options, "order", None)
         return text if order is None else f"{text} {'ORDER' if order else 'NOORDER'}".strip()
 
-    # ---- what Informix does not have ---------------------------------------------------------------------------------
+    # ---- not available in Informix -----------------------------------------------------------------------------------
 
     def visit_create_schema(self, create: Any, **kw: Any) -> str:
-        """A schema of Informix is an owner, and owners are users."""
+        """Raise CompileError: a schema of Informix is an owner, and owners are users."""
         raise exc.CompileError("Informix has owners where others have schemas: there is nothing to create")
 
     def visit_drop_schema(self, drop: Any, **kw: Any) -> str:
-        """As :meth:`visit_create_schema`."""
+        """Raise CompileError, as :meth:`visit_create_schema`."""
         raise exc.CompileError("Informix has owners where others have schemas: there is nothing to drop")

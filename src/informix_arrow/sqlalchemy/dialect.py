@@ -1,4 +1,4 @@
-"""The dialect: how SQLAlchemy connects, what it may expect, and where it asks."""
+"""The dialect: connections, features of the database, and reflection."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ _RETAIN = " RETAIN UPDATE LOCKS"
 
 
 class InformixExecutionContext(default.DefaultExecutionContext):
-    """One execution."""
+    """The context of one execution."""
 
     _lock_wait_before: int | None = None
 
     def create_default_cursor(self) -> DBAPICursor:
-        """A cursor whose DECIMALs are Decimals, floating ones too."""
+        """Return a cursor that reads DECIMALs as Decimals, floating ones too."""
         dbapi_cursor: Any = super().create_default_cursor()
         dbapi_cursor.floating_decimals = "decimal"
         cursor: DBAPICursor = dbapi_cursor
         return cursor
 
     def fire_sequence(self, seq: Any, type_: Any) -> Any:
-        """The next number of a sequence, asked for by itself."""
+        """Query the next number of a sequence."""
         return self._execute_scalar(
             f"SELECT {self.identifier_preparer.format_sequence(seq)}.NEXTVAL FROM sysmaster:sysdual", type_
         )
 
     def pre_exec(self) -> None:
-        """FOR UPDATE: its locks are kept to the end of the transaction, and NOWAIT asks for no patience."""
+        """Prepare FOR UPDATE: its locks are held to the end of the transaction, and NOWAIT sets the lock mode."""
         arg = self._for_update()
         if arg is None:
             return
@@ -78,8 +78,9 @@ class InformixExecutionContext(default.DefaultExecutionContext):
             connection.lock_wait = 0
 
     def post_exec(self) -> None:
-        """Rows of a FOR UPDATE are fetched now, as fetching is what locks them. Text that the server has cut is an
-        error: DataError.
+        """Fetch the rows of a FOR UPDATE now, because fetching is what locks them.
+
+        Raises DataError for text that the server truncated.
         """
         if self._for_update() is not None:
             try:
@@ -96,7 +97,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
             )
 
     def _setup_result_proxy(self) -> Any:
-        # SQLAlchemy names no class of results that a dialect could set.
+        # SQLAlchemy has no attribute by which a dialect could set the class of results.
         result: Any = super()._setup_result_proxy()
         if type(result) is cursor.CursorResult:
             result.__class__ = InformixCursorResult
@@ -104,7 +105,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
         return result
 
     def handle_dbapi_exception(self, e: BaseException) -> None:
-        """After an error the lock mode is what it was."""
+        """Restore the lock mode after an error."""
         self._restore_lock_wait()
 
     def _restore_lock_wait(self) -> None:
@@ -120,7 +121,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
 
 
 class InformixDialect(default.DefaultDialect):
-    """``informix://`` and ``informix+informix_arrow://``, blocking."""
+    """The dialect of ``informix://`` and ``informix+informix_arrow://``, blocking."""
 
     name = "informix"
     driver = "informix_arrow"
@@ -158,35 +159,35 @@ class InformixDialect(default.DefaultDialect):
     supports_alter = True
     supports_comments = False
 
-    #: Whether names may be in double quotes; what the URL says of DELIMIDENT.
+    #: Whether names may be in double quotes: DELIMIDENT of the URL.
     delimident = True
-    #: Whether the database has transactions, and is of the kind MODE ANSI; known from the first connection on.
+    #: Whether the database has transactions, and is MODE ANSI; set by the first connection.
     logged = True
     ansi = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        # SERIALIZABLE is REPEATABLE READ: who has asked for it is told so.
+        # SERIALIZABLE and REPEATABLE READ are the same level. The name that was requested is reported.
         self._requested_levels: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     # ---- connecting --------------------------------------------------------------------------------------------------
 
     @classmethod
     def get_async_dialect_cls(cls, url: URL) -> type[Dialect]:
-        """What ``create_async_engine("informix://...")`` takes."""
+        """Return the dialect of ``create_async_engine("informix://...")``."""
         return url.set(drivername="informix+aio").get_dialect()
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
-        """PEP 249's module."""
+        """Return the PEP 249 module."""
         from .. import dbapi
 
         return dbapi
 
     def create_connect_args(self, url: URL) -> ConnectArgsType:
-        """The keywords of :func:`informix_arrow.connect` that a URL means: upper-case keys are session variables.
+        """Return the keywords of :func:`informix_arrow.connect` for a URL. Upper-case keys are session variables.
 
-        ArgumentError with the nearest name for a key that means nothing.
+        Raises ArgumentError with the nearest name for an unknown key.
         """
         keywords: dict[str, Any] = {
             name: value
@@ -225,22 +226,23 @@ class InformixDialect(default.DefaultDialect):
         return [], keywords
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """Open a connection: always a plain one, whatever else was imported. Names in double quotes are names
-        (DELIMIDENT=y) unless ``env`` says otherwise.
+        """Open a plain connection, whatever else was imported.
+
+        Names in double quotes are names (DELIMIDENT=y) unless ``env`` says otherwise.
         """
         cparams["env"] = self._environment(cparams.get("env"))
         connection: Any = open_connection(resolve(*cargs, **cparams), DriverConnection)
         return connection  # type: ignore[no-any-return]
 
     def _environment(self, env: Mapping[str, str] | None) -> dict[str, str]:
-        made = {DELIMIDENT: "y" if self.delimident else "n", **(env or {})}
-        self.delimident = _is_on(made[DELIMIDENT])
+        environment = {DELIMIDENT: "y" if self.delimident else "n", **(env or {})}
+        self.delimident = _is_on(environment[DELIMIDENT])
         if not self.delimident:
-            del made[DELIMIDENT]  # to servers it is there, or it is not
-        return made
+            del environment[DELIMIDENT]  # servers test only whether it is set
+        return environment
 
     def initialize(self, connection: Connection) -> None:
-        """Find out what kind of database this is."""
+        """Find out the kind of database."""
         driver_connection: Any = connection.connection.driver_connection
         self.logged, self.ansi = driver_connection.logged, driver_connection.ansi
         super().initialize(connection)
@@ -249,19 +251,19 @@ class InformixDialect(default.DefaultDialect):
         text = connection.exec_driver_sql(
             "SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1"
         ).scalar_one()
-        found = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
-        return tuple(int(part) for part in found[1].split(".")) if found else ()
+        match = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
+        return tuple(int(part) for part in match[1].split(".")) if match else ()
 
     def _get_default_schema_name(self, connection: Connection) -> str:
         user: str = connection.exec_driver_sql("SELECT USER FROM systables WHERE tabid = 1").scalar_one()
         return user.rstrip(" ")
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: DBAPICursor | None) -> bool:
-        """Whether the connection is gone: it knows that of itself."""
+        """Return whether the connection is lost, which it knows itself."""
         return connection is not None and isinstance(e, Error) and bool(connection.closed)
 
     def do_ping(self, dbapi_connection: DBAPIConnection) -> bool:
-        """One round trip that touches nothing."""
+        """Make one round trip that has no effect."""
         connection: Any = dbapi_connection
         connection.ping()
         return True
@@ -269,13 +271,13 @@ class InformixDialect(default.DefaultDialect):
     # ---- isolation ---------------------------------------------------------------------------------------------------
 
     def get_isolation_level_values(self, dbapi_conn: DBAPIConnection) -> list[IsolationLevel]:
-        """All levels; an unlogged database has no transactions, and AUTOCOMMIT only."""
+        """Return all levels. A database without logging has no transactions, and only AUTOCOMMIT."""
         connection: Any = dbapi_conn
         levels: list[Any] = ["AUTOCOMMIT", *_LEVELS] if connection.logged else ["AUTOCOMMIT"]
         return levels
 
     def set_isolation_level(self, dbapi_connection: DBAPIConnection, level: IsolationLevel) -> None:
-        """AUTOCOMMIT is the connection's own; others are SET ISOLATION."""
+        """Set autocommit for AUTOCOMMIT, and SET ISOLATION for others."""
         connection: Any = dbapi_connection
         if level == "AUTOCOMMIT":
             connection.autocommit = True
@@ -285,7 +287,7 @@ class InformixDialect(default.DefaultDialect):
         self._requested_levels[connection] = level
 
     def get_isolation_level(self, dbapi_connection: DBAPIConnection) -> IsolationLevel:
-        """By its name here."""
+        """Return the level by SQLAlchemy's name."""
         connection: Any = dbapi_connection
         if connection.autocommit or not connection.logged:
             return "AUTOCOMMIT"
@@ -297,13 +299,14 @@ class InformixDialect(default.DefaultDialect):
         return level
 
     def detect_autocommit_setting(self, dbapi_conn: DBAPIConnection) -> bool:
-        """Whether every statement is final."""
+        """Return whether every statement is committed at once."""
         connection: Any = dbapi_conn
         return bool(connection.autocommit or not connection.logged)
 
     def retain_update_locks(self, dbapi_connection: Any) -> None:
-        """Let FOR UPDATE hold its locks to the end of the transaction: without that Informix gives up the lock of a row
-        which is not changed as soon as the next one is fetched.
+        """Make FOR UPDATE hold its locks to the end of the transaction.
+
+        Otherwise Informix releases the lock of an unchanged row as soon as the next row is fetched.
         """
         level = _isolation(dbapi_connection)
         if level == "repeatable" or str(dbapi_connection.isolation).endswith(_RETAIN):
@@ -329,7 +332,7 @@ class InformixDialect(default.DefaultDialect):
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
-        """Whether there is a table, a view, a synonym or a temporary table of this name."""
+        """Return whether there is a table, a view, a synonym or a temporary table of this name."""
         self._ensure_has_table_connection(connection)
         if catalogue.tables(connection, self._table_filter([table_name], schema, TABLES + VIEWS + SYNONYMS)):
             return True
@@ -339,34 +342,34 @@ class InformixDialect(default.DefaultDialect):
     def has_sequence(
         self, connection: Connection, sequence_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
-        """Whether there is a sequence of this name."""
+        """Return whether there is a sequence of this name."""
         return bool(catalogue.tables(connection, self._table_filter([sequence_name], schema, SEQUENCES)))
 
     @reflection.cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
-        """Owners."""
+        """Return the owners."""
         return catalogue.owners(connection)
 
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        """Tables of users, without temporary ones, which are in no catalogue."""
+        """Return tables of users, without temporary ones, which are in no catalogue."""
         return catalogue.tables(connection, self._table_filter(None, schema, TABLES))
 
     @reflection.cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        """Views of users."""
+        """Return views of users."""
         return catalogue.tables(connection, self._table_filter(None, schema, VIEWS))
 
     @reflection.cache
     def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        """Sequences."""
+        """Return sequences."""
         return catalogue.tables(connection, self._table_filter(None, schema, SEQUENCES))
 
     @reflection.cache
     def get_view_definition(
         self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
     ) -> str:
-        """The CREATE VIEW statement, as the server keeps it."""
+        """Return the CREATE VIEW statement as the server stores it."""
         text = catalogue.view_text(connection, self._table_filter([view_name], schema, VIEWS))
         if not text:
             raise exc.NoSuchTableError(f"{schema}.{view_name}" if schema else view_name)
@@ -375,7 +378,7 @@ class InformixDialect(default.DefaultDialect):
     def _reflect_many(
         self,
         ask: Callable[[Connection, TableFilter], Mapping[str, Any]],
-        nothing: Callable[[], Any],
+        default: Callable[[], Any],
         connection: Connection,
         schema: str | None,
         filter_names: Collection[str] | None,
@@ -383,20 +386,20 @@ class InformixDialect(default.DefaultDialect):
         scope: ObjectScope = ObjectScope.DEFAULT,
         **kw: Any,
     ) -> list[tuple[tuple[str | None, str], Any]]:
-        """What each of many tables has of something, ``nothing()`` where it has none."""
+        """Return something of each of many tables, ``nothing()`` for a table that has none."""
         if ObjectScope.DEFAULT not in scope:
             return []
-        asked = self._table_filter(filter_names, schema, _kinds(kind))
-        found = ask(connection, asked)
+        table_filter = self._table_filter(filter_names, schema, _kinds(kind))
+        found = ask(connection, table_filter)
         return [
-            ((schema, name), found[name] if name in found else nothing())
-            for name in catalogue.tables(connection, asked)
+            ((schema, name), found[name] if name in found else default())
+            for name in catalogue.tables(connection, table_filter)
         ]
 
     def _reflect_one(
         self, ask: Callable[..., Any], connection: Connection, table: str, schema: str | None
     ) -> Any:
-        """What one table has of something, None when no such table is in the catalogue."""
+        """Return something of one table, None if no such table is in the catalogue."""
         found = ask(
             connection, schema=schema, filter_names=[table], scope=ObjectScope.ANY, kind=ObjectKind.ANY
         )
@@ -410,7 +413,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """The columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
+        """Return the columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
         return self._reflect_many(
             catalogue.columns, ReflectionDefaults.columns, connection, schema, filter_names, **kw
         )
@@ -423,7 +426,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """Primary keys, likewise."""
+        """Return primary keys of many tables by one query."""
         return self._reflect_many(
             catalogue.primary_keys, ReflectionDefaults.pk_constraint, connection, schema, filter_names, **kw
         )
@@ -436,7 +439,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """Foreign keys, likewise."""
+        """Return foreign keys of many tables by one query."""
         found = self._reflect_many(
             catalogue.foreign_keys, ReflectionDefaults.foreign_keys, connection, schema, filter_names, **kw
         )
@@ -454,7 +457,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """Indexes, likewise."""
+        """Return indexes of many tables by one query."""
         return self._reflect_many(
             catalogue.indexes, ReflectionDefaults.indexes, connection, schema, filter_names, **kw
         )
@@ -467,7 +470,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """UNIQUE constraints, likewise."""
+        """Return UNIQUE constraints of many tables by one query."""
         return self._reflect_many(
             catalogue.unique_constraints,
             ReflectionDefaults.unique_constraints,
@@ -485,7 +488,7 @@ class InformixDialect(default.DefaultDialect):
         filter_names: Collection[str] | None = None,
         **kw: Any,
     ) -> Any:
-        """CHECK constraints, likewise."""
+        """Return CHECK constraints of many tables by one query."""
         return self._reflect_many(
             catalogue.check_constraints,
             ReflectionDefaults.check_constraints,
@@ -498,7 +501,8 @@ class InformixDialect(default.DefaultDialect):
     def _or_none(
         self, found: Any, default: Any, connection: Connection, table: str, schema: str | None
     ) -> Any:
-        """A table that only describing tells about has nothing but columns."""
+        """Return what was found, else the default for tables that are in no catalogue, which have nothing but
+        columns."""
         if found is None:
             if schema is not None or self._describe_relation(connection, table) is None:
                 raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table)
@@ -506,8 +510,9 @@ class InformixDialect(default.DefaultDialect):
         return found
 
     def _describe_relation(self, connection: Connection, table: str) -> list[dict[str, Any]] | None:
-        """The columns of what can be selected from by this name, None when nothing can: of temporary tables, and of
-        what is behind a synonym.
+        """Return the columns of anything that can be selected from by this name, such as temporary tables and synonyms.
+
+        None if there is no such table.
         """
         name = self.identifier_preparer.quote(table)
         try:
@@ -522,7 +527,7 @@ class InformixDialect(default.DefaultDialect):
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The columns of one table."""
+        """Return the columns of one table."""
         found = self._reflect_one(self.get_multi_columns, connection, table_name, schema)
         if found is None and schema is None:
             found = self._describe_relation(connection, table_name)
@@ -532,7 +537,7 @@ class InformixDialect(default.DefaultDialect):
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The primary key of one table."""
+        """Return the primary key of one table."""
         found = self._reflect_one(self.get_multi_pk_constraint, connection, table_name, schema)
         return self._or_none(found, ReflectionDefaults.pk_constraint(), connection, table_name, schema)
 
@@ -540,7 +545,7 @@ class InformixDialect(default.DefaultDialect):
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedForeignKeyConstraint]:
-        """The foreign keys of one table."""
+        """Return the foreign keys of one table."""
         found = self._reflect_one(self.get_multi_foreign_keys, connection, table_name, schema)
         keys: list[ReflectedForeignKeyConstraint] = self._or_none(found, [], connection, table_name, schema)
         return keys
@@ -549,7 +554,7 @@ class InformixDialect(default.DefaultDialect):
     def get_indexes(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The indexes of one table."""
+        """Return the indexes of one table."""
         found = self._reflect_one(self.get_multi_indexes, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
@@ -557,7 +562,7 @@ class InformixDialect(default.DefaultDialect):
     def get_unique_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The UNIQUE constraints of one table."""
+        """Return the UNIQUE constraints of one table."""
         found = self._reflect_one(self.get_multi_unique_constraints, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
@@ -565,19 +570,19 @@ class InformixDialect(default.DefaultDialect):
     def get_check_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """The CHECK constraints of one table."""
+        """Return the CHECK constraints of one table."""
         found = self._reflect_one(self.get_multi_check_constraints, connection, table_name, schema)
         return self._or_none(found, [], connection, table_name, schema)
 
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
-        """Informix has no comments."""
+        """Raise NotImplementedError: Informix has no comments."""
         raise NotImplementedError()
 
 
 def _isolation(connection: Any) -> str:
-    """The level in force by the connection's name for it, what the database begins with included."""
+    """Return the connection's name of the isolation level in force, including the database's default."""
     now = connection.isolation
     if now is None:
         return "repeatable" if connection.ansi else "committed" if connection.logged else "dirty"

@@ -1,4 +1,4 @@
-"""How SQLAlchemy's own test suite gets databases to work in."""
+"""Databases for SQLAlchemy's own test suite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WAIT_SECONDS = 60.0  # seconds
 
 @provision.create_db.for_db("informix")  # type: ignore[untyped-decorator]
 def _create_db(cfg: Any, eng: Any, ident: str) -> None:
-    """A database of one process of several."""
+    """Create a database for one of several worker processes."""
     with _admin_connection(eng) as connection:
         connection.execute(f"CREATE DATABASE {ident} WITH LOG")
 
@@ -29,14 +29,14 @@ def _drop_db(cfg: Any, eng: Any, ident: str) -> None:
             try:
                 connection.execute(f"DROP DATABASE {ident}")
                 return
-            except Error as error:  # the server has not yet noticed that the worker's connections are gone
+            except Error as error:  # the server has not noticed yet that the worker's connections are gone
                 if error.sqlcode != _IN_USE or time.monotonic() > until:
                     raise
             time.sleep(0.1)
 
 
 def _admin_connection(eng: Any) -> Connection:
-    """A connection of the blocking kind to the same server, in whose session databases are UTF-8."""
+    """Open a blocking connection to the same server, whose new databases are UTF-8."""
     _, keywords = eng.dialect.create_connect_args(eng.url)
     return connect(**{**keywords, "database": None, "db_locale": "en_US.utf8", "autocommit": True})
 

@@ -1,8 +1,8 @@
-"""What SQLAlchemy's own test suite may expect of Informix.
+"""The requirements of SQLAlchemy's own test suite that Informix meets.
 
 ``[sqla_testing] requirement_cls = informix_arrow.sqlalchemy.requirements:Requirements`` in the suite's ``setup.cfg``.
-Where SQLAlchemy takes something for usual that Informix cannot do, or for unusual that it cannot do either, the reason
-stands here; what depends on the machine (platforms, Python releases) is left as it is.
+This module lists, with the reason, where Informix differs from SQLAlchemy's defaults, and optional features that it
+lacks. What depends on the machine (platforms, Python releases) is left unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy.testing import exclusions
 from sqlalchemy.testing.requirements import SuiteRequirements
 
-#: What SQLAlchemy takes for unusual, and Informix has.
+#: Features that are off by default in SQLAlchemy, and that Informix has.
 OPEN = (
     "autocommit",
     "check_constraint_reflection",
@@ -73,7 +73,7 @@ _WHOLE_NUMBER = "the projection clause takes an integer or a host variable for F
 _WINDOW_ORDER = "the suite's test takes rows in the order of their window; without ORDER BY they have none"
 _WITH = "WITH stands before a SELECT only, not before INSERT, UPDATE or DELETE"
 
-#: What Informix cannot do, and why.
+#: Features that Informix lacks, and why.
 CLOSED: Mapping[str, str] = {
     "aggregate_order_by": "aggregate functions take no ORDER BY",
     "array_type": "a LIST is no array: its elements are not reached by their number",
@@ -172,7 +172,7 @@ class Requirements(SuiteRequirements):
 
     @property
     def async_dialect(self) -> Any:
-        """Of one of our two drivers, not of the database."""
+        """Skip unless the driver is asyncio: a property of the driver, not of the database."""
         return exclusions.only_if(lambda config: config.db.dialect.is_async)
 
 

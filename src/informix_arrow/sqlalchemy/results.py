@@ -1,10 +1,10 @@
-"""Results whose rows Python's cyclic garbage collector need not look at.
+"""Results whose rows are hidden from Python's cyclic garbage collector.
 
-A Row is no tuple to it: while SQLAlchemy's own results make 100,000 of them it goes through all that the process holds
-several times over, which takes far longer than to make them. A row of plain values can be part of no cycle but one
-through what it shares with the others, the metadata and so the statement's columns. Rows are made in parts here, and
-each part is taken out of the collector's sight before the next, as it does itself with tuples. Its settings are left
-alone: it goes on for all else, in all threads.
+SQLAlchemy's Row is no tuple to the collector. While SQLAlchemy's own results make 100,000 rows, the collector traverses
+all objects of the process several times, which takes far longer than making the rows. A row of plain values can be part
+of no cycle except through what it shares with the others: the metadata and so the statement's columns. Here, rows are
+made in chunks, and each chunk is untracked before the next one, as the collector itself does with tuples. The
+collector's settings are not changed: it runs for everything else, in all threads.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sqlalchemy.util import HasMemoized_ro_memoized_attribute
 from .._decode import untrack, untracked
 
 CHUNK_ROWS = 512
-"""Rows that are made before the collector is told of them: fewer than it lets be made between two of its rounds."""
+"""Rows that are made before they are untracked: fewer than the collector allows between two of its runs."""
 
 
 class _ChunkedRows:
-    """How rows are made in numbers, for each kind of result."""
+    """Make rows in chunks, for each kind of result."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class _ChunkedRows:
         result: Any = self
         row_class, metadata = self._row_class, result._metadata
 
-        def part(of: Any, count: int | None) -> Sequence[Any]:
+        def chunk_of(of: Any, count: int | None) -> Sequence[Any]:
             chunk: Sequence[Any] = make(of, count)
             if row_class is not None and isinstance(chunk, list):
                 untrack(chunk, row_class, (metadata, metadata._key_to_index))
@@ -43,9 +43,9 @@ class _ChunkedRows:
 
         def manyrows(of: Any, count: int | None) -> Sequence[Any]:
             if count is None or count <= CHUNK_ROWS:
-                return part(of, count)
+                return chunk_of(of, count)
             rows: list[Any] = []
-            while count > len(rows) and (more := part(of, min(CHUNK_ROWS, count - len(rows)))):
+            while count > len(rows) and (more := chunk_of(of, min(CHUNK_ROWS, count - len(rows)))):
                 rows += more
             return rows
 
@@ -60,7 +60,7 @@ class _ChunkedRows:
 
 
 class InformixScalarResult(_ChunkedRows, ScalarResult[Any]):
-    """Values of one column, whose rows are let go of part by part."""
+    """Values of one column, whose rows are released chunk by chunk."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ class InformixMappingResult(_ChunkedRows, MappingResult):
 
 
 class InformixCursorResult(_ChunkedRows, CursorResult[Any]):
-    """Rows."""
+    """Rows of a cursor."""
 
     __slots__ = ()
 
@@ -100,9 +100,9 @@ class InformixCursorResult(_ChunkedRows, CursorResult[Any]):
         return (one, many, *others)
 
     def scalars(self, index: Any = 0) -> ScalarResult[Any]:
-        """As SQLAlchemy's."""
+        """Return the values of one column, as SQLAlchemy's method does."""
         return InformixScalarResult(self, index)
 
     def mappings(self) -> MappingResult:
-        """As SQLAlchemy's."""
+        """Return the rows as mappings, as SQLAlchemy's method does."""
         return InformixMappingResult(self)

@@ -1,4 +1,4 @@
-"""SQLAlchemy's types to the declarations of columns."""
+"""Compile SQLAlchemy's types to declarations of columns."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ DECIMAL_LIMIT = 32
 
 
 class InformixTypeCompiler(compiler.GenericTypeCompiler):
-    """Declarations. A length counts bytes, as everywhere in Informix; a type that needs one and has none is a
-    CompileError, and so is one that no column can have.
+    """The compiler of declarations. A length counts bytes, as everywhere in Informix.
+
+    Raises CompileError for a type without its required length, and for a type that no column can have.
     """
 
     # ---- numbers -------------------------------------------------------------------------------------------------
 
     def visit_SERIAL(self, type_: SERIAL, **kw: Any) -> str:
-        return _counting_from("SERIAL", type_.start)
+        return _serial("SERIAL", type_.start)
 
     def visit_BIGSERIAL(self, type_: BIGSERIAL, **kw: Any) -> str:
-        return _counting_from("BIGSERIAL", type_.start)
+        return _serial("BIGSERIAL", type_.start)
 
     def visit_SERIAL8(self, type_: SERIAL8, **kw: Any) -> str:
-        return _counting_from("SERIAL8", type_.start)
+        return _serial("SERIAL8", type_.start)
 
     def visit_INT8(self, type_: INT8, **kw: Any) -> str:
         return "INT8"
@@ -151,7 +152,7 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
         return f"INTERVAL {type_.qualifier}"
 
 
-def _counting_from(name: str, start: int | None) -> str:
+def _serial(name: str, start: int | None) -> str:
     return name if start is None or start == 1 else f"{name}({int(start)})"
 
 
@@ -170,7 +171,7 @@ def _decimal(name: str, precision: int | None, scale: int | None) -> str:
 
 
 def _varying(name: str, type_: sqltypes.String) -> str:
-    """VARCHAR(n), LVARCHAR(n) where that is too short."""
+    """Return VARCHAR(n), or LVARCHAR(n) if that is too short."""
     if type_.length is None:
         raise exc.CompileError(
             f"{name} requires a length on dialect informix: String(n), n counting bytes, or Text for an unbounded one"

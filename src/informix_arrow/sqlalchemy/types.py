@@ -1,4 +1,4 @@
-"""Informix's column types that SQLAlchemy has no name for, and what is peculiar about values of those that it has."""
+"""Informix's column types that SQLAlchemy lacks, and conversions of values for those that it has."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SERIAL(sqltypes.Integer):
 
 
 class BIGSERIAL(sqltypes.BigInteger):
-    """A self-numbering BIGINT; ``start`` as of :class:`SERIAL`."""
+    """A self-numbering BIGINT. ``start`` is as in :class:`SERIAL`."""
 
     __visit_name__ = "BIGSERIAL"
 
@@ -74,13 +74,13 @@ class INT8(sqltypes.BigInteger):
 
 
 class SMALLFLOAT(sqltypes.REAL[Any]):
-    """A floating-point number of four bytes; Informix's name for REAL."""
+    """A floating-point number of four bytes, Informix's name for REAL."""
 
     __visit_name__ = "SMALLFLOAT"
 
 
 class MONEY(sqltypes.Numeric[Any]):
-    """A DECIMAL whose values the server shows with a currency; here they are Decimals. MONEY(16,2) by default."""
+    """A DECIMAL that the server prints with a currency. Values are Decimals. MONEY(16,2) by default."""
 
     __visit_name__ = "MONEY"
 
@@ -101,9 +101,9 @@ class BYTE(sqltypes.LargeBinary):
 
 
 class DeclaredType(sqltypes.UserDefinedType[Any]):
-    """A type that SQLAlchemy has nothing for, such as ``SET(INTEGER NOT NULL)`` or a named ROW, by its declaration.
+    """A type that SQLAlchemy lacks, such as ``SET(INTEGER NOT NULL)`` or a named ROW, by its declaration.
 
-    Values are what the cursor takes and gives.
+    Values are those of the cursor.
     """
 
     cache_ok = True
@@ -112,12 +112,12 @@ class DeclaredType(sqltypes.UserDefinedType[Any]):
         self.declaration = declaration
 
     def get_col_spec(self, **kw: Any) -> str:
-        """The declaration itself."""
+        """Return the declaration."""
         return self.declaration
 
 
 class DATETIME(sqltypes.DATETIME):
-    """DATETIME with a qualifier: ``DATETIME("YEAR TO MINUTE")``. Those without a year have times as values, or text.
+    """DATETIME with a qualifier: ``DATETIME("YEAR TO MINUTE")``. Values without a year are times, or text.
 
     Digits that the qualifier has no room for are an error, as everywhere in this package.
     """
@@ -129,12 +129,12 @@ class DATETIME(sqltypes.DATETIME):
         self.qualifier = qualifier
 
     def literal_processor(self, dialect: Dialect) -> Process | None:
-        """``DATETIME (2026-01-31 10:00) YEAR TO MINUTE``"""
+        """Return literals such as ``DATETIME (2026-01-31 10:00) YEAR TO MINUTE``."""
         return lambda value: f"DATETIME ({datetime_text(value, self.qualifier)}) {self.qualifier}"
 
     @property
     def python_type(self) -> type[Any]:
-        """datetime, or time for qualifiers that begin with the hour or later."""
+        """The type of values: datetime, or time for qualifiers that begin with the hour or later."""
         return dt.datetime if self.qualifier.startswith(("YEAR", "MONTH", "DAY")) else dt.time
 
 
@@ -151,14 +151,14 @@ class TIME(sqltypes.TIME):
         self.qualifier = qualifier
 
     def literal_processor(self, dialect: Dialect) -> Process | None:
-        """``DATETIME (23:59) HOUR TO MINUTE``"""
+        """Return literals such as ``DATETIME (23:59) HOUR TO MINUTE``."""
         return lambda value: f"DATETIME ({datetime_text(value, self.qualifier)}) {self.qualifier}"
 
 
 class INTERVAL(NativeForEmulated, base._AbstractInterval):
     """INTERVAL with a qualifier: timedelta for ``DAY TO SECOND`` and its like, whole months for ``YEAR TO MONTH``.
 
-    What SQLAlchemy's Interval is here: DAY(9) TO FRACTION(5).
+    SQLAlchemy's Interval becomes DAY(9) TO FRACTION(5).
     """
 
     __visit_name__ = "INFORMIX_INTERVAL"
@@ -168,7 +168,7 @@ class INTERVAL(NativeForEmulated, base._AbstractInterval):
 
     @classmethod
     def adapt_emulated_to_native(cls, impl: Any, **kw: Any) -> INTERVAL:
-        """Of SQLAlchemy's generic Interval."""
+        """Return the type for SQLAlchemy's generic Interval."""
         return cls()
 
     @property
@@ -176,20 +176,20 @@ class INTERVAL(NativeForEmulated, base._AbstractInterval):
         return sqltypes.Interval
 
     def literal_processor(self, dialect: Dialect) -> Process | None:
-        """``INTERVAL (1 02:03:04.50000) DAY(9) TO FRACTION(5)``"""
+        """Return literals such as ``INTERVAL (1 02:03:04.50000) DAY(9) TO FRACTION(5)``."""
         return lambda value: f"INTERVAL ({interval_text(value)}) {INTERVAL_QUALIFIER}"
 
     @property
     def python_type(self) -> type[Any]:
-        """timedelta, or int where the qualifier counts months."""
+        """The type of values: timedelta, or int if the qualifier counts months."""
         return int if self.qualifier.startswith(("YEAR", "MONTH")) else dt.timedelta
 
 
-# ---- SQLAlchemy's types, as Informix has them ------------------------------------------------------------------------
+# ---- SQLAlchemy's types in Informix --------------------------------------------------------------------------------
 
 
 class _DateTime(sqltypes.DateTime):
-    """DATETIME YEAR TO FRACTION(5): microseconds are rounded to five digits, halves up."""
+    """DATETIME YEAR TO FRACTION(5). Microseconds are rounded to five digits, halves up."""
 
     def bind_processor(self, dialect: Dialect) -> Process | None:
         return five_digits
@@ -202,7 +202,7 @@ class _DateTime(sqltypes.DateTime):
 
 class _Date(sqltypes.Date):
     def literal_processor(self, dialect: Dialect) -> Process | None:
-        # Not as text, whose order of day and month is the session's DBDATE.
+        # Not as text, because its order of day and month depends on the session's DBDATE.
         return lambda value: f"MDY({value.month}, {value.day}, {value.year})"
 
 
@@ -212,7 +212,7 @@ class _Time(sqltypes.Time):
 
 
 def _integral_value(value: Any) -> Any:
-    """COUNT and SUM of whole numbers are DECIMALs in Informix; a number that is not whole stays what it is."""
+    """Convert a whole DECIMAL to int, because COUNT and SUM of integers are DECIMALs in Informix."""
     return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
 
 
@@ -236,7 +236,7 @@ class _BigInteger(sqltypes.BigInteger):
 
 
 class _Float(sqltypes.Float[Any]):
-    """Floats are floats already; only a column that is said to hold them and holds DECIMALs has others."""
+    """Floats need no conversion, except for DECIMALs in a column that is declared as Float."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
         if not self.asdecimal and str(coltype).startswith(("FLOAT", "SMALLFLOAT")):
@@ -269,7 +269,7 @@ COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] =
 
 
 def five_digits(value: Any) -> Any:
-    """A datetime rounded to ten microseconds; anything else as it is."""
+    """Round a datetime to ten microseconds. Other values are returned unchanged."""
     if not isinstance(value, dt.datetime) or not value.microsecond % 10:
         return value
     value += dt.timedelta(microseconds=5)
@@ -277,7 +277,7 @@ def five_digits(value: Any) -> Any:
 
 
 def text_literal(value: str) -> str:
-    """A text as a literal. A line break within quotes is refused by servers with ALLOW_NEWLINE 0, the default."""
+    """Return a text as a literal. Servers with ALLOW_NEWLINE 0, the default, refuse line breaks within quotes."""
     quoted = "'" + value.replace("'", "''") + "'"
     if "\n" not in value and "\r" not in value:
         return quoted
@@ -287,9 +287,9 @@ def text_literal(value: str) -> str:
 
 
 def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str:
-    """A date, time or both as Informix writes them in a literal of this qualifier.
+    """Format a date, time or both for an Informix literal of this qualifier.
 
-    ValueError for digits that it has no room for.
+    Raises ValueError for digits that it has no room for.
     """
     first, _, last = qualifier.upper().partition(" TO ")
     places = 0
@@ -323,7 +323,7 @@ def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str
 
 
 def interval_text(value: dt.timedelta) -> str:
-    """A timedelta as Informix writes it in a literal DAY TO FRACTION(5); ValueError for a sixth digit."""
+    """Format a timedelta for a literal DAY TO FRACTION(5). Raises ValueError for a sixth digit."""
     micros = abs(value) // dt.timedelta(microseconds=1)
     if micros % 10:
         raise ValueError(f"{value!r} has six digits of a second, INTERVAL has room for five")

@@ -1,4 +1,4 @@
-"""``informix-arrow doctor``: what works against this server, line by line."""
+"""``informix-arrow doctor``: check what works against this server, line by line."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
-_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # whose checks are run
+_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How a check ended: ``ok``, ``differs`` (the server has its own way, and the client lives with it), ``skipped`` or
-    ``failed``."""
+    """The outcome of a check: ``ok``, ``differs``, ``skipped`` or ``failed``.
+
+    ``differs`` means that the server behaves in its own way, which the client supports.
+    """
 
     check: DoctorCheck
     status: str
@@ -36,7 +38,7 @@ class Finding:
     milliseconds: float
 
     def entry(self) -> dict[str, Any]:
-        """For the report."""
+        """Return the finding as an entry of the report."""
         return {
             "check": self.check.name,
             "title": self.check.title,
@@ -65,37 +67,37 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all checks; 1 when any has failed."""
-    chosen = [each for each in CHECKS if not options.only or options.only in each.name]
-    if not chosen:
+    """Run all checks. Return 1 if any has failed."""
+    checks_to_run = [each for each in CHECKS if not options.only or options.only in each.name]
+    if not checks_to_run:
         names = ", ".join(each.name for each in CHECKS)
         raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
     (url,) = connection_options.take_url(options.words, ())
     bench = Harness(connection_options.resolve_parameters(url, options))
     findings = []
     try:
-        for each in chosen:
+        for each in checks_to_run:
             finding = run_check(bench, each)
             findings.append(finding)
             print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
     finally:
-        left = bench.remaining_cleanup
+        remaining = bench.remaining_cleanup
         bench.close()
     if not options.only:
         for point, reason in UNVERIFIABLE.items():
             print(f"not asked {point}: {reason}")
-    for statement in left:
+    for statement in remaining:
         print(f"FAILED   it could not be removed: {statement}")
     counts = {status: sum(each.status == status for each in findings) for status in _SHOWN}
     print(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     if options.report:
         with new_file(options.report, overwrite=options.overwrite) as file:
             file.write(json.dumps(report(findings), indent=2, ensure_ascii=False).encode() + b"\n")
-    return FAILED if counts["failed"] or left else DONE
+    return FAILED if counts["failed"] or remaining else DONE
 
 
 def run_check(bench: Harness, each: DoctorCheck) -> Finding:
-    """Run one check, and remove what it has made."""
+    """Run one check, and remove the objects that it created."""
     began = time.monotonic()
     try:
         status, detail = "ok", each.run(bench)
@@ -105,13 +107,13 @@ def run_check(bench: Harness, each: DoctorCheck) -> Finding:
         status, detail = "skipped", str(found)
     except (Error, AssertionError, pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         status, detail = "failed", f"{type(error).__name__}: {first_line(error)}"
-    took = (time.monotonic() - began) * 1e3
+    milliseconds = (time.monotonic() - began) * 1e3
     bench.clean()
-    return Finding(each, status, " ".join(detail.split()), took)
+    return Finding(each, status, " ".join(detail.split()), milliseconds)
 
 
 def report(findings: list[Finding]) -> dict[str, Any]:
-    """What is attached to a bug report."""
+    """Return the report, which can be attached to an issue."""
     from ... import __version__
 
     return {

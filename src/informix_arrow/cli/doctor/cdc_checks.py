@@ -1,4 +1,4 @@
-"""Checks of change capture, and of what no source tells of it (CDC section 8)."""
+"""Checks of change capture, and of points that no source documents (CDC section 8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _OFF_SECONDS = 30.0
 
 @contextlib.contextmanager
 def open_capture(bench: Harness, table: str, start: str | None = None, idle: float = 0) -> Iterator[Changes]:
-    """A capture of a table; its full row logging is off afterwards, else it could not be dropped everywhere."""
+    """Capture a table. Its full row logging is switched off afterwards, because some servers could not drop it
+    otherwise.
+    """
     try:
         changes = capture(bench.connection, [table], start=start, timeout=1, idle=idle)
     except (OperationalError, NotSupportedError) as error:
@@ -28,19 +30,21 @@ def open_capture(bench: Harness, table: str, start: str | None = None, idle: flo
         with changes:
             yield changes
     finally:
-        with contextlib.suppress(OperationalError):  # what follows from it is told when the table is dropped
+        with contextlib.suppress(
+            OperationalError
+        ):  # any effect of this is reported when the table is dropped
             _switch_off(bench, table)
 
 
 def _switch_off(bench: Harness, table: str) -> float:
-    """Switch the full row logging off, for which the server may need a while; seconds."""
+    """Switch the full row logging off, for which the server may need a while. Return the seconds."""
     began = time.monotonic()
     capture_off(bench.connection, [table])
     return time.monotonic() - began
 
 
 def require_logged(bench: Harness) -> None:
-    """``Skipped`` where the database has no log."""
+    """Raise ``CheckSkipped`` if the database has no log."""
     if not bench.connection.logged:
         raise CheckSkipped("the database has no log")
 
@@ -53,7 +57,7 @@ def _table(bench: Harness) -> str:
 
 
 def _read(changes: Changes) -> list[list[tuple[object, ...]]]:
-    """The transactions that come until nothing does any more: the log may be handed out late."""
+    """Return transactions until none arrive any more, because the server may deliver the log late."""
     transactions: list[list[tuple[object, ...]]] = []
     until = time.monotonic() + _OFF_SECONDS
     while not transactions and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Checks of what no source tells of change capture: the list of docs/protocol/CDC.md, section 8, point by point."""
+"""Checks of undocumented points of change capture: the list of docs/protocol/CDC.md, section 8, point by point."""
 
 from __future__ import annotations
 
@@ -42,26 +42,28 @@ def _numbers(records: list[Record]) -> list[int]:
 def _(bench: Harness) -> str:
     with raw_capture(bench) as raw:
         low, high = 100, 1000
-        taken = raw.open(most=low)
-        expect_equal(taken > 0, True, "cdc_opensess with max_recs 100")
-        again = RawCapture(bench)
+        session = raw.open(max_records=low)
+        expect_equal(session > 0, True, "cdc_opensess with max_recs 100")
+        other = RawCapture(bench)
         try:
-            reopened = again.open(reopen=taken)
-            again.end()
+            reopened = other.open(reopen=session)
+            other.end()
         finally:
-            again.connection.close()
+            other.connection.close()
         raw.end()
         while high - low > 1:
             middle = (low + high) // 2
-            if raw.open(most=middle) > 0:
+            if raw.open(max_records=middle) > 0:
                 low = middle
             else:
                 high = middle
             raw.end()
-    expect(0 < taken & 0xFFFF < 0x8000, True, f"the low half of the session {taken:#010x} is a descriptor")
-    told = f"at most {low} records, session {taken:#010x}, opened again: {reopened}"
-    expect((low, reopened), (256, -83709), f"limit and reopening ({told})")
-    return told
+    expect(
+        0 < session & 0xFFFF < 0x8000, True, f"the low half of the session {session:#010x} is a descriptor"
+    )
+    summary = f"at most {low} records, session {session:#010x}, opened again: {reopened}"
+    expect((low, reopened), (256, -83709), f"limit and reopening ({summary})")
+    return summary
 
 
 @check(
@@ -116,12 +118,12 @@ def _(bench: Harness) -> str:
             conn.execute(f"UPDATE {table} SET tail = 8 WHERE id < 5")
             conn.execute(f"DELETE FROM {table} WHERE id < 5")
             conn.commit()
-        cut, found = False, list[Record]()
+        cut, records = False, list[Record]()
         until = time.monotonic() + 30
-        while wire.COMMIT not in _numbers(found) and time.monotonic() < until:
-            found += raw.records()
+        while wire.COMMIT not in _numbers(records) and time.monotonic() < until:
+            records += raw.records()
             cut = cut or raw.cut
-        changes = [record for record in found if record.number in wire.ROWS]
+        changes = [record for record in records if record.number in wire.ROWS]
         expect_equal(len(changes), 165, "changed rows")
         flags = {int.from_bytes(record.head[16:20], "big") for record in changes}
         bench.connection.execute(f"INSERT INTO {table} VALUES (1000, 'y', 7)")
@@ -138,7 +140,7 @@ def _(bench: Harness) -> str:
         (1, [wire.INSERT]),
         "cdc_recboundary within a BEGINTX, and what comes next",
     )
-    return f"{took:.0f} ms without waiting; replies end with whole records, flags are 0, and a cut record is skipped"
+    return f"{took:.0f} ms without waiting; records end with whole records, flags are 0, and a cut record is skipped"
 
 
 @check(
@@ -161,8 +163,8 @@ def _(bench: Harness) -> str:
                 conn.execute(f"UPDATE {table} SET id = 9 WHERE id < 3")
             conn.execute(f"INSERT INTO {table} VALUES (3, 'kept', 7)")
             conn.commit()
-        found = raw.transaction()
-    numbers = _numbers(found)
+        records = raw.transaction()
+    numbers = _numbers(records)
     start = numbers.index(wire.INSERT) - 1
     empty = numbers[:start].count(wire.BEGIN)
     failed = numbers[start + 3 : -2]
@@ -195,19 +197,23 @@ def _(bench: Harness) -> str:
     distinct = bench.name()
     with raw_capture(bench) as raw:
         expect_equal(_answer_to(bench, raw, "SMALLINT"), "0: NULL is 8000", "a SMALLINT")
-        found = {name: _answer_to(bench, raw, name) for name in _TYPES}
+        replies = {name: _answer_to(bench, raw, name) for name in _TYPES}
         with contextlib.suppress(CheckSkipped):
             bench.make(f"CREATE DISTINCT TYPE {distinct} AS INTEGER", f"DROP TYPE {distinct} RESTRICT")
-            found["DISTINCT"] = _answer_to(bench, raw, distinct)
-    told = ", ".join(f"{name} {answer}" for name, answer in found.items())
+            replies["DISTINCT"] = _answer_to(bench, raw, distinct)
+    summary = ", ".join(f"{name} {answer}" for name, answer in replies.items())
     expect(
-        set(found.values()) - {str(_NO_COLUMN), "not here"}, set(), f"answers of cdc_startcapture ({told})"
+        set(replies.values()) - {str(_NO_COLUMN), "not here"},
+        set(),
+        f"answers of cdc_startcapture ({summary})",
     )
-    return told
+    return summary
 
 
 def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
-    """What `cdc_startcapture` says to a column of a type, and how a NULL stands in a row image where it is taken."""
+    """Return the reply of `cdc_startcapture` to a column of a type, and the form of a NULL in a row image if it is
+    accepted.
+    """
     try:
         table = bench.table(f"v {declared}, id INTEGER")
     except (CheckSkipped, DatabaseError):
@@ -215,9 +221,9 @@ def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
     raw.open()
     try:
         raw.log(table)
-        answer = raw.start(table, "v")
-        if answer:
-            return str(answer)
+        reply = raw.start(table, "v")
+        if reply:
+            return str(reply)
         raw.activate()
         bench.connection.execute(f"INSERT INTO {table} (id) VALUES (1)")
         (image,) = [record.payload for record in raw.transaction() if record.number in wire.ROWS]
@@ -231,25 +237,25 @@ def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
 )
 def _(bench: Harness) -> str:
     with bench.connect(env={**bench.parameters.env, "DELIMIDENT": "y"}) as conn:
-        asked = {"quotes": '"two words"'}
+        columns = {"quotes": '"two words"'}
         if _encodes("\u00fc", conn.encoding):
-            asked["letters"] = "\u00fcber"
-        told = []
-        for what, column in asked.items():
+            columns["letters"] = "\u00fcber"
+        summary = []
+        for what, column in columns.items():
             name = bench.name()
             try:
                 conn.execute(f"CREATE TABLE {name} (id INTEGER, {column} INTEGER, tail SMALLINT)")
             except DatabaseError as error:
-                told.append(f"{what}: no such table ({error.sqlcode})")
+                summary.append(f"{what}: no such table ({error.sqlcode})")
                 continue
             try:
-                told.append(f"{what}: {_captured_by_name(bench, name)}")
+                summary.append(f"{what}: {_captured_by_name(bench, name)}")
             finally:
                 with contextlib.suppress(Error):
                     capture_off(bench.connection, [name])
                 conn.execute(f"DROP TABLE {name}")
-    expect({text.partition(": ")[2] for text in told}, {"captured"}, "; ".join(told))
-    return "; ".join(told)
+    expect({text.partition(": ")[2] for text in summary}, {"captured"}, "; ".join(summary))
+    return "; ".join(summary)
 
 
 def _captured_by_name(bench: Harness, table: str) -> str:
@@ -316,9 +322,11 @@ def _(bench: Harness) -> str:
         raw.log(late)
         joined = raw.start(late, label=2)
         bench.connection.execute(f"INSERT INTO {late} VALUES (3, 7)")
-        found = raw.transaction()
-    schemas = [i for i, r in enumerate(found) if r.number == wire.TABLE_SCHEMA and r.head[:4] == b"\0\0\0\2"]
-    rest = [i for i, record in enumerate(found) if record.number == wire.INSERT]
+        records = raw.transaction()
+    schemas = [
+        i for i, r in enumerate(records) if r.number == wire.TABLE_SCHEMA and r.head[:4] == b"\0\0\0\2"
+    ]
+    rest = [i for i, record in enumerate(records) if record.number == wire.INSERT]
     expect_equal(
         joined == 0 and bool(schemas and rest) and schemas[0] < rest[0],
         True,

@@ -110,10 +110,10 @@ def _(bench: Harness) -> str:
     other = "en_us.8859-1" if bench.connection.encoding.startswith("utf") else "en_us.utf8"
     try:
         with bench.connect(db_locale=other) as connection:
-            found = connection.encoding
+            actual = connection.encoding
     except Error as error:
         raise ServerDiffers(f"refused: {first_line(error)}") from error
-    expect(found, bench.connection.encoding, "encoding after the warning")
+    expect(actual, bench.connection.encoding, "encoding after the warning")
     return "told by a warning"
 
 
@@ -135,8 +135,8 @@ def _(bench: Harness) -> str:
     day = dt.date(2026, 1, 2)
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (1, None, day))
     bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'b', NULL)")
-    found = bench.connection.read_arrow(f"SELECT * FROM {table} WHERE a >= ? ORDER BY a", (1,)).to_pylist()
-    expect_equal(found, [{"a": 1, "b": None, "tail": day}, {"a": 2, "b": "b", "tail": None}], "rows")
+    actual = bench.connection.read_arrow(f"SELECT * FROM {table} WHERE a >= ? ORDER BY a", (1,)).to_pylist()
+    expect_equal(actual, [{"a": 1, "b": None, "tail": day}, {"a": 2, "b": "b", "tail": None}], "rows")
     return "a parameter of each kind"
 
 
@@ -154,12 +154,12 @@ def _(bench: Harness) -> str:
     table = bench.table("v CHAR(20000), tail CHAR(1)")
     bench.connection.execute(f"INSERT INTO {table} VALUES ('y', 'x')")
     try:
-        found = bench.connection.read_arrow(f"SELECT v a, v b, tail FROM {table}").to_pylist()
+        actual = bench.connection.read_arrow(f"SELECT v a, v b, tail FROM {table}").to_pylist()
     except Error as error:
         if error.sqlcode is None:
             raise
         raise ServerDiffers(f"refused: {first_line(error)}") from error
-    expect_equal(found, [{"a": "y", "b": "y", "tail": "x"}], "row")
+    expect_equal(actual, [{"a": "y", "b": "y", "tail": "x"}], "row")
     return "40,001 bytes"
 
 
@@ -183,7 +183,7 @@ def _(bench: Harness) -> str:
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, b INTEGER NOT NULL")
     bench.connection.execute(f"INSERT INTO {table} VALUES (1, 1)")
-    found = []
+    actual = []
     for sql in (
         "SELECT * FRM systables",
         f"SELECT * FROM {bench.name()}",
@@ -194,9 +194,9 @@ def _(bench: Harness) -> str:
         try:
             bench.connection.execute(sql)
         except Error as error:
-            found.append(error.sqlcode)
-    expect(found, [-201, -206, -217, -268, -391], "codes")
-    return ", ".join(map(str, found))
+            actual.append(error.sqlcode)
+    expect(actual, [-201, -206, -217, -268, -391], "codes")
+    return ", ".join(map(str, actual))
 
 
 @check(
@@ -205,7 +205,7 @@ def _(bench: Harness) -> str:
 def _(bench: Harness) -> str:
     table, view = bench.table("a INTEGER, tail CHAR(1)"), bench.name()
     bench.make(f"CREATE VIEW {view} AS SELECT a FROM {table}", f"DROP VIEW {view}")
-    found = []
+    actual = []
     for sql in (
         f"DROP TABLE {table} RESTRICT",
         f"TRUNCATE TABLE {view}",
@@ -215,11 +215,11 @@ def _(bench: Harness) -> str:
         try:
             bench.connection.execute(sql).fetchall()
         except Error as error:
-            found.append(error.sqlcode)
+            actual.append(error.sqlcode)
         else:
-            found.append(0)
-    expect(found, [-886, -313, -313, -1214], "codes")
-    return ", ".join(map(str, found))
+            actual.append(0)
+    expect(actual, [-886, -313, -313, -1214], "codes")
+    return ", ".join(map(str, actual))
 
 
 @check("nothing found", "an UPDATE that touches no row", "SERVER-BEHAVIOUR 5")
@@ -248,9 +248,9 @@ def _(bench: Harness) -> str:
     "C33",
 )
 def _(bench: Harness) -> str:
-    """A server that went on without a word would take the new rows for what the old columns were."""
+    """A server that did not notice the change would take the new rows for the old columns."""
     data = pa.table({"a": [10, 20], "b": [3, 4], "c": [50, None]})
-    wanted = [(str(a), str(b), c and str(c)) for a, b, c in zip(*data.to_pydict().values(), strict=True)]
+    expected = [(str(a), str(b), c and str(c)) for a, b, c in zip(*data.to_pydict().values(), strict=True)]
     methods: list[Literal["put", "pipeline"]] = ["put", "pipeline"]
     for method in methods:
         table = bench.table("a INTEGER, b SMALLINT, c BIGINT")
@@ -265,14 +265,14 @@ def _(bench: Harness) -> str:
                 bench.connection.execute(f"DELETE FROM {table}")
                 for statement in statements:
                     bench.connection.execute(statement)
-                for _ in range(2):  # the second one goes by what is known of the table
+                for _ in range(2):  # the second one uses what is cached of the table
                     loader.write_arrow(table, data, method=method)
-                found = bench.connection.read_arrow(f"SELECT a, b, c FROM {table} ORDER BY a").to_pydict()
+                actual = bench.connection.read_arrow(f"SELECT a, b, c FROM {table} ORDER BY a").to_pydict()
                 rows = zip(
-                    *([value if value is None else str(value) for value in found[n]] for n in found),
+                    *([value if value is None else str(value) for value in actual[n]] for n in actual),
                     strict=True,
                 )
-                expect_equal(list(rows), [row for row in wanted for _ in range(2)], f"rows of {method}")
+                expect_equal(list(rows), [row for row in expected for _ in range(2)], f"rows of {method}")
     return "each change is noticed"
 
 
@@ -302,9 +302,9 @@ def _(bench: Harness) -> str:
 
 @check("count", "the type of COUNT(*)", "TYPES 2")
 def _(bench: Harness) -> str:
-    found = bench.connection.read_arrow("SELECT COUNT(*) FROM systables").schema.field(0).type
-    expect(str(found), "decimal128(15, 0)", "type")
-    return str(found)
+    actual = bench.connection.read_arrow("SELECT COUNT(*) FROM systables").schema.field(0).type
+    expect(str(actual), "decimal128(15, 0)", "type")
+    return str(actual)
 
 
 @check("null", "NULL without a type in a select list", "TYPES 14")
@@ -350,9 +350,9 @@ def _fill_table(bench: Harness, rows: int = _ROWS) -> str:
 @check("put", "several rows in one PUT, all columns of a fixed width", "C22")
 def _(bench: Harness) -> str:
     table = _fill_table(bench)
-    found = bench.connection.read_arrow(f"SELECT COUNT(*) n, SUM(a) s, SUM(b) b FROM {table}").to_pylist()[0]
+    actual = bench.connection.read_arrow(f"SELECT COUNT(*) n, SUM(a) s, SUM(b) b FROM {table}").to_pylist()[0]
     expect_equal(
-        (int(found["n"]), int(found["s"]), int(found["b"])),
+        (int(actual["n"]), int(actual["s"]), int(actual["b"])),
         (_ROWS, sum(range(_ROWS)), _ROWS),
         "rows and sums",
     )
@@ -397,10 +397,10 @@ def _(bench: Harness) -> str:
     text = "999999999 23:59:59.99999"
     value = parse_interval(text, Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True))
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (value,))
-    found = (
+    actual = (
         bench.connection.read_arrow(f"SELECT v FROM {table}", intervals="month_day_nano").column(0)[0].as_py()
     )
-    expect_equal(found.days, 999_999_999, "days")
+    expect_equal(actual.days, 999_999_999, "days")
     with contextlib.suppress(DataError):
         bench.connection.read_arrow(f"SELECT v FROM {table}")
         raise AssertionError("it was read as a duration")
@@ -428,8 +428,8 @@ def _(bench: Harness) -> str:
         bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", ('{"a":1}',))
     except Error as error:
         raise CheckSkipped(first_line(error)) from error
-    found = bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist()[0]
-    expect(str(found["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
+    actual = bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist()[0]
+    expect(str(actual["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
     return "JSON is text"
 
 
@@ -438,7 +438,7 @@ def _(bench: Harness) -> str:
     table = _fill_table(bench, 300)
     with bench.connection.cursor(scrollable=True) as cursor:
         cursor.execute(f"SELECT a FROM {table} ORDER BY a")
-        found = [
+        actual = [
             cursor.fetch_last()[0],
             cursor.fetch_first()[0],
             cursor.fetch_absolute(100)[0],
@@ -446,7 +446,7 @@ def _(bench: Harness) -> str:
             cursor.fetch_prior()[0],
             cursor.fetchone()[0],
         ]
-    expect_equal(found, [299, 0, 100, 105, 104, 105], "rows")
+    expect_equal(actual, [299, 0, 100, 105, 104, 105], "rows")
     return "first, last, absolute, relative, prior, next"
 
 
@@ -498,28 +498,28 @@ def _(bench: Harness) -> str:
 def _run_interrupted(bench: Harness, cancel: object) -> str:
     ended = threading.Event()
 
-    def ask() -> None:
-        while not ended.wait(0.3):  # until it is heeded: it may come between two messages
+    def cancel_repeatedly() -> None:
+        while not ended.wait(0.3):  # until it takes effect: it may arrive between two messages
             bench.connection.cancel()
 
     began = time.monotonic()
-    asker = threading.Thread(target=ask, daemon=True)
+    canceller = threading.Thread(target=cancel_repeatedly, daemon=True)
     if cancel is not None:
-        asker.start()
+        canceller.start()
     try:
         bench.connection.read_arrow(_LONG, timeout=None if cancel is not None else 0.5)
     except (QueryCanceled, QueryTimeout) as error:
         if bench.connection.closed:
             raise AssertionError(f"the server did not react: {first_line(error)}") from error
-        took = time.monotonic() - began
+        seconds = time.monotonic() - began
     else:
         raise CheckSkipped("the server was faster than the interrupt")
     finally:
         ended.set()
         if cancel is not None:
-            asker.join()
+            canceller.join()
     bench.connection.ping()
-    return f"ended after {took:.1f} s, the connection goes on"
+    return f"ended after {seconds:.1f} s, the connection goes on"
 
 
 @check("cancel in rows", "ending a result in the middle of its rows", "slow link")
@@ -599,8 +599,8 @@ def _(bench: Harness) -> str:
         with bench.connection.transaction(force_rollback=True):
             bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'x')")
         bench.connection.execute(f"INSERT INTO {table} VALUES (3, 'x')")
-    found = bench.connection.read_arrow(f"SELECT a FROM {table} ORDER BY a").column(0).to_pylist()
-    expect_equal(found, [1, 3], "rows")
+    actual = bench.connection.read_arrow(f"SELECT a FROM {table} ORDER BY a").column(0).to_pylist()
+    expect_equal(actual, [1, 3], "rows")
     return "SAVEPOINT, ROLLBACK TO"
 
 
@@ -622,8 +622,8 @@ def _(bench: Harness) -> str:
         "END FUNCTION",
         f"DROP FUNCTION {name}(INT)",
     )
-    found = bench.connection.read_arrow(f"EXECUTE FUNCTION {name}(?)", (3,)).column(0).to_pylist()
-    expect_equal(found, [1, 2, 3], "rows")
+    actual = bench.connection.read_arrow(f"EXECUTE FUNCTION {name}(?)", (3,)).column(0).to_pylist()
+    expect_equal(actual, [1, 2, 3], "rows")
     return "three rows"
 
 
@@ -691,9 +691,9 @@ def _objects_ahead(bench: Harness, binary: str, text: str, methods: list[str]) -
                 raise
     for window, table in itertools.product((0, 4 << 20), tables):
         with bench.connect(lob_window_bytes=window) as connection:
-            found = connection.read_arrow(f"SELECT * FROM {table} ORDER BY k")
+            actual = connection.read_arrow(f"SELECT * FROM {table} ORDER BY k")
         expect_equal(
-            found.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead"
+            actual.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead"
         )
     if ways != methods:
         raise ServerDiffers(f"they are not made ahead: {ways[-1]}")
@@ -723,7 +723,7 @@ def _(bench: Harness) -> str:
 @check("catalogue", "tables and columns as the catalogue has them")
 def _(bench: Harness) -> str:
     table = bench.table("id INTEGER PRIMARY KEY, v DECIMAL(8,2), tail DATETIME YEAR TO FRACTION(3)")
-    found = bench.connection.columns(table).column("data_type").to_pylist()
-    expect_equal(found, ["INTEGER", "DECIMAL(8,2)", "DATETIME YEAR TO FRACTION(3)"], "declarations")
+    actual = bench.connection.columns(table).column("data_type").to_pylist()
+    expect_equal(actual, ["INTEGER", "DECIMAL(8,2)", "DATETIME YEAR TO FRACTION(3)"], "declarations")
     expect_equal(bench.connection.primary_key(table).column("column_name").to_pylist(), ["id"], "primary key")
     return "declarations and keys"

@@ -1,4 +1,4 @@
-"""A session of change capture whose records are looked at one by one, for what ``capture()`` does not let through."""
+"""A session of change capture with access to single records, which ``capture()`` hides."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MISSING = (-83701, -83704)  # no syscdcv1, no log
 _NO_DATABASE = (-329, -349)
 _COMMON = struct.Struct(">iiii")
 _STILL_LOGGED = -19816
-_WAIT_SECONDS = 30.0  # seconds: the log may be handed out late, and logging be switched off late
+_WAIT_SECONDS = 30.0  # seconds: the server may deliver the log late, and switch logging off late
 
 
 class Record(NamedTuple):
-    """A record: its number, what follows the common header, and what follows all headers."""
+    """A record: its number, its own header, and its payload."""
 
     number: int
     head: bytes
@@ -51,91 +51,91 @@ class RawCapture:
         self._server = str(bench.value("SELECT DBSERVERNAME FROM systables WHERE tabid = 1")).strip()
         self._tables: list[str] = []
         self._data = bytearray()
-        self._full = False  # the last read gave all bytes that were asked for
+        self._full = False  # the last read returned all bytes that were requested
         self.session = 0
 
     def call(self, routine: str, *arguments: object) -> int:
-        """What a routine answers."""
+        """Call a routine and return its result."""
         marks = ", ".join("?" * len(arguments))
         try:
-            found = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
-            ((answer,),) = found.fetchall()
+            cursor = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
+            ((answer,),) = cursor.fetchall()
         except Error as error:
             if is_unsupported(error):
                 raise CheckSkipped(first_line(error)) from error
             raise
         return int(answer)
 
-    def open(self, timeout: int = 1, most: int = 100, reopen: int = 0) -> int:
-        """``cdc_opensess``: the session, or an error."""
-        answer = self.call("opensess", self._server, reopen, timeout, most, 1, 1)
-        if answer in MISSING:
-            raise CheckSkipped(f"cdc_opensess answers {answer}")
-        if answer > 0:
-            self.session = answer
-        return answer
+    def open(self, timeout: int = 1, max_records: int = 100, reopen: int = 0) -> int:
+        """Call ``cdc_opensess``. Return the session, or an error code."""
+        reply = self.call("opensess", self._server, reopen, timeout, max_records, 1, 1)
+        if reply in MISSING:
+            raise CheckSkipped(f"cdc_opensess answers {reply}")
+        if reply > 0:
+            self.session = reply
+        return reply
 
     def full_name(self, table: str) -> str:
-        """As the routines want it."""
+        """Return the table's name as the routines expect it."""
         owner = str(self._bench.value("SELECT owner FROM systables WHERE tabname = ?", table)).strip()
         return f"{self._bench.connection.database}:{owner}.{table}"
 
     def log(self, table: str) -> None:
-        """Switch the full row logging of a table on; it is off when this is closed."""
+        """Switch the full row logging of a table on. It is switched off by ``end``."""
         self._require(self.call("set_fullrowlogging", self.full_name(table), 1), "cdc_set_fullrowlogging")
         self._tables.append(table)
 
     def start(self, table: str, columns: str = "", label: int = 1) -> int:
-        """``cdc_startcapture``."""
+        """Call ``cdc_startcapture``."""
         return self.call("startcapture", self.session, 0, self.full_name(table), columns, label)
 
-    def begin(self, table: str, columns: str = "", timeout: int = 1, most: int = 100) -> None:
+    def begin(self, table: str, columns: str = "", timeout: int = 1, max_records: int = 100) -> None:
         """Open a session that captures a table from now on."""
-        self._require(self.open(timeout, most), "cdc_opensess")
+        self._require(self.open(timeout, max_records), "cdc_opensess")
         self.log(table)
         self._require(self.start(table, columns), "cdc_startcapture")
         self.activate()
 
     def activate(self) -> None:
-        """Read from now on."""
+        """Call ``cdc_activatesess``: read from now on."""
         self._require(self.call("activatesess", self.session, 0), "cdc_activatesess")
 
     @staticmethod
-    def _require(answer: int, routine: str) -> None:
-        if answer in MISSING:
-            raise CheckSkipped(f"{routine} answers {answer}")
-        if answer < 0:
-            raise OperationalError(f"{routine} answers {answer}", sqlcode=answer)
+    def _require(reply: int, routine: str) -> None:
+        if reply in MISSING:
+            raise CheckSkipped(f"{routine} answers {reply}")
+        if reply < 0:
+            raise OperationalError(f"{routine} answers {reply}", sqlcode=reply)
 
     def read(self, count: int = 1 << 16) -> bytes:
-        """What one read gives."""
+        """Return the bytes of one read."""
         got = bytearray()
         reads = CaptureReader(self.session, count, 1 << 30, got.extend)
         self.connection._run(read_changes(self.connection._session, reads))
         return bytes(got)
 
     def records(self, count: int = 1 << 16) -> list[Record]:
-        """The whole records that one read gives, with what was left by the one before."""
+        """Return the complete records of one read, including the rest of the one before."""
         got = self.read(count)
         self._data += got
         self._full = len(got) >= count
-        found = []
+        records = []
         while len(self._data) >= _COMMON.size:
             header, payload, _, number = _COMMON.unpack_from(self._data)
             if header + payload > len(self._data):
                 break
             head = bytes(self._data[_COMMON.size : header])
-            found.append(Record(number, head, bytes(self._data[header : header + payload])))
+            records.append(Record(number, head, bytes(self._data[header : header + payload])))
             del self._data[: header + payload]
-        return found
+        return records
 
     @property
     def cut(self) -> bool:
-        """Whether the last read has ended in the middle of a record, although there was room for more."""
+        """True if the last read ended in the middle of a record although there was room for more."""
         return bool(self._data) and not self._full
 
     def read_until(self, done: Callable[[list[Record]], bool]) -> list[Record]:
-        """Records up to those with which something is done; fewer where that does not come."""
+        """Return records until ``done`` accepts them; fewer if that does not happen in time."""
         records: list[Record] = []
         until = time.monotonic() + _WAIT_SECONDS
         while not done(records) and time.monotonic() < until:
@@ -143,7 +143,7 @@ class RawCapture:
         return records
 
     def transaction(self) -> list[Record]:
-        """Records up to a commit behind a row."""
+        """Return records up to a commit after a row."""
         return self.read_until(
             lambda found: any(r.number in wire.ROWS for r in found) and found[-1].number == wire.COMMIT
         )
@@ -158,8 +158,8 @@ class RawCapture:
         self._data.clear()
         until = time.monotonic() + _WAIT_SECONDS
         while self._tables:
-            answer = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
-            if answer == _STILL_LOGGED and time.monotonic() < until:
+            reply = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
+            if reply == _STILL_LOGGED and time.monotonic() < until:
                 time.sleep(1)
             else:
                 self._tables.pop()
@@ -167,12 +167,12 @@ class RawCapture:
 
 @contextlib.contextmanager
 def raw_capture(bench: Harness) -> Iterator[RawCapture]:
-    """The routines of capture; what was begun is ended."""
+    """Provide the routines of capture, and end what was begun."""
     raw = RawCapture(bench)
     try:
         yield raw
     finally:
-        with contextlib.suppress(Error):  # what follows from it is told when the table is dropped
+        with contextlib.suppress(Error):  # any effect of this is reported when the table is dropped
             raw.end()
         with contextlib.suppress(Error):
             raw.connection.close()

@@ -1,4 +1,4 @@
-"""Every type, stored by the insert cursor and by pipelined executions, and read back."""
+"""Checks of every type: stored by the insert cursor and by pipelined executions, and read back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MONTHS, _SPAN = pa.int32(), pa.duration("us")
 _TEXT, _BYTES = pa.utf8(), pa.binary()
 _MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5)
 
-#: Name, declaration, Arrow type of what is sent, values; NULL comes on top. The last says that they are no rows of an
-#: insert cursor.
+#: Name, declaration, Arrow type that is sent, and values, to which NULL is added. The last is False for types that an
+#: insert cursor cannot send.
 TYPES: tuple[tuple[str, str, Any, list[Any], bool], ...] = (
     ("SMALLINT", "SMALLINT", pa.int16(), [-32767, 0, 32767], True),
     ("INTEGER", "INTEGER", pa.int32(), [-(2**31) + 1, 0, 2**31 - 1], True),
@@ -107,15 +107,15 @@ def _declare(name: str, declared: str, kind: Any, values: list[Any], put: bool) 
 
     @check(f"type {name}", f"{name}: stored {'by PUT and ' if put else ''}by pipeline, and read back", *about)
     def _(bench: Harness) -> str:
-        ways = []
+        methods = []
         for method in ("put", "pipeline") if put else ("auto",):
             table = bench.table(f"id INTEGER, v {declared}, tail CHAR(1)")
-            wanted = [*values, None]
+            expected = [*values, None]
             data = pa.table(
                 {
-                    "id": pa.array(range(len(wanted)), pa.int32()),
-                    "v": pa.array(wanted, kind),
-                    "tail": pa.array(["x"] * len(wanted)),
+                    "id": pa.array(range(len(expected)), pa.int32()),
+                    "v": pa.array(expected, kind),
+                    "tail": pa.array(["x"] * len(expected)),
                 }
             )
             try:
@@ -124,15 +124,15 @@ def _declare(name: str, declared: str, kind: Any, values: list[Any], put: bool) 
                 if is_unsupported(error):
                     raise CheckSkipped(first_line(error)) from error
                 raise
-            found = bench.connection.read_arrow(
+            actual = bench.connection.read_arrow(
                 f"SELECT id, v, tail FROM {table} ORDER BY id", floating_decimals="string"
             )
-            expect_equal(found.column("tail").to_pylist(), ["x"] * len(wanted), "the column behind it")
+            expect_equal(actual.column("tail").to_pylist(), ["x"] * len(expected), "the column behind it")
             expect_equal(
-                _digits(found.column("v").to_pylist(), declared), _digits(wanted, declared), "values"
+                _digits(actual.column("v").to_pylist(), declared), _digits(expected, declared), "values"
             )
-            ways.append(report.method)
-        return " and ".join(dict.fromkeys(ways))
+            methods.append(report.method)
+        return " and ".join(dict.fromkeys(methods))
 
 
 def _digits(values: list[Any], declared: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Points of the protocol's description that no check can settle, and why: so that the list is whole.
+"""Points of the protocol's description that no check can settle, with the reason, so that the list is complete.
 
 ``C7`` is a number of docs/protocol/CORRECTIONS.md, ``code -310`` one of its codes that are guesses, ``SQLI 7`` a
 section of one of the other pages, ``CDC 8.3`` a point of the list there.

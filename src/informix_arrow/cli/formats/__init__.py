@@ -1,6 +1,6 @@
 """File formats of commands: each is written and read as a stream of record batches.
 
-``open_writer`` and ``open_reader`` choose by the format's name, and ``format_of`` finds that by a file's suffix.
+``open_writer`` and ``open_reader`` choose by the format's name, and ``format_of`` finds the name by a file's suffix.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "write_file",
 ]
 
-#: The formats, and the suffixes that stand for them.
+#: The formats and their suffixes.
 FORMATS = {
     "table": (),
     "csv": (".csv",),
@@ -56,21 +56,21 @@ _TEXTS = ("csv", "json", "jsonl", "unl", "markdown", "table")
 
 
 class BatchWriter(Protocol):
-    """What writes a format."""
+    """A writer of a format."""
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch."""
 
     def close(self) -> None:
-        """Write what is left; the file stays open."""
+        """Write what is left. The file stays open."""
 
 
 def format_of(
     path: str, given: str | None, allowed: Iterable[str] = FORMATS, default: str | None = None
 ) -> str:
-    """The format of a file: the one that was said, else the one of its suffix (``.csv.gz`` is CSV), else ``default``.
+    """Return the format of a file: the given one, else the one of its suffix (``.csv.gz`` is CSV), else ``default``.
 
-    ``UsageError`` when none of them is known.
+    Raises ``UsageError`` if none of them is known.
     """
     known = list(allowed)
     if given is not None:
@@ -91,7 +91,7 @@ def format_of(
 def open_writer(
     kind: str, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool = False
 ) -> BatchWriter:
-    """What writes batches of this schema in a format; ``stream`` where the file cannot be read from its end."""
+    """Return a writer for batches of this schema. ``stream`` is True if readers cannot seek in the file."""
     makers: dict[str, Any] = {
         "table": TextTableWriter,
         "markdown": partial(TextTableWriter, markdown=True),
@@ -107,7 +107,7 @@ def open_writer(
 
 
 def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of a file in a format."""
+    """Return the rows of a file in a format."""
     readers: dict[str, Any] = {
         "csv": read_csv,
         "json": read_json,
@@ -124,7 +124,7 @@ def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> File
 
 @contextlib.contextmanager
 def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
-    """The rows of the file of a path, ``-`` for standard input, compressed ones unpacked."""
+    """Open the file of a path, ``-`` for standard input, and provide its rows. Compressed files are decompressed."""
     name = "standard input" if path == STDIO else path
     with contextlib.ExitStack() as stack:
         file: Any = open_input(path)
@@ -134,12 +134,12 @@ def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
         if packed is not None:
             file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
         try:
-            chosen = replace(options, content_directory=content_directory(path))
+            file_options = replace(options, content_directory=content_directory(path))
             if packed is None:
-                yield open_reader(kind, file, name, chosen)
+                yield open_reader(kind, file, name, file_options)
                 return
             with _decompression_errors(name, packed):
-                rows = open_reader(kind, file, name, chosen)
+                rows = open_reader(kind, file, name, file_options)
             rows.batches = _decompressed(rows.batches, name, packed)
             yield rows
         except UnicodeDecodeError as error:
@@ -148,7 +148,7 @@ def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
 
 @contextlib.contextmanager
 def _decompression_errors(name: str, packed: str) -> Iterator[None]:
-    """``Failure`` for a packed file that was cut or spoilt: Arrow says so without its name."""
+    """Raise ``Failure`` for a compressed file that is truncated or damaged. Arrow's error does not name the file."""
     try:
         yield
     except OSError as error:
@@ -168,8 +168,10 @@ def _decompressed(batches: Iterator[pa.RecordBatch], name: str, packed: str) -> 
 def write_file(
     path: str, kind: str, schema: pa.Schema, options: Options, *, overwrite: bool = False
 ) -> Iterator[BatchWriter]:
-    """What writes batches into the file of a path, which has its name once the block has ended well; ``-`` is standard
-    output. A suffix such as ``.gz`` packs files of text."""
+    """Provide a writer into the file of a path, which gets its name if the block ends without an error.
+
+    ``-`` is standard output. A suffix such as ``.gz`` compresses text formats.
+    """
     with (
         new_file(path, overwrite=overwrite) as plain,
         open_stream_writer(plain, path, kind, schema, options) as writer,
@@ -181,7 +183,7 @@ def write_file(
 def open_stream_writer(
     plain: Any, path: str, kind: str, schema: pa.Schema, options: Options
 ) -> Iterator[BatchWriter]:
-    """What writes batches into an open file, packed if ``path``, the name that it will have, says so."""
+    """Provide a writer into an open file, compressed if ``path``, its name to be, has such a suffix."""
     with contextlib.ExitStack() as stack:
         file: Any = plain
         packed = _compression(path)
@@ -192,21 +194,20 @@ def open_stream_writer(
                 )
             sink = pa.PythonFile(_LeftOpen(plain), "w")
             file = stack.enter_context(pa.CompressedOutputStream(sink, packed))
-        chosen = replace(options, content_directory=content_directory(path))
-        writer = open_writer(kind, file, schema, chosen, stream=path == STDIO)
+        file_options = replace(options, content_directory=content_directory(path))
+        writer = open_writer(kind, file, schema, file_options, stream=path == STDIO)
         try:
             yield writer
         except BaseException:
-            with contextlib.suppress(
-                Exception
-            ):  # nobody will see the file: its buffers are to be freed, no more
+            # The file is dropped after an error. Closing the writer only frees its buffers.
+            with contextlib.suppress(Exception):
                 writer.close()
             raise
         writer.close()
 
 
 class _LeftOpen(io.RawIOBase):
-    """A file that outlives whoever writes into it."""
+    """A file that stays open when its writer closes it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

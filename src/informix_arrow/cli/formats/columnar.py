@@ -16,13 +16,13 @@ _ARROW = ("none", "lz4", "zstd")
 
 
 class ParquetWriter:
-    """A row group for each batch."""
+    """A writer of Parquet, with a row group for each batch."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
         compression = _check_compression(options.compression, _PARQUET, "Parquet")
         self._schema = schema
-        # A row group is small here. With a dictionary of up to a megabyte, the default, most of its values would be
-        # looked up in one that is given up in the end: the files are smaller and written faster so.
+        # Row groups are small here. With the default dictionary of up to a megabyte, most values would be looked up in
+        # a dictionary that is dropped in the end. Files are smaller and written faster with a smaller one.
         self._writer = pq.ParquetWriter(
             file, schema, compression=compression or "snappy", dictionary_pagesize_limit=1 << 17
         )
@@ -32,25 +32,27 @@ class ParquetWriter:
         self._writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
 
     def close(self) -> None:
-        """Write the footer; the file stays open."""
+        """Write the footer. The file stays open."""
         self._writer.close()
 
 
 class ArrowWriter:
-    """Arrow's file format, or its stream, which a reader need not seek in."""
+    """A writer of Arrow's file format, or of its stream format, for readers that cannot seek."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool) -> None:
         compression = _check_compression(options.compression, _ARROW, "Arrow")
-        chosen = pa.ipc.IpcWriteOptions(compression=None if compression in (None, "none") else compression)
+        write_options = pa.ipc.IpcWriteOptions(
+            compression=None if compression in (None, "none") else compression
+        )
         make = pa.ipc.new_stream if stream else pa.ipc.new_file
-        self._writer = make(file, schema, options=chosen)
+        self._writer = make(file, schema, options=write_options)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write a batch."""
         self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """Write the end; the file stays open."""
+        """Write the end. The file stays open."""
         self._writer.close()
 
 
@@ -61,7 +63,7 @@ def _check_compression(compression: str | None, allowed: tuple[str, ...], kind: 
 
 
 def read_parquet(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The batches of a Parquet file. ``Failure`` for what is none."""
+    """Return the batches of a Parquet file. Raises ``Failure`` for any other file."""
     source: Any = file if file.seekable() else pa.BufferReader(file.read())
     try:
         opened = pq.ParquetFile(source, pre_buffer=False)
@@ -71,20 +73,20 @@ def read_parquet(file: IO[bytes], name: str, options: Options) -> FileRows:
 
 
 def read_arrow(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The batches of an Arrow file, in the form of files or of streams. ``Failure`` for what is none."""
+    """Return the batches of an Arrow file or stream. Raises ``Failure`` for any other file."""
     try:
         if file.seekable():
             start = file.read(6)
             file.seek(0)
             if start == b"ARROW1":
                 opened = pa.ipc.open_file(file)
-                return FileRows(opened.schema, _of_file(opened))
+                return FileRows(opened.schema, _file_batches(opened))
         stream = pa.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError) as error:
         raise Failure(f"{name} is no Arrow file: {error}") from None
     return FileRows(stream.schema, iter(stream))
 
 
-def _of_file(opened: Any) -> Iterator[pa.RecordBatch]:
+def _file_batches(opened: Any) -> Iterator[pa.RecordBatch]:
     for number in range(opened.num_record_batches):
         yield opened.get_batch(number)

@@ -18,16 +18,16 @@ from .text_columns import qualifier_of, texts
 from .text_decoding import ByteEscaper, TextDecoder, describe_undecodable
 
 BLOCK = 4 << 20  # bytes of text parsed at a time
-LONGEST = 64 << 20  # bytes of a row, about: more are taken for a quote that is never closed
+LONGEST = 64 << 20  # bytes of a row, approximately; a longer one means a quote that is never closed
 
 
 class CsvWriter:
-    """Batches as CSV. What pyarrow makes no CSV of is made a text first."""
+    """A writer of CSV. Types that pyarrow cannot write as CSV are converted to text first."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
         check_delimiter(options.delimiter)
         self._fields = list(schema)
-        self._schema = pa.schema([pa.field(each.name, _written(each)) for each in schema])
+        self._schema = pa.schema([pa.field(each.name, _written_type(each)) for each in schema])
         self._writer = pc_csv.CSVWriter(
             file, self._schema, write_options=pc_csv.WriteOptions(delimiter=options.delimiter or ",")
         )
@@ -35,18 +35,18 @@ class CsvWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch."""
         arrays = [
-            texts(column, field) if wanted.type == pa.utf8() else column
-            for column, field, wanted in zip(batch.columns, self._fields, self._schema, strict=True)
+            texts(column, field) if expected.type == pa.utf8() else column
+            for column, field, expected in zip(batch.columns, self._fields, self._schema, strict=True)
         ]
         self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def close(self) -> None:
-        """Write what is left; the file stays open."""
+        """Write what is left. The file stays open."""
         self._writer.close()
 
 
-def _written(field: pa.Field) -> pa.DataType:
-    """The type under which pyarrow writes a column."""
+def _written_type(field: pa.Field) -> pa.DataType:
+    """Return the type as which pyarrow writes a column."""
     kind = field.type
     plain = (
         pa.types.is_integer(kind)
@@ -62,7 +62,7 @@ def _written(field: pa.Field) -> pa.DataType:
 
 
 def check_delimiter(delimiter: str) -> None:
-    """``UsageError`` for what cannot stand between fields."""
+    """Raise ``UsageError`` for a text that cannot separate fields."""
     if delimiter and (
         len(delimiter) != 1 or delimiter.isalnum() or delimiter in '\\"\r\n\0' or ord(delimiter) > 127
     ):
@@ -73,10 +73,10 @@ def check_delimiter(delimiter: str) -> None:
 
 
 def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of a CSV file, all columns as text: nothing is guessed.
+    """Return the rows of a CSV file, with all columns as text. No types are inferred.
 
-    An empty field is NULL and ``""`` an empty text, unless ``options.null`` says what stands for NULL. A line that has
-    too few or too many fields is a ``Failure`` that names it, or is collected in ``Rows.broken``.
+    An empty field is NULL and ``""`` an empty text, unless ``options.null`` is set. A line with too few or too many
+    fields is a ``Failure`` that names it, or is collected in ``FileRows.broken``.
     """
     check_delimiter(options.delimiter)
     watched = LineTracker(file, name, options.encoding, options.delimiter or ",")
@@ -86,8 +86,8 @@ def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
     pending: list[BrokenLine] = []  # found by the parser, which is ahead of the batches
 
     def refused(row: Any) -> str:
-        found, wanted = row.actual_columns, row.expected_columns
-        problem = f"{found} field{'s' if found != 1 else ''} in place of {wanted}"
+        actual, expected = row.actual_columns, row.expected_columns
+        problem = f"{actual} field{'s' if actual != 1 else ''} in place of {expected}"
         pending.append(
             BrokenLine(watched.bytes.text(row.text), problem, row.number - 2)
         )  # the header is row 1
@@ -110,7 +110,7 @@ def _open_reader(watched: LineTracker, names: list[str], options: Options, refus
             strings_can_be_null=True,
             quoted_strings_can_be_null=options.null is not None,
             null_values=["" if options.null is None else options.null],
-            check_utf8=False,  # a value that is none is refused by itself, with its row
+            check_utf8=False,  # a value that is invalid is refused with its row
         ),
     )
 
@@ -124,8 +124,8 @@ def _batches(
     rows: FileRows,
     options: Options,
 ) -> Iterator[pa.RecordBatch]:
-    ordinal = 0  # of the next row, those that are none counted
-    goes_on = False  # the last row is one of several lines
+    ordinal = 0  # of the next row, with invalid ones counted
+    goes_on = False  # the last row extends over several lines
     while True:
         try:
             batch = reader.read_next_batch()
@@ -145,7 +145,7 @@ def _batches(
             columns = [watched.bytes.column(column) for column in batch.columns]
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         line_numbers: list[Numbers] = []
-        inside, at = _inside(batch), 0
+        inside, at = _inner_line_ends(batch), 0
         if inside is not None and len(inside):
             goes_on = bool(inside[-1])
         if watched.ended and watched.quoted and goes_on:
@@ -182,8 +182,8 @@ def _printable(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:77] + "...")
 
 
-def _inside(batch: pa.RecordBatch) -> Numbers | None:
-    """How many ends of lines stand within each row's values; None where there are none at all."""
+def _inner_line_ends(batch: pa.RecordBatch) -> Numbers | None:
+    """Return how many line ends are within each row's values; None if there are none at all."""
     line_ends: Numbers | None = None
     for column in batch.columns:
         if pc.any(pc.match_substring(column.cast(pa.binary()), "\n")).as_py():
@@ -194,9 +194,9 @@ def _inside(batch: pa.RecordBatch) -> Numbers | None:
 
 
 def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str], int]:
-    """The names of the columns, and how many lines they take, blank ones left out."""
+    """Return the names of the columns, and the number of lines of the header without blank ones."""
     head = watched.peek().lstrip(b"\r\n")
-    ends = (found.start() for found in re.finditer(rb"[\r\n]", head))
+    ends = (match.start() for match in re.finditer(rb"[\r\n]", head))
     line = head[: next((end for end in ends if not head.count(b'"', 0, end) % 2), len(head))]
     if watched.bytes.used and (
         problem := describe_undecodable(watched.bytes.text(line.decode()), options.encoding)
@@ -214,10 +214,10 @@ def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str
 
 
 class LineTracker(io.RawIOBase):
-    """A file of text on its way into a parser, as UTF-8. It notes the numbers of blank lines, which parsers pass over.
+    """A text file on its way into a parser, as UTF-8. It records the numbers of blank lines, which parsers skip.
 
-    A line within quotes is a part of a value, blank or not: quotes are counted. What is read at a time has the end of a
-    row in it, as the parser wants it, however long that is; and the last line gets an end, if it has none.
+    A line within quotes is part of a value, blank or not, so quotes are counted. Each read contains the end of a row,
+    as the parser requires, however long it is. The last line gets a line end if it has none.
     """
 
     def __init__(self, file: IO[bytes], name: str, encoding: str, delimiter: str = ",") -> None:
@@ -227,55 +227,55 @@ class LineTracker(io.RawIOBase):
         self._text = None if self.bytes.is_utf8 else TextDecoder(file, encoding)
         self._file = file
         self._head = b""
-        self._line = 1  # that begins next
-        self.ended = False  # all has been read
-        self.quoted = False  # what comes next is within quotes
+        self._line = 1  # the number of the line that begins next
+        self.ended = False  # the file was read to its end
+        self.quoted = False  # the next byte is within quotes
         self._line_is_empty = True  # so far
         self._encoding = encoding
         self._before_quote = np.frombuffer(f'{delimiter}\r\n"'.encode(), np.uint8)
-        self._last = ord("\n")  # byte
+        self._last = ord("\n")  # the last byte
 
     def peek(self) -> bytes:
-        """The first bytes, which are read again afterwards."""
+        """Return the first bytes without consuming them."""
         if not self._head:
-            self._head = self._get(BLOCK)
+            self._head = self._read_utf8(BLOCK)
         return self._head
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        wanted = BLOCK if size is None or size < 0 else size
-        data, self._head = self._head or self._get(wanted), b""
-        plain = self._without_stray_quotes(data)
-        while data and not self._has_end(plain) and len(data) < LONGEST:
-            more = self._get(wanted)
+        block_size = BLOCK if size is None or size < 0 else size
+        data, self._head = self._head or self._read_utf8(block_size), b""
+        plain = self._mask_stray_quotes(data)
+        while data and not self._has_line_end(plain) and len(data) < LONGEST:
+            more = self._read_utf8(block_size)
             if not more:
                 break
             data += more
-            plain = self._without_stray_quotes(data)
-        if (data and not self._has_end(plain) and len(data) < LONGEST) or (
+            plain = self._mask_stray_quotes(data)
+        if (data and not self._has_line_end(plain) and len(data) < LONGEST) or (
             not data and self._last not in b"\r\n"
         ):
             data, plain = data + b"\n", plain + b"\n"
-        self._watch(self._one_kind_of_end(plain))
+        self._count_lines(self._normalize_line_ends(plain))
         self._last = plain[-1] if plain else self._last
         self.ended = not data
         return data
 
-    def _one_kind_of_end(self, data: bytes) -> bytes:
-        """The same, with LF in the place of a CR that ends a row, which parsers take, too."""
+    def _normalize_line_ends(self, data: bytes) -> bytes:
+        """Replace a CR that ends a row by LF. Parsers accept both."""
         if self._last == ord("\r") and data.startswith(b"\n"):
-            data = data[1:]  # that line has ended
+            data = data[1:]  # that line has ended already
         if data.count(b"\r") == data.count(b"\r\n"):
             return data
         pieces = data.split(b'"')
-        for place in range(int(self.quoted), len(pieces), 2):
-            pieces[place] = pieces[place].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        for position in range(int(self.quoted), len(pieces), 2):
+            pieces[position] = pieces[position].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return b'"'.join(pieces)
 
-    def _has_end(self, data: bytes) -> bool:
-        """Whether there is an end of a line outside of quotes."""
+    def _has_line_end(self, data: bytes) -> bool:
+        """Return whether there is a line end outside of quotes."""
         if not self.quoted and b'"' not in data:
             return b"\n" in data or b"\r" in data
         last = max(data.rfind(b"\n"), data.rfind(b"\r"))
@@ -283,38 +283,38 @@ class LineTracker(io.RawIOBase):
             return last >= 0
         return any(b"\n" in each or b"\r" in each for each in data.split(b'"')[int(self.quoted) :: 2])
 
-    def _without_stray_quotes(self, data: bytes) -> bytes:
-        """The same, but for quotes within a field that does not begin with one, which say nothing."""
+    def _mask_stray_quotes(self, data: bytes) -> bytes:
+        """Mask quotes within a field that does not begin with one, because they have no meaning."""
         start = 3 if self._line == 1 and data.startswith(b"\xef\xbb\xbf") else 0
         if data.find(b'"', start) < 0:
             return data
         codes = np.frombuffer(data, np.uint8)
-        places = start + np.flatnonzero(codes[start:] == ord('"'))
-        before = codes[places - 1]
-        if places[0] == start:
+        positions = start + np.flatnonzero(codes[start:] == ord('"'))
+        before = codes[positions - 1]
+        if positions[0] == start:
             before[0] = self._last
         if np.isin(before[int(self.quoted) :: 2], self._before_quote).all():
             return data
         quoted, closed = self.quoted, start - 1 if self._last == ord('"') else -2
         fits, stray = np.isin(before, self._before_quote[:-1]).tolist(), []
-        for place, begins in zip(places.tolist(), fits, strict=True):
+        for place, begins in zip(positions.tolist(), fits, strict=True):
             if quoted:
                 quoted, closed = False, place
             elif begins or place == closed + 1:
                 quoted = True
             else:
                 stray.append(place)
-        made = codes.copy()
-        made[stray] = ord("_")
-        return bytes(made)
+        masked = codes.copy()
+        masked[stray] = ord("_")
+        return bytes(masked)
 
-    def _get(self, size: int) -> bytes:
+    def _read_utf8(self, size: int) -> bytes:
         if self._text is None:
             while True:
                 data = self._file.read(size)
-                made = self.bytes.of_utf8(data, final=not data)
-                if made or not data:
-                    return made
+                decoded = self.bytes.of_utf8(data, final=not data)
+                if decoded or not data:
+                    return decoded
         try:
             return self.bytes.of_text(self._text.read(size))
         except UnicodeDecodeError as error:
@@ -322,8 +322,8 @@ class LineTracker(io.RawIOBase):
                 f"{self._name}: it is not in {self._encoding}, behind line {self._line}: {error.reason}; say --encoding"
             ) from None
 
-    def _watch(self, data: bytes) -> None:
-        """Count lines; look at each of them only where a blank one may be among them."""
+    def _count_lines(self, data: bytes) -> None:
+        """Count lines. Single lines are inspected only if a blank one may be among them."""
         ends = data.count(b"\n")
         if ends and (b"\n\n" in data or b"\n\r\n" in data or self._line_is_empty):
             quoted, empty, line = self.quoted, self._line_is_empty, self._line

@@ -1,4 +1,4 @@
-"""Rows of a file, and where in the file each of them stands."""
+"""The rows of a file, with the line of each."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import pyarrow as pa
 
 Numbers = npt.NDArray[np.int64]
 
-#: Columns that readers of text add to their batches, behind those of the file: on which line a row begins (the first
-#: line of a file is 1), and its text, where that is at hand.
+#: Columns that readers of text append to their batches: the line on which a row begins (the first line of a file is 1),
+#: and its text, if available.
 LINE, TEXT = "informix-arrow line", "informix-arrow text"
 POSITION_COLUMNS = (LINE, TEXT)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a file of text is written or read; what does not concern a format is not looked at.
+    """Options of a text file that is written or read. A format ignores those that do not apply to it.
 
     Attributes
     ----------
     delimiter
         Between the fields of CSV and .unl; "" is the format's own, ``,`` and ``|``.
     null
-        What stands for NULL in CSV, quoted or not. None: an empty field without quotes.
+        The text for NULL in CSV, quoted or not. None: an empty field without quotes.
     encoding
         Python codec of a file that is read.
     compression
         Of Parquet and Arrow files; None is the format's own.
     collect
-        Lines that are no rows are collected in ``Rows.broken``; else they end the reading.
+        True: lines that are no rows are collected in ``FileRows.broken``. False: they end the reading.
     nested
-        Arrow types of columns that hold lists and structs, by lower-case name: JSON is read as these.
+        Arrow types of columns that hold lists and structs, by lower-case name, for JSON.
     types
         The columns of a .unl file, which has no header.
     date_format
-        Of dates in .unl, in the way of DBDATE; "" as ``read_unl`` has it.
+        Of dates in .unl, as in DBDATE; "" is the default of ``read_unl``.
     beside
         The directory of large objects of a .unl file; "" for none.
     """
@@ -56,7 +56,7 @@ class Options:
 
 @dataclass
 class BrokenLine:
-    """A line that is no row: its text, what is the matter, and its number among the file's rows, from 0."""
+    """A line that is no row: its text, the error, and its number among the file's rows, from 0."""
 
     text: str
     problem: str
@@ -66,7 +66,7 @@ class BrokenLine:
 
 @dataclass
 class FileRows:
-    """What a file holds: batches whose first columns are those of ``schema``, :data:`POSITION_COLUMNS` behind them."""
+    """The content of a file: batches with the columns of ``schema`` first, then :data:`POSITION_COLUMNS`."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
@@ -74,7 +74,7 @@ class FileRows:
     broken: list[BrokenLine] = field(default_factory=list)
 
     def reader(self) -> pa.RecordBatchReader:
-        """The batches without the places."""
+        """Return the batches without the position columns."""
         width = len(self.schema)
 
         def bare() -> Iterator[pa.RecordBatch]:
@@ -85,9 +85,9 @@ class FileRows:
 
 
 class LineCounter:
-    """Counts the lines of a file along with its rows.
+    """A counter of a file's lines along with its rows.
 
-    ``blank`` holds the numbers of blank lines, which are no rows; whoever reads the file's bytes adds to it.
+    ``blank`` holds the numbers of blank lines, which are no rows. The object that reads the file's bytes appends to it.
     """
 
     def __init__(self, blank: list[int], first: int) -> None:
@@ -95,7 +95,7 @@ class LineCounter:
         self._next = first  # of the next row, blank lines not counted
 
     def next_lines(self, count: int, inside: Numbers | None) -> Numbers:
-        """The lines on which the next rows begin; ``inside`` counts the ends of lines within each."""
+        """Return the lines on which the next rows begin. ``inside`` has the number of line ends within each."""
         lines = np.arange(self._next, self._next + count, dtype=np.int64)
         self._next += count
         if inside is not None:
@@ -105,11 +105,11 @@ class LineCounter:
 
     @property
     def next(self) -> int:
-        """The line of the next row."""
+        """Return the line of the next row."""
         return int(self._with_blank(np.array([self._next], np.int64))[0])
 
     def skip(self, text: str) -> int:
-        """The line of the next row, which is left out."""
+        """Return the line of the next row, which is skipped."""
         line = self.next
         self._next += 1 + text.count("\n")
         return line
@@ -122,7 +122,7 @@ class LineCounter:
 
 
 def with_positions(batch: pa.RecordBatch, lines: Numbers, text: pa.Array | None = None) -> pa.RecordBatch:
-    """The batch, with :data:`POSITION_COLUMNS` behind its columns."""
+    """Return the batch with :data:`POSITION_COLUMNS` appended."""
     arrays, names = [*batch.columns, pa.array(lines)], [*batch.schema.names, LINE]
     if text is not None:
         arrays.append(text)

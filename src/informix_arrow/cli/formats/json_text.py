@@ -1,6 +1,6 @@
 """JSON: an object for each row, on a line of its own (``jsonl``) or all in one array (``json``).
 
-It is written by Arrow's kernels and read by Python's ``json``, which keeps the digits of numbers as they are written.
+It is written by Arrow's kernels and read by Python's ``json``, which keeps all digits of numbers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _SHORT = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class JsonWriter:
-    """Batches as JSON lines, or as one array of objects. Numbers keep all their digits."""
+    """A writer of JSON lines, or of one array of objects. Numbers keep all digits."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, array: bool = False) -> None:
-        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-        if twice:
+        duplicate = sorted({name for name in schema.names if schema.names.count(name) > 1})
+        if duplicate:
             raise Failure(
-                f"two columns are called {twice[0]!r}, which JSON cannot tell apart: name one by AS"
+                f"two columns are called {duplicate[0]!r}, which JSON cannot tell apart: name one by AS"
             )
         self._file = file
         self._array = array
@@ -51,22 +51,22 @@ class JsonWriter:
             columns += [pa.scalar(before), pc.fill_null(json_texts(column, field), "null")]
         lines = pc.binary_join_element_wise(*columns, pa.scalar("}"), "")
         mark = ",\n" if self._array else "\n"
-        whole = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
+        text = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
         if self._array:
             self._file.write(b",\n" if self._begun else b"[\n")
-        self._file.write(whole)
+        self._file.write(text)
         if not self._array:
             self._file.write(b"\n")
         self._begun = True
 
     def close(self) -> None:
-        """Write the end; the file stays open."""
+        """Write the end. The file stays open."""
         if self._array:
             self._file.write(b"\n]\n" if self._begun else b"[]\n")
 
 
 def json_texts(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The values as JSON, NULL as NULL. Numbers that JSON has not, such as NaN, are texts."""
+    """Return the values as JSON, NULL as NULL. Numbers that JSON cannot express, such as NaN, become texts."""
     kind = column.type
     if pa.types.is_boolean(kind):
         return column.cast(pa.utf8())
@@ -93,10 +93,10 @@ def _quote_texts(column: pa.Array) -> pa.Array:
 
 
 def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of JSON lines, or of an array of objects; values as text, with the digits that the file has.
+    """Return the rows of JSON lines, or of an array of objects. Values are text, with the digits of the file.
 
-    The columns are the keys of the first 10,000 rows; a key that comes later is a ``Failure``, or makes its line one
-    of ``Rows.broken``. So does what is no object.
+    The columns are the keys of the first 10,000 rows. A later new key, and a value that is no object, is a ``Failure``
+    or is collected in ``FileRows.broken``.
     """
     text = TextDecoder(file, options.encoding)
     broken: list[BrokenLine] = []
@@ -104,8 +104,8 @@ def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
     first = _block(objects)
     names = list(dict.fromkeys(key for _, _, row in first for key in row))
     if not names:
-        told = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
-        raise Failure(f"{name}{told}: there is no object in it")
+        detail = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
+        raise Failure(f"{name}{detail}: there is no object in it")
     rows = FileRows(pa.schema([_field(each, options) for each in names]), iter(()), None, broken)
     rows.batches = _batches(first, objects, rows, name, options.collect)
     return rows
@@ -129,9 +129,9 @@ def _batches(
     nested = [each for each in rows.schema if pa.types.is_nested(each.type)]
     block = first
     while block:
-        kept = []
+        fitting = []
         doubtful = {
-            each.name for each in nested if not _fit([row.get(each.name) for _, _, row in block], each)
+            each.name for each in nested if not _fits([row.get(each.name) for _, _, row in block], each)
         }
         for line, text, row in block:
             strange = row.keys() - known
@@ -140,33 +140,33 @@ def _batches(
                 problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
                 advice = ": give it to one of these, NULL or not"
             else:
-                found = (_misfit(row.get(each.name), each, each.name in doubtful) for each in nested)
-                problem = next(filter(None, found), "")
+                problems = (_mismatch(row.get(each.name), each, each.name in doubtful) for each in nested)
+                problem = next(filter(None, problems), "")
             if not problem:
-                kept.append((line, text, row))
+                fitting.append((line, text, row))
                 continue
             if not collect:
                 raise Failure(f"{name}, line {line}: {problem}{advice}")
             rows.broken.append(BrokenLine(text, problem, -1, line))
-        if kept:
-            arrays = [_column([row.get(each.name) for _, _, row in kept], each) for each in rows.schema]
-            lines = np.array([line for line, _, _ in kept], np.int64)
+        if fitting:
+            arrays = [_column([row.get(each.name) for _, _, row in fitting], each) for each in rows.schema]
+            lines = np.array([line for line, _, _ in fitting], np.int64)
             batch = pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
-            yield with_positions(batch, lines, pa.array([text for _, text, _ in kept], pa.utf8()))
+            yield with_positions(batch, lines, pa.array([text for _, text, _ in fitting], pa.utf8()))
         block = _block(objects)
 
 
-def _misfit(value: Any, field: pa.Field, doubtful: bool) -> str:
-    """Why a value is none of a column of lists or structs, "" where it is."""
+def _mismatch(value: Any, field: pa.Field, doubtful: bool) -> str:
+    """Return why a value does not fit a column of lists or structs, "" if it fits."""
     unknown = _unknown_key(value, field.type)
     if unknown:
         return f"column {field.name!r}: {unknown!r} is no field of {field.type}"
-    if doubtful and not _fit([value], field):
+    if doubtful and not _fits([value], field):
         return f"column {field.name!r}: {json.dumps(value, ensure_ascii=False)[:80]} is no {field.type}"
     return ""
 
 
-def _fit(values: list[Any], field: pa.Field) -> bool:
+def _fits(values: list[Any], field: pa.Field) -> bool:
     try:
         _column(values, field)
     except (pa.ArrowException, TypeError, ValueError):
@@ -175,11 +175,11 @@ def _fit(values: list[Any], field: pa.Field) -> bool:
 
 
 def _unknown_key(value: Any, kind: pa.DataType) -> str:
-    """A key of an object that is no field of its type; Arrow passes over these."""
+    """Return a key of an object that is no field of its type, because Arrow would ignore it."""
     if pa.types.is_struct(kind) and isinstance(value, dict):
         fields = {each.name: each.type for each in kind}
-        found = next((key for key in value if key not in fields), "")
-        return found or next(filter(None, (_unknown_key(value[key], fields[key]) for key in value)), "")
+        unknown = next((key for key in value if key not in fields), "")
+        return unknown or next(filter(None, (_unknown_key(value[key], fields[key]) for key in value)), "")
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and isinstance(value, list):
         return next(filter(None, (_unknown_key(each, kind.value_type) for each in value)), "")
     return ""
@@ -192,7 +192,9 @@ def _column(values: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Arrow's own cast reads what stands behind the NULL of a struct, too: empty texts, which are no numbers."""
+    """Cast a column. Arrow's own cast also parses what is under the NULL of a struct: empty texts, which are no
+    numbers.
+    """
     if pa.types.is_struct(kind):
         fields = [_cast(each, field.type) for each, field in zip(column.flatten(), kind, strict=True)]
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=column.is_null())
@@ -211,7 +213,7 @@ def _text(value: Any) -> str:
 
 
 def _as_text(kind: pa.DataType) -> pa.DataType:
-    """The type with texts in the place of all values, as which numbers are read."""
+    """Return the type with text in place of all values, as which numbers are read."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(_as_text(kind.value_type))
     if pa.types.is_struct(kind):
@@ -219,10 +221,10 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     return kind if pa.types.is_boolean(kind) else pa.utf8()
 
 
-def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Options) -> Iterator[_Object]:
-    """Line, text and contents of each object."""
+def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Options) -> Iterator[_Object]:
+    """Yield line, text and content of each object."""
     decoder = json.JSONDecoder(
-        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
+        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_unique_keys
     )
     start = text.read(_CHUNK)
     source = _elements if start.lstrip("\ufeff \r\n\t").startswith("[") else _lines
@@ -230,7 +232,7 @@ def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Opt
         problem = describe_undecodable(piece, options.encoding)
         try:
             row: Any = None if problem else decoder.decode(piece)
-        except _TwiceError as error:
+        except _DuplicateKeyError as error:
             problem = str(error)
         except ValueError as error:
             problem = f"no JSON: {error}"
@@ -245,24 +247,24 @@ def _objects(text: TextDecoder, name: str, found: list[BrokenLine], options: Opt
             continue
         if not options.collect:
             raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
-        found.append(BrokenLine(piece, problem, -1, line))
+        broken.append(BrokenLine(piece, problem, -1, line))
 
 
-class _TwiceError(ValueError):
+class _DuplicateKeyError(ValueError):
     """An object has a key twice, and one of the values would be lost."""
 
 
-def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _TwiceError(f"the key {twice!r} comes twice")
-    return made
+        raise _DuplicateKeyError(f"the key {twice!r} comes twice")
+    return result
 
 
 def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank."""
+    """Yield lines that are not blank, with their numbers."""
     number, rest = 1, start
     while True:
         *whole, rest = rest.split("\n")
@@ -279,7 +281,7 @@ def _lines(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]
 
 
 def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, str]]:
-    """The elements of an array, which is all that the file has."""
+    """Yield the elements of an array, which must be all that the file has."""
     decoder = json.JSONDecoder()
     buffer, at, line = start, start.index("[") + 1, 1 + start[: start.index("[")].count("\n")
     while True:
@@ -306,7 +308,7 @@ def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, s
 
 
 def _require_end(rest: str, text: TextDecoder, line: int, name: str) -> None:
-    """``Failure`` for anything behind an array: its rows would be loaded by nobody."""
+    """Raise ``Failure`` for content after an array, because its rows would not be loaded."""
     while not rest.strip():
         line += rest.count("\n")
         rest = text.read(_CHUNK)

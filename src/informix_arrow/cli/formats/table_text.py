@@ -11,12 +11,15 @@ import pyarrow as pa
 from .file_rows import Options
 from .text_columns import is_number, texts
 
-_MEASURED_ROWS = 1000  # by which the widths of columns are chosen
+_MEASURED_ROWS = 1000  # rows from which the widths of columns are computed
 _CONTROL = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}
 
 
 class TextTableWriter:
-    """An aligned table. The first 1,000 rows tell how wide the columns are; later values may stand out, none is cut."""
+    """A writer of aligned tables.
+
+    The first 1,000 rows determine the widths of columns. Longer values later on are written in full.
+    """
 
     def __init__(
         self, file: IO[bytes], schema: pa.Schema, options: Options, *, markdown: bool = False
@@ -41,7 +44,7 @@ class TextTableWriter:
             self._flush()
 
     def close(self) -> None:
-        """Write what is left, and under a table how many rows it has."""
+        """Write what is left, and the number of rows below a table."""
         self._flush()
         if not self._markdown:
             self._file.write(f"({self._rows:,} row{'s' if self._rows != 1 else ''})\n".encode())
@@ -76,14 +79,14 @@ class TextTableWriter:
     def _line(self, cells: Sequence[str]) -> str:
         assert self._widths is not None
         padded = []
-        for cell, wanted, right in zip(cells, self._widths, self._right, strict=True):
-            blanks = " " * (wanted - width(cell))
+        for cell, expected, right in zip(cells, self._widths, self._right, strict=True):
+            blanks = " " * (expected - width(cell))
             padded.append(blanks + cell if right else cell + blanks)
         return f"| {' | '.join(padded)} |" if self._markdown else " | ".join(padded).rstrip()
 
 
 def width(text: str) -> int:
-    """Columns of a terminal that a text takes."""
+    """Return the number of terminal columns that a text takes."""
     if text.isascii():
         return len(text)
     return sum(

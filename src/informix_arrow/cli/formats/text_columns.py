@@ -1,4 +1,4 @@
-"""Arrow columns as texts that people read, and that a load takes again for the same type."""
+"""Convert Arrow columns to texts that people can read and that a load accepts for the same type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DECLARED = b"informix.type"
 
 
 def declared_type(field: pa.Field) -> ColumnType | None:
-    """The Informix type that a field was read from, None where it has none that can be read here."""
+    """Return the Informix type that a field was read from; None if it has none that can be parsed here."""
     text = (field.metadata or {}).get(DECLARED)
     try:
         return None if text is None else ColumnType.parse_sql(text.decode())
@@ -26,7 +26,7 @@ def declared_type(field: pa.Field) -> ColumnType | None:
 
 
 def qualifier_of(field: pa.Field) -> Qualifier | None:
-    """The qualifier of a field that holds an INTERVAL, None for any other."""
+    """Return the qualifier of a field that holds an INTERVAL, None for any other."""
     declared = declared_type(field)
     if declared is not None and declared.sql.upper().startswith("INTERVAL"):
         return declared.qualifier
@@ -34,8 +34,11 @@ def qualifier_of(field: pa.Field) -> Qualifier | None:
 
 
 def texts(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The values as utf8: ISO 8601 for times, Informix's literals for INTERVAL, hexadecimal digits for bytes, JSON for
-    lists and structs; NULL stays NULL. One Python object per value for the last four."""
+    """Return the values as utf8. NULL stays NULL.
+
+    Times are in ISO 8601, INTERVAL as Informix's literal, bytes as hexadecimal digits, lists and structs as JSON. The
+    last four take one Python object per value.
+    """
     kind = column.type
     if pa.types.is_dictionary(kind):
         return texts(column.dictionary_decode(), field)
@@ -62,7 +65,7 @@ def _interval_text(value: Any) -> str:
 
 
 def is_number(field: pa.Field) -> bool:
-    """Whether the values are numbers, a floating DECIMAL that was read as its digits too."""
+    """Return whether the values are numbers, including those of a floating DECIMAL that was read as text."""
     kind = field.type
     if pa.types.is_integer(kind) and not pa.types.is_boolean(kind):
         return qualifier_of(field) is None
@@ -72,6 +75,6 @@ def is_number(field: pa.Field) -> bool:
     return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
 
 
-def replace_where(column: pa.Array, mask: pa.Array, made: pa.Array) -> pa.Array:
-    """The column, with what was made in its place where the mask is true."""
-    return pc.if_else(pc.fill_null(mask, False), made, column)
+def replace_where(column: pa.Array, mask: pa.Array, replacement: pa.Array) -> pa.Array:
+    """Return the column with values of ``made`` where the mask is true."""
+    return pc.if_else(pc.fill_null(mask, False), replacement, column)

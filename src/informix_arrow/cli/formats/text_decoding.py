@@ -1,5 +1,4 @@
-"""Text of a file that somebody else has opened, and closes. Bytes that are no text go through, so that the row with
-them can be refused by itself, as it is."""
+"""Decode the text of an open file. Undecodable bytes are preserved, so that only their row is refused, unchanged."""
 
 from __future__ import annotations
 
@@ -10,18 +9,18 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A byte that is no text, for parsers that take UTF-8 alone: one of the last 128 characters there are, which mean
-#: nothing. Where a file has one of these itself, its bytes are told in the same way.
+#: Stands for an undecodable byte in parsers that accept UTF-8 only: one of the last 128 code points, which have no
+#: meaning. Where a file contains one of these itself, its bytes are escaped in the same way.
 _FIRST = 0x10FF80
-_LIKE_IT = (b"\xf4\x8f\xbe", b"\xf4\x8f\xbf")  # how the UTF-8 of these begins
+_LIKE_IT = (b"\xf4\x8f\xbe", b"\xf4\x8f\xbf")  # the first bytes of their UTF-8
 _STANDING_IN = f"[{chr(_FIRST)}-{chr(_FIRST + 127)}]"
 _SURROGATE, _STAND_IN = re.compile("[\udc80-\udcff]"), re.compile(_STANDING_IN)
 
 
 class TextDecoder:
-    """The characters of a file of bytes; a byte that is none is a surrogate, as Python's ``surrogateescape`` has it.
+    """The characters of a binary file. An undecodable byte is a surrogate, as with Python's ``surrogateescape``.
 
-    ``UnicodeDecodeError`` where the codec cannot go on behind such a byte.
+    Raises ``UnicodeDecodeError`` if the codec cannot continue after such a byte.
     """
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:
@@ -29,7 +28,7 @@ class TextDecoder:
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
 
     def read(self, size: int) -> str:
-        """Characters of the next ``size`` bytes; "" at the end."""
+        """Return the characters of the next ``size`` bytes; "" at the end."""
         while True:
             data = self._file.read(size)
             text = self._decoder.decode(data, not data)
@@ -38,7 +37,7 @@ class TextDecoder:
 
 
 def describe_undecodable(text: str, encoding: str) -> str:
-    """Which byte of a text is none, "" where all are."""
+    """Describe the first undecodable byte of a text, "" if there is none."""
     if text.isascii():
         return ""
     try:
@@ -52,20 +51,20 @@ def describe_undecodable(text: str, encoding: str) -> str:
 
 
 class ByteEscaper:
-    """UTF-8 of a file, in which bytes that are no text are stood in for, and what was in their place.
+    """The UTF-8 of a file, with undecodable bytes escaped, and the way back.
 
-    ``used`` is True once that was needed.
+    ``used`` is True once a byte was escaped.
     """
 
     def __init__(self, encoding: str) -> None:
         self.is_utf8 = _is_utf8(encoding)
         self.used = False
-        self._rest = b""  # a character whose other bytes have not come
+        self._rest = b""  # an incomplete character
 
     def of_utf8(self, data: bytes, *, final: bool) -> bytes:
-        """The next bytes of a file of UTF-8, whole characters only; ``final`` when no others come."""
+        """Return the next bytes of a UTF-8 file, complete characters only. ``final`` is True for the last bytes."""
         data = self._rest + data
-        cut = 0 if final else _unfinished(data)
+        cut = 0 if final else _incomplete_length(data)
         self._rest = data[len(data) - cut :]
         data = data[: len(data) - cut]
         if data.isascii():
@@ -82,61 +81,68 @@ class ByteEscaper:
         )
 
     def of_text(self, text: str) -> bytes:
-        """The next characters, in which surrogates are bytes."""
-        made = _SURROGATE.sub(lambda found: chr(_FIRST + ord(found[0]) - 0xDC80), text)
-        self.used = self.used or made != text
-        return made.encode()
+        """Return the next characters, in which surrogates are bytes, as UTF-8."""
+        data = _SURROGATE.sub(lambda found: chr(_FIRST + ord(found[0]) - 0xDC80), text)
+        self.used = self.used or data != text
+        return data.encode()
 
     def text(self, text: str) -> str:
-        """As it was in the file: surrogates in the place of bytes that are no text."""
+        """Return a text as it was in the file, with surrogates for undecodable bytes."""
         if not self.used:
             return text
-        made = _STAND_IN.sub(lambda found: chr(0xDC80 + ord(found[0]) - _FIRST), text)
+        decoded = _STAND_IN.sub(lambda found: chr(0xDC80 + ord(found[0]) - _FIRST), text)
         return (
-            made.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+            decoded.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
             if self.is_utf8
-            else made
+            else decoded
         )
 
     def find_undecodable(self, batch: pa.RecordBatch, encoding: str) -> tuple[int, str] | None:
-        """The first row of UTF-8 that has such a byte, and which; None when none has."""
-        found = []
+        """Return the first row with an undecodable byte, and its description; None if there is none."""
+        candidates = []
         for column in batch.columns:
-            places = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(column, _STANDING_IN), False))
-            told = (
-                (place, describe_undecodable(self.text(column[place].as_py()), encoding))
-                for place in places.to_pylist()
+            positions = pc.indices_nonzero(
+                pc.fill_null(pc.match_substring_regex(column, _STANDING_IN), False)
             )
-            found += [each for each in told if each[1]][:1]
-        return min(found, default=None)
+            text = (
+                (place, describe_undecodable(self.text(column[place].as_py()), encoding))
+                for place in positions.to_pylist()
+            )
+            candidates += [each for each in text if each[1]][:1]
+        return min(candidates, default=None)
 
     def column(self, column: pa.Array) -> pa.Array:
-        """Texts with the bytes of the file, or with ones that are no UTF-8 either."""
+        """Return texts with the bytes of the file, or with bytes that are invalid UTF-8, too."""
         if not self.used or not pc.any(pc.match_substring_regex(column, _STANDING_IN)).as_py():
             return column
-        how = _how(self.is_utf8)
-        made = [None if text is None else self.text(text).encode("utf-8", how) for text in column.to_pylist()]
+        errors = _error_handler(self.is_utf8)
+        values = [
+            None if text is None else self.text(text).encode("utf-8", errors) for text in column.to_pylist()
+        ]
         return pc.cast(
-            pa.array(made, pa.binary()), options=pc.CastOptions(pa.utf8(), allow_invalid_utf8=True)
+            pa.array(values, pa.binary()), options=pc.CastOptions(pa.utf8(), allow_invalid_utf8=True)
         )
 
 
 def as_text(data: bytes, encoding: str) -> str:
-    """Of what a column has for a file of this encoding: surrogates in the place of bytes that are no text."""
-    return data.decode("utf-8", _how(_is_utf8(encoding)))
+    """Decode the bytes of a column from a file of this encoding, with surrogates for undecodable bytes."""
+    return data.decode("utf-8", _error_handler(_is_utf8(encoding)))
 
 
 def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
 
 
-def _how(is_utf8: bool) -> str:
-    """Surrogates become the file's own bytes where that makes no UTF-8 of them, else ones that are none, either."""
+def _error_handler(is_utf8: bool) -> str:
+    """Return the error handler that restores the bytes of a file, so that the result is never valid UTF-8.
+
+    Surrogates become the file's own bytes if the file is UTF-8. Otherwise those could be valid UTF-8 by chance.
+    """
     return "surrogateescape" if is_utf8 else "surrogatepass"
 
 
-def _unfinished(data: bytes) -> int:
-    """How many bytes at the end are the beginning of a character."""
+def _incomplete_length(data: bytes) -> int:
+    """Return how many bytes at the end are the beginning of a character."""
     for count in range(1, min(3, len(data)) + 1):
         byte = data[-count]
         if byte >= 0xC0:

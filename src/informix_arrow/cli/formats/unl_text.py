@@ -1,4 +1,4 @@
-"""``.unl``, the format of LOAD and UNLOAD, row by row with its lines; the values are ``informix_arrow.unl``'s."""
+"""``.unl``, the format of LOAD and UNLOAD, row by row with line numbers. `informix_arrow.unl` converts the values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from .file_rows import BrokenLine, FileRows, Numbers, Options, with_positions
 from .text_decoding import TextDecoder, describe_undecodable
 
 _CHUNK = 4 << 20  # bytes of text read at a time
-_MARK = "\ufeff"  # of byte order
-_AFTER_ERROR = 1000  # rows read at a time in a piece that has refused ones: each begins a new reading
-_LOCATION_PREFIX = re.compile(r"^[^:]*?, (?:line|row) \d+(?:, |: )")  # of a piece, which says nothing here
+_MARK = "\ufeff"  # byte order mark
+_AFTER_ERROR = 1000  # rows read at a time where rows were refused: each of them restarts the parser
+_LOCATION_PREFIX = re.compile(
+    r"^[^:]*?, (?:line|row) \d+(?:, |: )"
+)  # the place in a chunk, which means nothing here
 
 
 class UnlWriter:
-    """Batches as .unl. Contents of BLOB and CLOB columns go into files beside it."""
+    """A writer of .unl. Contents of BLOB and CLOB columns are written to files next to it."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
         self._file = file
@@ -43,17 +45,19 @@ class UnlWriter:
         )
 
     def close(self) -> None:
-        """Nothing is left; the file stays open."""
+        """Do nothing: no rows are buffered. The file stays open."""
 
 
 def content_directory(path: str) -> str:
-    """The directory of a file, where the contents of large objects are; "" where there is none."""
+    """Return the directory of a file, where the contents of large objects are; "" if there is none."""
     return "" if path == STDIO or is_remote(path) else os.path.dirname(path) or "."
 
 
 def read_unl_rows(file: IO[bytes], name: str, options: Options) -> FileRows:
-    """The rows of a .unl file, whose columns are ``options.types``. A row that is none of these is a ``Failure`` that
-    names its line, or is collected in ``Rows.broken``."""
+    """Return the rows of a .unl file, with the columns ``options.types``.
+
+    An invalid row is a ``Failure`` that names its line, or is collected in ``FileRows.broken``.
+    """
     if options.types is None:
         raise UsageError(f"{name}: a .unl file does not say its columns: they must be those of a table")
     rows = FileRows(options.types, iter(()))
@@ -67,14 +71,14 @@ def _batches(file: IO[bytes], name: str, options: Options, rows: FileRows) -> It
         heights = np.array([1 + text.count("\n") for text in texts], np.int64)
         lines = np.cumsum(heights) - heights + line
         line += int(heights.sum())
-        for start, end in _of_text(texts, lines, name, options, rows):
+        for start, end in _decodable_ranges(texts, lines, name, options, rows):
             yield from _parse_rows(texts[start:end], lines[start:end], name, options, rows)
 
 
-def _of_text(
+def _decodable_ranges(
     texts: list[str], lines: Numbers, name: str, options: Options, rows: FileRows
 ) -> Iterator[tuple[int, int]]:
-    """Where rows begin and end between those that have bytes which are no text."""
+    """Yield the ranges of rows between those with undecodable bytes."""
     start = 0
     if not all(map(str.isascii, texts)):
         for number, text in enumerate(texts):
@@ -95,36 +99,36 @@ def _refuse(text: str, problem: str, line: int, name: str, options: Options, row
 
 
 def _rows(text: TextDecoder) -> Iterator[list[str]]:
-    """The rows as they stand in the file, without the last end of line, many at a time."""
+    """Yield the rows as in the file, without the last line end, many at a time."""
     rest = ""
     chunk = text.read(_CHUNK).removeprefix(_MARK)
     while chunk:
         *lines, rest = (rest + chunk).split("\n")
-        whole = _join_lines(lines)
-        if whole and _continues(whole[-1]):
-            rest = f"{whole.pop()}\n{rest}"
-        if whole:
-            yield whole
+        complete = _join_lines(lines)
+        if complete and _escapes_line_end(complete[-1]):
+            rest = f"{complete.pop()}\n{rest}"
+        if complete:
+            yield complete
         chunk = text.read(_CHUNK)
     if rest:
         yield [rest]
 
 
 def _join_lines(lines: list[str]) -> list[str]:
-    """Lines that end with a backslash, joined with those behind them."""
+    """Join lines that end with a backslash with the next ones."""
     if not any(line.endswith("\\") for line in lines):
         return lines
     joined: list[str] = []
     for line in lines:
-        if joined and _continues(joined[-1]):
+        if joined and _escapes_line_end(joined[-1]):
             joined[-1] += "\n" + line
         else:
             joined.append(line)
     return joined
 
 
-def _continues(text: str) -> bool:
-    """Whether a backslash takes the end of the line into the text: an odd number of them stands before it."""
+def _escapes_line_end(text: str) -> bool:
+    """Return whether the line end is escaped: an odd number of backslashes stands before it."""
     return (len(text) - len(text.rstrip("\\"))) % 2 == 1
 
 
@@ -134,7 +138,7 @@ def _parse_rows(
     start, size = 0, len(texts)
     while start < len(texts):
         at, behind = start, min(start + size, len(texts))
-        # What begins with a mark is not the file, where it is left out: so much is put before it.
+        # The parser removes a byte order mark at the start, which this chunk may have as data, so one is added.
         data = io.BytesIO((_MARK + "".join(f"{text}\n" for text in texts[start:behind])).encode())
         try:
             for batch in read_unl(

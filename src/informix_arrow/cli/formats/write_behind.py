@@ -1,4 +1,4 @@
-"""Writing behind the reader: while a batch is packed and written, the next one is on its way from the server."""
+"""Write in the background: a batch is compressed and written while the next one is received."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import BatchWriter
 
 
 class _BackgroundWriter:
-    """Hands batches to a thread, at most one ahead of what it writes."""
+    """A writer that passes batches to a thread, at most one ahead of what it writes."""
 
     def __init__(self, writer: BatchWriter) -> None:
         self._writer = writer
@@ -23,17 +23,17 @@ class _BackgroundWriter:
         self._thread.start()
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write a batch, later; an error of one before it is raised here."""
+        """Queue a batch. Raises the error of an earlier one."""
         self._raise()
         self._waiting.put(batch)
 
     def close(self) -> None:
-        """Wait until all is written; the writer itself stays open."""
+        """Wait until all batches are written. The writer itself stays open."""
         self.stop()
         self._raise()
 
     def stop(self) -> None:
-        """Wait for the thread."""
+        """Wait for the thread to end."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -43,7 +43,7 @@ class _BackgroundWriter:
 
     def _run(self) -> None:
         while (batch := self._waiting.get()) is not None:
-            if self._failure is None:  # else what comes is thrown away, so that nobody waits for room
+            if self._failure is None:  # after an error batches are dropped, so that write() does not block
                 try:
                     self._writer.write(batch)
                 except BaseException as error:  # noqa: BLE001 - raised by write() or close()
@@ -52,11 +52,11 @@ class _BackgroundWriter:
 
 @contextmanager
 def write_behind(writer: BatchWriter) -> Iterator[BatchWriter]:
-    """The same writer, at work in a thread of its own; all is written when the block has ended well."""
-    made = _BackgroundWriter(writer)
+    """Provide the writer in a background thread. All is written if the block ends without an error."""
+    background = _BackgroundWriter(writer)
     try:
-        yield made
+        yield background
     except BaseException:
-        made.stop()
+        background.stop()
         raise
-    made.close()
+    background.close()
