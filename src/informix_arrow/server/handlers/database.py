@@ -13,17 +13,17 @@ from .statements import StatementHandles
 
 
 class DatabaseHandler:
-    """Opens and closes databases, and follows what a statement opened.
+    """Opens and closes databases, and follows statements that open one.
 
     Parameters
     ----------
     statements, objects
-        Lose their cursors and are closed when another database becomes current.
+        Cursors and open objects, which are closed when another database becomes current.
 
     Attributes
     ----------
     logged
-        The database has transactions.
+        True if the database has transactions.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class DatabaseHandler:
         self._replies.send_message(m.DbNames(tuple(self._engine_session.database_names())))
 
     def database_changed(self, warnings: int) -> None:
-        """Another database is current, or none: its code set is that of all text from here on (JDBC section 3).
+        """Adapt to another current database, or none: its code set is that of all text from now on (JDBC section 3).
 
-        `warnings` are those of the answer to SQ_DBOPEN.
+        `warnings` are those of the reply to SQ_DBOPEN.
         """
         self._open_objects.clear()
         self._statements.close_cursors()

@@ -1,8 +1,8 @@
-"""Consecutive executes of one INSERT, which the engine takes together although each has its own reply.
+"""Consecutive executions of one INSERT, which the engine runs together although each has its own reply.
 
-A single-row INSERT costs DuckDB some 0.3 ms, a row of a batch far less. Clients pipeline (SQLI section 11:
-many groups without waiting) or put many executes into one group (JDBC section 8), so the rows are there: in
-the receive buffer.
+A single-row INSERT costs DuckDB some 0.3 ms, a row of a batch far less. Clients pipeline (SQLI section 11: many groups
+without waiting) or put many executions into one group (JDBC section 8), so further rows are already in the receive
+buffer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .statement_executor import StatementExecutor
 from .statements import descriptor_positions
 
 MAX_BATCHED = 8192
-"""Rows given to the engine at a time: bounds memory, and the time an interrupt may take."""
+"""Rows passed to the engine at a time. They bound memory and the delay of an interrupt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRun:
-    """Executes that follow each other.
+    """Consecutive executions.
 
-    `bound_rows` are those after the first, `end` is the index of the message after the run. When `separate_groups`, each
-    execute ends its group, so an SQ_EOT belongs behind each of their replies (behind the last when `group_closed`:
-    its SQ_EOT is part of the run); else they share a group, which ends at the first error.
+    `bound_rows` are those after the first, `end` is the index of the message after the run. With `separate_groups`,
+    each execution ends its group, so an SQ_EOT follows each of their replies (and the last one if `group_closed`: its
+    SQ_EOT is part of the run). Otherwise they share a group, which ends at the first error.
     """
 
     bound_rows: list[tuple[BoundValue, ...]]
@@ -39,7 +39,7 @@ class ExecutionRun:
 
 
 def find_run(messages: Sequence[Message], execute: int, statement: int) -> ExecutionRun:
-    """The executes of `statement` that directly follow the SQ_EXECUTE at index `execute`."""
+    """Return the executions of `statement` that directly follow the SQ_EXECUTE at index `execute`."""
     count = len(messages)
     end = execute + 1
     separate = end < count and type(messages[end]) is EndOfTurn
@@ -66,7 +66,7 @@ def find_run(messages: Sequence[Message], execute: int, statement: int) -> Execu
 
 
 def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
-    """The index after an SQ_ID of `statement` at `at`, or `at` when there is none."""
+    """Return the index after an SQ_ID of `statement` at `at`, or `at` if there is none."""
     if at < len(messages):
         message = messages[at]
         if type(message) is Id and message.statement_id == statement:
@@ -75,8 +75,7 @@ def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
 
 
 def bound_values(bound: Sequence[BoundValue] | None, prepared: PreparedPlan, encoding: str) -> list[object]:
-    """Parameters as values for the engine. -254 for a wrong number of them, -415 for bytes that are no
-    value."""
+    """Return parameters as values for the engine. -254 for a wrong number of them, -415 for malformed bytes."""
     values = bound or ()
     if len(values) != len(prepared.parameters):
         raise SqlError(-254)
@@ -95,7 +94,7 @@ def execute_all(
     encoding: str,
     stop_at_error: bool,
 ) -> BatchOutcome:
-    """Run the INSERT once per bind; outcomes in order, up to and with the first error if `stop_at_error`."""
+    """Run the INSERT once per bind. Return the outcomes in order, including the first error if `stop_at_error`."""
     results: list[StatementOutcome | SqlError | None] = []
     rows: list[list[object]] = []
     for bound in binds:
@@ -121,8 +120,9 @@ def execute_all(
 def insert_rows(
     runner: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
 ) -> list[StatementOutcome | SqlError]:
-    """One result per row as if each were executed alone, up to and with the first error if
-    `stop_at_error`."""
+    """Return one outcome per row as if each were executed alone, up to and including the first error if
+    `stop_at_error`.
+    """
     if len(rows) == 1:
         try:
             return [runner.execute(prepared, rows[0])]

@@ -1,4 +1,4 @@
-"""Rows as Python values that wait to be looked at, one after the other: those of a FOREACH, which may be millions."""
+"""Buffered rows as Python values that are read one after the other: those of a FOREACH, which may be millions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .spill_file import SpillFile, SpillRange
 from .spool import MEMORY
 
 _CHUNK_ROWS = 1024
-"""Rows in a piece. The first piece stays as it is: most loops have no more."""
+"""Rows in a chunk. The first chunk stays as it is: most loops have no more."""
 
 Row = tuple[Any, ...]
 
 
 class RowSpool:
-    """All rows that `fetch` gives, in pieces of at most as many as it is asked for; they are taken once.
+    """All rows of `fetch`, read in chunks. They can be iterated once.
 
-    Pieces are bytes from the second on, 8 MiB of them in memory and the others in a temporary file. Nobody but this
-    process has written them, so that they are pickled.
+    From the second chunk on they are pickled: 8 MiB in memory, the others in a temporary file. Only this process writes
+    it.
 
     Parameters
     ----------
     fetch
-        The next so many rows; none at the end.
+        Returns at most the given number of next rows; none at the end.
     directory
-        For the file; None for where the machine has temporary files.
+        Directory of the file; None for the machine's temporary directory.
     """
 
     def __init__(self, fetch: Callable[[int], list[Row]], directory: str | None = None) -> None:
@@ -63,6 +63,6 @@ class RowSpool:
         self._file.close()
 
     def close(self) -> None:
-        """Forget those that were not taken."""
+        """Discard the remaining rows."""
         self._first_chunk, self._remaining_chunks = [], []
         self._file.close()

@@ -1,4 +1,4 @@
-"""How a query comes by its rows: few as Python objects, or a stream of record batches."""
+"""Execution of queries: few rows as Python objects, others as a stream of record batches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from .streamed_result import StreamedResult, batch_rows, spooled_result
 from .transaction import SessionTransaction
 
 _CATALOGUE_ROWS = 4096
-"""Rows of a query of the catalogue from which on Arrow is the cheaper way to take them. It is more than elsewhere: what
-reads Arrow has DuckDB plan the query twice, and queries of the catalogue are joins of many tables."""
+"""Number of rows of a catalogue query from which on Arrow is faster than Python objects. It is larger than for other
+queries: reading Arrow makes DuckDB plan the query twice, and catalogue queries join many tables.
+"""
 
 
 class QueryExecutor:
-    """A session's queries, run. Few rows are taken as Python objects, for which Arrow would be the dearer way; what is
-    told about a query's last run is in its `PreparedPlan`."""
+    """Runs the queries of a session.
+
+    Few rows are read as Python objects, which is faster than Arrow. `PreparedPlan` records the query's last run.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class QueryExecutor:
         self._lob_calls = objects
 
     def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
-        """Run a query, whose plan is its own, under the locks that it takes."""
+        """Run a query with the locks that it needs."""
         values = self._executor.bind(plan.needs, params)
         if plan.for_update:
             self._isolation.lock_all_rows(plan, values)
@@ -70,7 +73,7 @@ class QueryExecutor:
     def _run_with_row_calls(
         self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult:
-        """Rows of which the client's large objects make values when they are fetched."""
+        """Return rows with values that are computed from large objects for the client when the rows are fetched."""
         table = self._transaction.read(lambda: self._executor.query_table(sql, values))
         kept = cast_table(
             table, prepared.columns, self._environment.codec, plan.packed_decimals, plan.row_calls
@@ -82,8 +85,8 @@ class QueryExecutor:
     def _run_small(
         self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult | None:
-        """The rows as Python objects, where few are expected; None where they have to be taken as others are."""
-        objects = prepared.row_values  # another session may run the same
+        """Return the rows as Python objects if few are expected; None if they have to be streamed."""
+        objects = prepared.row_values  # read once: another session may run the same plan
         if (
             objects is None
             or ROUTINE_CALL in sql
@@ -99,6 +102,6 @@ class QueryExecutor:
             batch = objects.to_batch(rows, codec)
             if batch is not None:
                 return SingleBatchResult(prepared.columns, batch)
-        if not plan.at_most_one_row:  # not tried again: it was run in vain
+        if not plan.at_most_one_row:  # not tried again: the run was wasted
             prepared.returned_few_rows, prepared.row_values = False, None
         return None

@@ -1,7 +1,7 @@
-"""Statements that fire triggers: BEFORE actions, each row with its actions, AFTER actions, all of it one statement.
+"""Statements that fire triggers: BEFORE actions, each row with its actions, AFTER actions, as one atomic statement.
 
-A row is written before its actions run, so that these find it there; what they give its columns (INTO, trigger
-routines) is written into it afterwards. What the actions are is not known here (routines/trigger_actions.py).
+A row is written before its actions run, so that they find it. Values that they assign to its columns (INTO, trigger
+routines) are written afterwards. The actions are run by routines/trigger_actions.py.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .transaction import SessionTransaction
 T = TypeVar("T")
 
 MAX_DEPTH = 61
-"""Statements whose triggers fire each other."""
+"""Largest depth of statements whose triggers fire each other."""
 
 _FAILED, _SAME_TABLE, _TOO_DEEP = -745, -747, -748
 
 
 @dataclass(eq=False, slots=True)
 class TriggerFiring:
-    """A statement that fires triggers: what it changes (`event` is I, U or D), and which those are.
+    """A statement that fires triggers: the table, the `event` (I, U or D), and the triggers.
 
     Attributes
     ----------
-    disturbed
-        Whether an action has changed the statement's own table.
+    changed_own_table
+        True if an action has changed the statement's own table.
     """
 
     info: TableInfo
@@ -55,12 +55,12 @@ class TriggerFiring:
 
     @property
     def each_row(self) -> bool:
-        """Whether there is something to do for each row."""
+        """True if there are actions for each row."""
         return any(trigger.each_row for trigger in self.triggers)
 
 
 class TriggerExecutor:
-    """The triggers of one session's statements."""
+    """Runs the triggers of one session's statements."""
 
     def __init__(
         self,
@@ -80,8 +80,10 @@ class TriggerExecutor:
         self._active_firings: list[TriggerFiring] = []  # the innermost is the last
 
     def find_firing(self, info: TableInfo, event: str, columns: Sequence[str] = ()) -> TriggerFiring | None:
-        """The triggers that a statement fires, None where there are none. -747 for a statement that an action may not
-        run: it would change what a statement around it is changing."""
+        """Return the triggers that a statement fires, None if there are none.
+
+        Raises -747 for a statement of an action that would change what an outer statement is changing.
+        """
         if not self._active_firings and not info.triggers:
             return None
         changed = frozenset(columns)
@@ -96,7 +98,10 @@ class TriggerExecutor:
         return TriggerFiring(info, event, changed, fired) if fired else None
 
     def run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
-        """Run what changes rows with the actions before and after it, as one statement; inside `SessionTransaction.write`."""
+        """Run a function that changes rows with the actions before and after it, as one statement.
+
+        For use inside `SessionTransaction.write`.
+        """
         return self._transaction.run_nested(lambda: self._run_with_triggers(firings, body))
 
     def _run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
@@ -118,7 +123,7 @@ class TriggerExecutor:
     def run_row_actions(
         self, firing: TriggerFiring, old: Mapping[str, object], new: Mapping[str, object]
     ) -> dict[str, object]:
-        """Run the actions for one row, with its values in storage form; the columns that they gave other values."""
+        """Run the actions for one row, given its values in storage form. Return the columns that they assigned."""
         return self._run_actions(firing, "each", old, new)
 
     def _run_actions(
@@ -135,7 +140,7 @@ class TriggerExecutor:
 
     @contextmanager
     def _preserved_values(self) -> Iterator[None]:
-        """What a statement tells of itself is not what its triggers' statements told."""
+        """Restore the values of DBINFO that the triggers' statements changed."""
         values, cut = self._values, self._executor.was_cut
         kept = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
         try:
@@ -146,7 +151,7 @@ class TriggerExecutor:
 
     # ---- new values -----------------------------------------------------------------------------
     def row_identity(self, info: TableInfo, row: Mapping[str, object]) -> dict[str, object]:
-        """What a row is found by that has just been inserted."""
+        """Return the identity of a row that has just been inserted."""
         names = identity_names(info)
         if names != ("rowid",):
             return {name: row[name] for name in names}
@@ -161,8 +166,10 @@ class TriggerExecutor:
         row: Mapping[str, object],
         given: Mapping[str, object],
     ) -> None:
-        """Give columns of a row the values that actions have `new_values` them; it is found by `place`, and `run_row_actions` is what it
-        is otherwise."""
+        """Write the `given` values, which actions assigned, into a row that is found by `place`.
+
+        `row` has its other values.
+        """
         kinds = {c.name: arrow_storage(c.type) for c in info.columns}
         whole = {**row, **given}
         arrays = {name: pa.array([whole[name]], kinds[name]) for name in kinds if name in whole}

@@ -46,7 +46,7 @@ _CHANGED_TWICE = -410
 
 
 class Modifier:
-    """UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
+    """Runs UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
 
     def __init__(
         self,
@@ -72,8 +72,10 @@ class Modifier:
         self._cut = ""  # the column that a text was too long for
 
     def run(self, plan: ModifyPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run one of them as a statement of its own, or as a part of one, with the triggers that it fires. -244 for
-        rows that others have locked."""
+        """Run a statement with the triggers that it fires, as a statement of its own or as a part of one.
+
+        Raises -244 for rows that others have locked.
+        """
         self._runner.was_cut, self._cut = False, ""
         self._runner.truncated_params.clear()
         if isinstance(plan, MergePlan):
@@ -95,7 +97,7 @@ class Modifier:
         return self._statement(plan, [column.name for column in plan.columns], [firing], changed)
 
     def _firing(self, plan: ModifyPlan) -> TriggerFiring | None:
-        """The triggers that an UPDATE or DELETE fires."""
+        """Return the triggers that an UPDATE or DELETE fires."""
         names = [column.name for column in plan.columns]
         return self._triggers.find_firing(plan.info, "U" if names else "D", names)
 
@@ -106,8 +108,9 @@ class Modifier:
         firings: Sequence[TriggerFiring | None],
         body: Callable[[], StatementOutcome],
     ) -> StatementOutcome:
-        """Run a statement that changes rows and sets the columns `changed`: `body`, with what triggers do before and
-        after it."""
+        """Run `body`, which changes rows and sets the columns `changed`, with the triggers' actions before and after
+        it.
+        """
 
         def run() -> StatementOutcome:
             try:
@@ -124,8 +127,11 @@ class Modifier:
         return self._transaction.write(run)
 
     def _checked(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
-        """Make a `change` of rows, then check the foreign keys, and the keys that DuckDB does not check. Rows that
-        depend on those that were deleted go, too, where it `cascades`. Returns how many rows `change` has changed."""
+        """Run `change`, then check foreign keys, and keys that DuckDB does not check. Return the number of changed
+        rows.
+
+        With `cascades`, rows that depend on deleted ones are deleted, too.
+        """
         changed = {column.name for column in plan.columns}
         with self._runner.routine_results.result_scope():
             rows = change()
@@ -146,7 +152,7 @@ class Modifier:
         values: dict[str, object],
         firing: TriggerFiring | None,
     ) -> int:
-        """Run an UPDATE or DELETE of a table: the number of rows changed."""
+        """Run an UPDATE or DELETE of a table and return the number of changed rows."""
         if isinstance(plan, CursorModify):
             return self._current_of(plan, values, firing)
         if isinstance(plan, RowwiseModify):
@@ -180,7 +186,7 @@ class Modifier:
         return self._statement(plan, names, [changing, inserting], merged)
 
     def _by_key(self, plan: KeyedModify, key: RowKey, values: dict[str, object]) -> StatementOutcome:
-        """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
+        """Run the statement for the row of a primary key, which can be locked without a query."""
         undo = self._isolation.lock_key(plan.info, key)
         self._transaction.change_logger.require_current_logging(plan.info)
         try:
@@ -194,8 +200,11 @@ class Modifier:
         return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
 
     def _warnings(self, plan: ModifyPlan, changed: int, all_rows: int = 0) -> int:
-        """What is told of texts, where so many rows were changed, `all_rows` with those inserted; -1279 for one that
-        was cut in an ANSI database."""
+        """Return the warnings for truncated text, given the number of changed rows and, in `all_rows`, with inserted
+        ones.
+
+        Raises -1279 for text that was truncated in an ANSI database.
+        """
         warnings = plan.warnings | (WARN_CUT if self._runner.was_cut else 0)
         met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.was_cut)
         if met and self._transaction.is_ansi:
@@ -203,21 +212,21 @@ class Modifier:
         return warnings
 
     def _cut_column(self, plan: ModifyPlan) -> str:
-        """The column that a text had no room in."""
+        """Return the column that a text was too long for."""
         for cut in plan.cuts:
             if cut.literal or not cut.params.isdisjoint(self._runner.truncated_params):
                 return cut.column
         return self._cut
 
     def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> BatchSpool | None:
-        """The rows that a MERGE will insert, as its tables are before it changes any."""
+        """Return the rows that a MERGE will insert, from its tables before it changes any."""
         if plan.insert is None or plan.insert.select is None:
             return None
         self._isolation.require_fresh_tables(plan.tables)
         return self._inserts.read_source(plan.insert.select, values)
 
     def _set(self, plan: SetModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """Change the rows that fit a WHERE."""
+        """Change the rows that match a WHERE."""
         self._make_calls(plan.probe, values)
         keys, by_row = self._identities(plan, values, always=plan.reads_rows)
         if keys is not None and not keys.num_rows:
@@ -240,8 +249,10 @@ class Modifier:
     def _identities(
         self, plan: SetModify | MergeChange, values: dict[str, object], *, always: bool
     ) -> tuple[pa.Table | None, bool]:
-        """Lock what a statement will change: the identities of its rows, and whether these were locked one by one.
-        Where they are not, the identities are only found out where they are wanted `always`."""
+        """Lock the rows that a statement will change; return their identities and whether they were locked one by one.
+
+        If they were not, their identities are only read if `always` says so.
+        """
         keys = self._isolation.lock_changed_rows(plan.info, plan.row_ids, values, plan.tables)
         self._transaction.change_logger.require_current_logging(plan.info)
         if keys is not None:
@@ -249,8 +260,10 @@ class Modifier:
         return (self._runner.query_table(plan.row_ids, values) if always else None), False
 
     def _check_new_indexes(self, plan: ModifyPlan) -> None:
-        """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
-        transaction has made."""
+        """Raise -239 for a repeated key.
+
+        DuckDB does not check rows of a transaction against an index that was created in the same transaction.
+        """
         changes_keys = plan.changes_keys if isinstance(plan, RowsModify) else True
         if not self._schema.uncommitted or not changes_keys:
             return
@@ -260,8 +273,10 @@ class Modifier:
                 raise duplicate_error(key.kind, key.name)
 
     def _current_of(self, plan: CursorModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """WHERE CURRENT OF: -507 for a cursor that is not open on that table FOR UPDATE, -266 where it has no current
-        row."""
+        """Run WHERE CURRENT OF.
+
+        Raises -507 for a cursor that is not open on that table FOR UPDATE, and -266 if it has no current row.
+        """
         cursor = self._cursors.get(plan.cursor)
         if cursor is None or cursor.info.duck_name != plan.info.duck_name:
             raise SqlError(_NO_CURSOR, 0, 0, plan.cursor)
@@ -280,17 +295,17 @@ class Modifier:
             count = self._changed(plan.sql, values)
         if not count:
             raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
-        if not plan.columns:  # it was a DELETE
+        if not plan.columns:  # a DELETE
             cursor.current = None
         return count
 
     def _make_calls(self, probe: str, values: Mapping[str, object]) -> None:
-        """Have the answers of the user routines that the statement will call."""
+        """Get the results of the user routines that the statement will call."""
         if probe:
             self._runner.collect_routine_results(probe, dict(values))
 
     def _note_cut(self, plan: RowsModify, values: Mapping[str, object]) -> None:
-        """Find out whether a text will be cut, and the column that it is for."""
+        """Find out whether a text will be truncated, and the column that it is for."""
         if plan.cut_query:
             found = first_row(
                 self._transaction.recorder, plan.cut_query, select_values(plan.cut_query, dict(values))
@@ -310,13 +325,13 @@ class Modifier:
         )
 
     def _changed_each(self, sql: str, rows: Any) -> int:
-        """As `_changed_over`, of rows that are there, each named once."""
+        """Change one existing row for each of `rows`."""
         return self._transaction.recorder.execute_per_row(
             self._runner.routine_results.bind_results(sql), rows
         )
 
     def _rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
-        """UPDATE with an object of its own for every row."""
+        """Run an UPDATE that creates an object of its own for every row."""
         self._isolation.lock_changed_table(plan.info, plan.tables)
         self._transaction.change_logger.require_current_logging(plan.info)
         self._values.statement_values = dict.fromkeys(
@@ -332,7 +347,7 @@ class Modifier:
             self._changed(plan.sql, self._runner.bind(plan.needs, params))
             if before is not None:
                 after = self._row_of(plan.info, row)
-                if after is None or not after.num_rows:  # DuckDB has given it another row id
+                if after is None or not after.num_rows:  # DuckDB has assigned it another row id
                     raise not_supported(
                         "files as new values of a key in a table whose rows are logged in full"
                     )
@@ -340,7 +355,7 @@ class Modifier:
         return len(rows)
 
     def _row_of(self, info: TableInfo, rowid: object) -> pa.Table | None:
-        """All columns of a row that is logged; None for a table whose rows are not."""
+        """Return all columns of a logged row; None for a table whose rows are not logged."""
         if not info.is_fully_logged:
             return None
         names = ", ".join(quote_identifier(column.name) for column in info.columns)
@@ -357,15 +372,17 @@ class Modifier:
         *,
         lock_new_keys: bool,
     ) -> int:
-        """Change the rows whose identities are `keys`; an UPDATE locks their new keys if it is to `lock_new_keys`. What
-        an UPDATE makes of its rows may be found out first (`RowsModify.values_query`): a replay might see other rows
-        than it did, and their parents are locked."""
+        """Change the rows whose identities are `keys`. An UPDATE locks their new keys if `lock_new_keys`.
+
+        The new values of an UPDATE may be computed first (`RowsModify.values_query`): a replay might read other rows,
+        and the parents must be locked.
+        """
         if firing is not None and firing.each_row:
             return self._row_by_row(plan, keys, values, firing, lock_new_keys=lock_new_keys)
         if plan.values_query:
             rows = self._rows_with_values(plan, keys, values)
             if keys.num_rows > 1 and not isinstance(plan, MergeChange):
-                # differs where DuckDB does not find all of several again
+                # raises if DuckDB does not find all of several rows again
                 check_row_count(rows.num_rows, keys.num_rows)
             if not plan.columns:
                 return self._delete(plan, rows)
@@ -376,7 +393,7 @@ class Modifier:
         return self._changed_over(plan.head + in_rows_condition(plan.info, plan.alias), keys, values)
 
     def _rows_with_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
-        """The rows of `values_query` that have these identities."""
+        """Return the rows of `values_query` that have these identities."""
         text = self._runner.routine_results.bind_results(
             plan.values_query + in_rows_condition(plan.info, plan.alias)
         )
@@ -384,14 +401,14 @@ class Modifier:
         return rows
 
     def _delete(self, plan: RowsModify, rows: pa.Table) -> int:
-        """Delete rows that were found by `_rows_with_values`."""
+        """Delete rows that `_rows_with_values` returned."""
         count = self._changed_each(plan.head + in_rows_condition(plan.info, plan.alias), rows)
         if plan.info.is_fully_logged:
             self._transaction.change_logger.log_deleted(plan.info, _as_it_was(plan.info, rows))
         return count
 
     def _update(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
-        """Write new values, found by `_rows_with_values`, into their rows."""
+        """Write new values from `_rows_with_values` into their rows."""
         made = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
         if plan.changes_keys:
             kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
@@ -416,7 +433,7 @@ class Modifier:
         return count
 
     def _instead(self, plan: ViewModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """Give the rows of a view to its INSTEAD OF triggers."""
+        """Pass the rows of a view to its INSTEAD OF triggers."""
         if firing is None:
             return 0
         self._isolation.require_fresh_tables(plan.tables)
@@ -434,8 +451,10 @@ class Modifier:
         *,
         lock_new_keys: bool,
     ) -> int:
-        """Change rows one after the other, each followed by the actions of triggers. Where keys are changed all rows
-        are written first: one may take the key that another gives up."""
+        """Change rows one after the other, each followed by its trigger actions.
+
+        If keys are changed, all rows are written first: one may take the key that another gives up.
+        """
         rows = self._rows_with_values(plan, keys, values)
         if plan.changes_keys:
             self._update(plan, rows, lock_new_keys=lock_new_keys)
@@ -458,26 +477,25 @@ class Modifier:
 
 
 def _single_rows(rows: pa.Table) -> Iterator[pa.Table]:
-    """Tables of one row each."""
+    """Return a table for each row."""
     return (rows.slice(number, 1) for number in range(rows.num_rows))
 
 
 def _old_and_new(plan: RowsModify | ViewModify, row: pa.Table) -> tuple[dict[str, object], dict[str, object]]:
-    """The one row of a table with all old values and the new ones, before and after the change; a row that is deleted
-    has no values after it."""
+    """Return the old and the new values of the only row of a table. A deleted row has no new values."""
     old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
     new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
     return old, {**old, **new} if plan.columns else {}
 
 
 def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
-    """All columns of rows that were found by `RowsModify.values_query`, before they were changed."""
+    """Return all columns, before the change, of rows that `RowsModify.values_query` returned."""
     names = [column.name for column in info.columns]
     return pa.table([rows.column(f"_{name}") for name in names], names)
 
 
 def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
-    """What a row that was written is found by: DuckDB gives it another row id when one of its keys was changed."""
+    """Return the identity of a row that was written. DuckDB assigns another row id if one of its keys was changed."""
     names = identity_names(plan.info)
     if names != ("rowid",):
         return {name: row[name] for name in names}
@@ -492,6 +510,6 @@ def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[s
 
 
 def _refuse_repeated(keys: pa.Table) -> None:
-    """-410 for a row of a MERGE that several rows of its source would change: `keys` has it once for each."""
+    """Raise -410 for a row of a MERGE that several source rows would change: `keys` contains it once for each."""
     if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
         raise SqlError(_CHANGED_TWICE, detail="several rows of the source match one row of the target")

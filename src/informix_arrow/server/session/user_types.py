@@ -46,12 +46,14 @@ class UserTypes:
         self._numbers = numbers
 
     def find(self, name: str) -> ColumnType | None:
-        """A named type; None when there is none."""
+        """Find a named type; None if there is none."""
         con = self._transaction.con
         return self._transaction.read(lambda: find_type(con, self._database.require(), name))
 
     def resolve(self, t: ColumnType) -> ColumnType:
-        """The type that DDL has named: looked up, and numbered when it has parts but no name. -9628 unknown."""
+        """Return the type that DDL refers to, looked up by name, or numbered if it has parts but no name. -9628 if
+        unknown.
+        """
         if t.extended_id != UNRESOLVED:
             return t
         found = declare(t.extended_name, self.find)
@@ -74,7 +76,7 @@ class UserTypes:
 
     # ---- DDL --------------------------------------------------------------------------------
     def create(self, statement: CreateType) -> int:
-        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9991 or -9996 when the name is taken."""
+        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9991 or -9996 if the name is taken."""
         found = self.find(statement.name)
         if found is not None:
             if statement.if_not_exists:
@@ -96,7 +98,7 @@ class UserTypes:
         return 0
 
     def drop(self, statement: DropType) -> int:
-        """DROP ROW TYPE, DROP TYPE: -9992 or -9628 unknown, -9990 or -9630 while a table has a column of it."""
+        """DROP ROW TYPE, DROP TYPE: -9992 or -9628 if unknown, -9990 or -9630 while a table has a column of it."""
         t = self.find(statement.name)
         if t is None or (statement.kind == "ROW" and not is_row(t)):
             if statement.if_exists:
@@ -116,7 +118,7 @@ class UserTypes:
 
 
 def _attributes(t: ColumnType) -> list[tuple[object, ...]]:
-    """The rows of sysattrtypes without the type's id: the parts of a type, and below each the parts of its own."""
+    """Return the rows of sysattrtypes without the type's id: the parts of a type, and below each its own parts."""
     rows: list[tuple[object, ...]] = []
 
     def add(inside: ColumnType, level: int, parent: int) -> None:

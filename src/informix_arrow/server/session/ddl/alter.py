@@ -1,4 +1,4 @@
-"""ALTER TABLE: the table is built anew with its other shape, and its rows are copied."""
+"""ALTER TABLE: the table is rebuilt with its new shape, and its rows are copied."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .duck_tables import rebuild
 _CHECK_FAILED = -530
 
 _NO_SERIAL_NOW = -287
-"""A serial column for a table that has rows."""
+"""SQLCODE for adding a serial column to a table that has rows."""
 
 _DUPLICATE, _DUPLICATES_THERE = -268, -371
 
 _NOT_SATISFIED = -525
-"""A foreign key that is added and does not hold for the rows that are there."""
+"""SQLCODE for adding a foreign key that existing rows violate."""
 
 
 def alter(bench: DdlContext, statement: AlterTable) -> int:
@@ -77,16 +77,16 @@ def alter(bench: DdlContext, statement: AlterTable) -> int:
 
 
 class _AlteredTable:
-    """A table as the actions of ALTER TABLE change it, one after the other.
+    """The description of a table while the actions of ALTER TABLE are applied one after the other.
 
     Attributes
     ----------
     new
-        Its description so far.
+        The description so far.
     values
-        Where the rows that are there get the value of each column from: SQL over the table as it was.
+        SQL over the old table for the values of each column in existing rows.
     unchecked
-        The foreign keys that these rows need not hold.
+        The foreign keys that existing rows need not satisfy.
     """
 
     def __init__(self, bench: DdlContext, info: TableInfo) -> None:
@@ -153,7 +153,7 @@ class _AlteredTable:
 
 
 def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
-    """Build the table anew and copy its rows. -371 where they repeat a new key, -530 where they fail a new CHECK."""
+    """Rebuild the table and copy its rows. -371 if they repeat a new key, -530 if they violate a new CHECK."""
     keys = [unique for unique in new.unique_constraints if unique not in info.unique_constraints]
     try:
         rebuild(bench, info, new, values)
@@ -167,7 +167,7 @@ def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[st
             _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
         ) from problem
     for unique in keys:
-        # what DuckDB does not see: NULLs, and rows that were there before the index was, in the same transaction
+        # not checked by DuckDB: NULLs, and rows older than the index in the same transaction
         unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
         if unseen and first_row(bench.transaction.con, duplicate_key_query(new, unique.columns)):
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)

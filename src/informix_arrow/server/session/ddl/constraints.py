@@ -12,7 +12,7 @@ _NO_CONSTRAINT, _NAME_TAKEN = -623, -625
 
 
 def rename(bench: DdlContext, statement: RenameObject) -> int:
-    """RENAME CONSTRAINT: -623 for none of that name, -625 when the new one is taken."""
+    """RENAME CONSTRAINT: -623 if there is none of that name, -625 if the new name is taken."""
     info = bench.tables.constraint_owner(statement.name)
     if info is None:
         raise SqlError(_NO_CONSTRAINT, 0, 0, statement.name)

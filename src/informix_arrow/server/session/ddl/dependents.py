@@ -1,4 +1,4 @@
-"""Views that read a table, and synonyms for it: they go with it when it is dropped, and know it by a new name."""
+"""Views that read a table, and synonyms for it: dropped with the table, and adapted when it is renamed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from .ddl_context import DdlContext
 
 
 def dependent_views(bench: DdlContext, info: TableInfo) -> list[TableInfo]:
-    """The views of the same database that read a table or view, directly or through others; those that read another
-    come before it."""
+    """Return the views of the same database that read a table or view, directly or through others.
+
+    A view that reads another comes before it.
+    """
     if info.temporary:
         return []
     dependents: list[TableInfo] = []
     names = {info.name}
-    # a view is younger than what it reads
+    # a view is newer than the tables that it reads
     for name in stored_names.user_object_names(bench.transaction.con, info.database, "V"):
         view = bench.tables.find(info.database, name)
         if view is None or view.name == info.name:
@@ -37,7 +39,7 @@ def dependent_views(bench: DdlContext, info: TableInfo) -> list[TableInfo]:
 
 
 def drop_dependents(bench: DdlContext, info: TableInfo) -> None:
-    """Drop the views that read a table or view that is about to be dropped, and the synonyms for it and for them."""
+    """Drop the views that read a table or view that is about to be dropped, and the synonyms for all of them."""
     gone = dependent_views(bench, info)
     writer = bench.transaction.recorder
     for view in gone:
@@ -54,8 +56,10 @@ def drop_dependents(bench: DdlContext, info: TableInfo) -> None:
 
 
 def rewritable_views(bench: DdlContext, table: TableInfo) -> list[TableInfo]:
-    """The views that read a table by one of its names, and can be made anew from their text: not those whose `*` means
-    other columns than it did when they were made."""
+    """Return the views that read a table by one of its names and can be recreated from their text.
+
+    A view whose `*` now means other columns than when it was created is left out.
+    """
     if table.temporary:
         return []
     names, found = _table_names(bench, table), []
@@ -82,7 +86,7 @@ def _keeps_its_meaning(bench: DdlContext, view: TableInfo, tree: exp.Expression)
 
 
 def rename_table(bench: DdlContext, old: TableInfo, new: str, read_by: list[TableInfo]) -> None:
-    """Its `rewritable_views`, and synonyms for it, name a table as it is called now; it has that name already."""
+    """Update the table's `rewritable_views` and the synonyms for it after it was renamed."""
     if not old.temporary:
         stored_names.redirect_synonyms(bench.transaction.recorder, old.database, old.name, new)
         bench.schema.mark_changed()
@@ -90,7 +94,7 @@ def rename_table(bench: DdlContext, old: TableInfo, new: str, read_by: list[Tabl
 
 
 def rename_column(bench: DdlContext, table: TableInfo, old: str, new: str, read_by: list[TableInfo]) -> None:
-    """The `rewritable_views` of a table name a column as it is called now."""
+    """Update a table's `rewritable_views` after a column was renamed."""
     names, find = _table_names(bench, table), bench.tables.find
 
     def changed(sql: str, tree: exp.Expression) -> str:
@@ -100,7 +104,7 @@ def rename_column(bench: DdlContext, table: TableInfo, old: str, new: str, read_
 
 
 def _table_names(bench: DdlContext, table: TableInfo) -> set[str]:
-    """What a table is called in its own database: its name and synonyms."""
+    """Return the names of a table in its own database: its name and synonyms."""
     con = bench.transaction.con
     return {table.name, *stored_names.synonym_names(con, table.database, table.name)}
 
@@ -108,14 +112,14 @@ def _table_names(bench: DdlContext, table: TableInfo) -> set[str]:
 def _rewrite_views(
     bench: DdlContext, read_by: list[TableInfo], changed: Callable[[str, exp.Expression], str]
 ) -> None:
-    """Make views anew with another text of their query; their own columns stay."""
+    """Recreate views with a changed text of their query. Their column names stay."""
     for view in read_by:
         query = views.view_query(view)
         now = changed(query, bench.sql_reader.parse(query))
         try:
             sql, _ = bench.planner.query_translator(0).query(bench.sql_reader.parse(now))
         except SqlError:
-            continue  # no reason to refuse a new name: the view says what is missing when it is read
+            continue  # no reason to refuse the new name: reading the view reports what is missing
         columns = ", ".join(quote_identifier(column.name) for column in view.columns)
         bench.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")
         bench.transaction.recorder.execute(f"CREATE VIEW {view.duck_name} ({columns}) AS {sql}")

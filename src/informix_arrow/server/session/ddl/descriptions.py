@@ -1,4 +1,4 @@
-"""How a table will be described: its columns' types, and its constraints with their names."""
+"""Descriptions of new tables: types of columns, and constraints with their names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def column_info(definition: ColumnDef, bench: DdlContext) -> ColumnInfo:
 
 
 def check_serial_columns(columns: Sequence[ColumnInfo]) -> None:
-    """-362 for a second SERIAL, SERIAL8 or BIGSERIAL column."""
+    """Raise -362 for a second SERIAL, SERIAL8 or BIGSERIAL column."""
     kinds = [column.type.code for column in columns if column.is_serial]
     if len(set(kinds)) < len(kinds):
         raise SqlError(-362)
@@ -56,7 +56,7 @@ def describe(
     temporary: bool,
     storage: StorageOptions | None = None,
 ) -> TableInfo:
-    """The description of a new table, with names for its constraints."""
+    """Return the description of a new table, with names for its constraints."""
     infos: list[ColumnInfo] = []
     for definition in columns:
         if any(c.name == definition.name for c in infos):
@@ -73,7 +73,7 @@ def describe(
     if storage is not None:
         if (
             storage.strategy and not temporary
-        ):  # fragments have numbers of their own: partn tells them from all tables
+        ):  # fragments have partition numbers of their own, unlike all tables' partnum
             storage = replace(storage, parts=[bench.new_tabid() for _ in storage.fragments])
         info = replace(info, storage=storage)
     for constraint in constraints:
@@ -82,7 +82,7 @@ def describe(
 
 
 def add_constraint(bench: DdlContext, info: TableInfo, made: ConstraintDef) -> TableInfo:
-    """The same description with one constraint more."""
+    """Return the description with one more constraint."""
     for column in made.columns:
         found = info.column(column)
         if found is None:
@@ -135,7 +135,7 @@ def add_constraint(bench: DdlContext, info: TableInfo, made: ConstraintDef) -> T
 
 
 def _constraint_name(bench: DdlContext, info: TableInfo, made: ConstraintDef) -> str:
-    """The name of a new constraint, or one that no other of the table has. -625 for one that there is."""
+    """Return the name of a new constraint, generated if it has none. -625 if the name is taken."""
     mine = (
         {u.name for u in info.unique_constraints}
         | {c.name for c in info.checks}
@@ -143,7 +143,7 @@ def _constraint_name(bench: DdlContext, info: TableInfo, made: ConstraintDef) ->
     )
     if made.name:
         other = None if info.temporary else bench.tables.constraint_owner(made.name)
-        # One of the table itself that is not `mine` is dropped by the same ALTER TABLE.
+        # One of the table itself that is not in `mine` is dropped by the same ALTER TABLE.
         if made.name in mine or (other is not None and other.tabid != info.tabid):
             raise SqlError(_NAME_TAKEN, 0, 0, made.name)
         return made.name
@@ -153,7 +153,7 @@ def _constraint_name(bench: DdlContext, info: TableInfo, made: ConstraintDef) ->
 
 
 def _check_condition_sql(bench: DdlContext, info: TableInfo, condition: str) -> str:
-    """A CHECK condition as DuckDB SQL over bare column names."""
+    """Return a CHECK condition as DuckDB SQL over bare column names."""
     tree = bench.sql_reader.parse(f"{_CHECKED}{condition}")
     if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
         raise syntax_error(1, "CHECK takes a condition and nothing behind it")
@@ -167,7 +167,7 @@ def _check_condition_sql(bench: DdlContext, info: TableInfo, condition: str) -> 
 
 
 def check_with_column(bench: DdlContext, check: CheckConstraint, old: str, new: str) -> CheckConstraint:
-    """A CHECK with the name that a column of its table has now."""
+    """Return a CHECK after a column of its table was renamed."""
     query = f"{_CHECKED}{check.informix_sql}"
     text = rename_condition_column(check.informix_sql, query, bench.sql_reader.parse(query), old, new)
     return replace(

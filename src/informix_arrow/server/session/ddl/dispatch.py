@@ -1,4 +1,4 @@
-"""Which of the modules beside this one runs a statement that defines, and which names it concerns."""
+"""Dispatches a DDL statement to its module, and finds the names that it concerns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .ddl_context import DdlContext
 
 
 def run(bench: DdlContext, statement: DdlStatement) -> int:
-    """Run one statement inside an open DuckDB transaction; rows affected."""
+    """Run one statement inside an open DuckDB transaction; return the rows affected."""
     if isinstance(statement, CreateTable):
         return tables.create(bench, statement)
     if isinstance(statement, CreateType):
@@ -65,8 +65,10 @@ _RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT":
 
 
 def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
-    """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
-    only this session knows."""
+    """Return the tables and views that a statement creates, changes or drops, whether they exist or not.
+
+    Those that only this session can see are left out.
+    """
     if isinstance(statement, CreateTable) and statement.temporary:
         return []
     if isinstance(
@@ -92,8 +94,10 @@ def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
 
 
 def catalog_names(bench: DdlContext, statement: DdlStatement) -> list[tuple[str, str]]:
-    """The names of indexes and constraints that a statement makes, each with the table of the catalogue that will have
-    it. Those of temporary tables are the session's own."""
+    """Return the names of indexes and constraints that a statement creates, each with its table of the catalogue.
+
+    Those of temporary tables are left out: only this session can see them.
+    """
     if isinstance(statement, CreateIndex):
         own = statement.table in bench.schema.temp_tables
         return [] if own else [("sysindices", statement.name)]

@@ -18,11 +18,11 @@ def drop_objects(
     others: Iterable[TableInfo],
     find_table: Callable[[str, str], TableInfo | None],
 ) -> None:
-    """Delete the objects that only the table names, just before it is dropped.
+    """Delete the objects that only this table refers to, just before it is dropped.
 
-    Objects that another table may name stay: permanent tables and this session's temporary ones, `mine`, are asked;
-    while another session has a temporary table with such a column, one of `others`, which cannot be asked, nothing is
-    deleted.
+    Objects that another table may refer to stay. Permanent tables and this session's temporary ones, `mine`, are
+    searched. While another session has a temporary table with such a column, one of `others`, nothing is deleted: it
+    cannot be searched.
     """
     columns = _lob_columns(info)
     if not columns or any(map(_lob_columns, others)):
@@ -43,10 +43,11 @@ def _lob_columns(info: TableInfo) -> list[str]:
 
 
 def _numbers(writer: SqlConnection, info: TableInfo) -> set[int]:
-    """Numbers of the objects that a table names."""
+    """Return the numbers of the objects that a table refers to."""
     object_numbers: set[int] = set()
     for name in _lob_columns(info):
-        sql = f"SELECT DISTINCT {quote_identifier(name)} FROM {info.duck_name} WHERE {quote_identifier(name)} IS NOT NULL"
+        column = quote_identifier(name)
+        sql = f"SELECT DISTINCT {column} FROM {info.duck_name} WHERE {column} IS NOT NULL"
         rows = writer.execute(sql).fetchall()
         object_numbers |= {locator_number(bytes(locator)) for (locator,) in rows}
     return object_numbers

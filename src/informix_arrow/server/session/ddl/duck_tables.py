@@ -1,4 +1,4 @@
-"""Tables and indexes as DuckDB has them. What it cannot change in place is built anew."""
+"""Tables and indexes in DuckDB. A table that it cannot change in place is rebuilt."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .ddl_context import DdlContext
 
 
 def create(bench: DdlContext, info: TableInfo) -> None:
-    """Make a new table with everything that forbids duplicates."""
+    """Create a new table with all constraints and indexes that forbid duplicates."""
     bench.transaction.recorder.execute(create_sql(info, info.duck_name))
     _make_indexes(bench, info)
 
 
 def create_sql(info: TableInfo, target: str) -> str:
-    """CREATE TABLE for DuckDB, with its checks, and its keys but for those that have an index of their own."""
+    """Return DuckDB's CREATE TABLE with checks and keys, except keys that have an index of their own."""
     parts = [
         f"{quote_identifier(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
         for c in info.columns
@@ -36,16 +36,16 @@ def index_name(info: TableInfo, name: str) -> str:
 
 
 def _has_own_index(info: TableInfo, unique: UniqueConstraint) -> bool:
-    """Whether a constraint is an index of expressions to DuckDB: it takes texts without the blanks behind them."""
+    """Return whether a constraint is an index of expressions in DuckDB, which ignores trailing blanks of texts."""
     return not info.blank_padded.isdisjoint(unique.columns)
 
 
 def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
-    """The columns of all unique indexes of a table that stand by themselves, by their names."""
+    """Return the columns of all separate unique indexes of a table, by their names."""
     found = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
     for number, unique in enumerate(
         info.unique_constraints
-    ):  # which stay in their places until the table is built anew
+    ):  # dropped columns keep their places until the table is rebuilt
         if _has_own_index(info, unique):
             found[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
     return found
@@ -58,14 +58,14 @@ def _make_indexes(bench: DdlContext, info: TableInfo) -> None:
 
 
 def make_index(bench: DdlContext, info: TableInfo, index: IndexInfo) -> None:
-    """Make the index of CREATE UNIQUE INDEX."""
+    """Create the index of CREATE UNIQUE INDEX."""
     columns = ", ".join(key_part(info, c) for c, _ in index.key_columns)
     name = index_name(info, index.name)
     bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
 
 
 def rebuild(bench: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
-    """Make the table anew with another shape and copy its rows."""
+    """Rebuild the table with another shape and copy its rows."""
     place, _, _ = old.duck_name.rpartition(".")
     passing = f"{place}.{quote_identifier(f'_new_{old.tabid}')}"
     writer = bench.transaction.recorder

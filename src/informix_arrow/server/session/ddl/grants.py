@@ -21,7 +21,7 @@ _VIEW_PRIVILEGES = "suid"
 
 
 def run(bench: DdlContext, statement: Grant | DefineRole) -> int:
-    """Run one of them: everything in it or, at an error, nothing."""
+    """Run one statement. It is atomic."""
     if isinstance(statement, DefineRole):
         _role(bench, statement)
     elif statement.kind == "database":
@@ -37,7 +37,7 @@ def run(bench: DdlContext, statement: Grant | DefineRole) -> int:
 
 
 def _grantor(bench: DdlContext, statement: Grant) -> str:
-    """Who grants, or has granted: the user, or whom a DBA names with AS."""
+    """Return the user who grants or has granted: the session's user, or the one whom a DBA names with AS."""
     if statement.grantor and statement.grantor != bench.environment.user:
         bench.privileges.require_level(DBA)
         return statement.grantor
@@ -94,8 +94,10 @@ _LEVELS = {"CONNECT": CONNECT, "RESOURCE": RESOURCE, "DBA": DBA}
 
 
 def _database(bench: DdlContext, statement: Grant) -> None:
-    """A level holds those beneath it: RESOURCE and DBA that are revoked leave CONNECT, and CONNECT is revoked from who
-    has no more than that."""
+    """Grant or revoke a level, each of which includes the lower ones.
+
+    Revoking RESOURCE or DBA leaves CONNECT. CONNECT is revoked only from a user who has no higher level.
+    """
     bench.privileges.require_level(DBA)
     con, database = bench.transaction.recorder, bench.current_database.require()
     level = _LEVELS[statement.privileges[0][0]]
@@ -116,7 +118,7 @@ def _table(bench: DdlContext, statement: Grant) -> None:
     info = bench.tables.find(None, statement.name)
     if info is None:
         if bench.tables.find_sequence(None, statement.name) is not None:
-            return  # who may draw from a sequence is not asked
+            return  # privileges on sequences are not checked
         raise no_table(statement.name)
     if info.temporary:
         raise SqlError(_TEMPORARY, 0, 0, info.name)
@@ -125,7 +127,7 @@ def _table(bench: DdlContext, statement: Grant) -> None:
         raise not_supported("GRANT and REVOKE on the system catalogue", _NOT_GRANTABLE)
     grantor = _grantor(bench, statement)
     if not statement.grantor and bench.privileges.owns(info.owner):
-        grantor = info.owner  # as on a real server, what a DBA grants comes from the owner
+        grantor = info.owner  # as on a real server, a DBA's grant comes from the owner
     letters, columns = _requested_privileges(info, statement, bench, grantor)
     for grantee in statement.grantees:
         if statement.revoke:
@@ -137,7 +139,8 @@ def _table(bench: DdlContext, statement: Grant) -> None:
 def _requested_privileges(
     info: TableInfo, statement: Grant, bench: DdlContext, grantor: str
 ) -> tuple[set[str], dict[str, set[str]]]:
-    """The privileges of a statement, those on columns by their names. ALL means what the grantor may grant."""
+    """Return the privileges of a statement: letters, and columns by letter. ALL means those that the grantor may grant.
+    """
     letters: set[str] = set()
     columns: dict[str, set[str]] = {}
     everything = len(statement.privileges) == len(_LETTERS) - 1
@@ -199,8 +202,10 @@ def _revoke_privileges(
     *,
     restrict: bool,
 ) -> None:
-    """Take privileges back, and those that were granted on with them; -580 where the grantee has none of them from
-    this grantor, -887 for RESTRICT where others depend on them."""
+    """Revoke privileges, and those that were granted with them.
+
+    Raises -580 if the grantee has none of them from this grantor, and -887 for RESTRICT if others depend on them.
+    """
     con = bench.transaction.recorder
     had, by_column = kept.table_grants(con, info.database, info.tabid, grantor, grantee)
     both = letters | {letter.upper() for letter in letters}

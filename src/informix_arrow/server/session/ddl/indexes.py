@@ -14,7 +14,7 @@ from .duck_tables import index_name, make_index, rebuild
 
 
 def create(bench: DdlContext, statement: CreateIndex) -> int:
-    """CREATE INDEX: -316 when the name is taken, -371 for a repeated key."""
+    """CREATE INDEX: -316 if the name is taken, -371 for a repeated key."""
     info = bench.require_user_table(statement.table)
     if bench.tables.index_owner(statement.name) is not None:
         if statement.if_not_exists:
@@ -29,15 +29,15 @@ def create(bench: DdlContext, statement: CreateIndex) -> int:
     if len(dict(statement.key_columns)) < len(statement.key_columns):
         raise SqlError(-542)
     index = IndexInfo(statement.name, statement.unique, tuple(statement.key_columns))
-    # only a unique index changes what statements do; the others are kept for the catalogue
+    # only a unique index affects statements; the others are only in the catalogue
     new = replace(info, indexes=(*info.indexes, index))
     if not index.unique:
         bench.replace_table(info, new)
         return 0
     repeated = duplicate_key_query(info, [column for column, _ in index.key_columns])
-    if first_row(bench.transaction.con, repeated):  # DuckDB does not look at rows of the same transaction
+    if first_row(bench.transaction.con, repeated):  # DuckDB does not check rows of the same transaction
         raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
-    # DuckDB makes no index on a table with uncommitted changes: on a new one, then
+    # DuckDB creates no index on a table with uncommitted changes, so the table is rebuilt
     if bench.transaction.active:
         rebuild(bench, info, new, [quote_identifier(column.name) for column in info.columns])
     else:
@@ -47,7 +47,7 @@ def create(bench: DdlContext, statement: CreateIndex) -> int:
 
 
 def drop(bench: DdlContext, statement: DropObject) -> int:
-    """DROP INDEX: -319 for none of that name."""
+    """DROP INDEX: -319 if there is none of that name."""
     info = bench.tables.index_owner(statement.name)
     if info is None:
         if statement.if_exists:
@@ -62,7 +62,7 @@ def drop(bench: DdlContext, statement: DropObject) -> int:
 
 
 def rename(bench: DdlContext, statement: RenameObject) -> int:
-    """RENAME INDEX: -319 for none of that name, -316 when the new one is taken."""
+    """RENAME INDEX: -319 if there is none of that name, -316 if the new name is taken."""
     info = bench.tables.index_owner(statement.name)
     if info is None:
         raise SqlError(-319, 0, 0, statement.name)

@@ -1,4 +1,4 @@
-"""Whether the user may do what a statement that defines does; asked before it is done."""
+"""Checks whether the user may run a DDL statement, before it runs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ _NOT_OWNER = {"INDEX": -320, "SYNONYM": -579, "SEQUENCE": -635}
 
 
 def check_privileges(bench: DdlContext, statement: DdlStatement) -> None:
-    """-388 for who may make nothing in the database, -313 and its like for who neither owns something nor was granted
-    the privilege. What does not exist is left to the statement."""
+    """Check the privileges for a statement. Missing objects are reported by the statement itself.
+
+    Raises -388 for a user who may not create anything in the database, and -313 or the like for one who neither owns
+    the object nor has the privilege.
+    """
     if bench.privileges.is_administrator:
         return
     if isinstance(statement, CreateTable):
@@ -78,12 +81,12 @@ def check_privileges(bench: DdlContext, statement: DdlStatement) -> None:
 
 
 def _required_level(bench: DdlContext, owner: str) -> str:
-    """What it takes to make something: to make it another's takes a DBA."""
+    """Return the level that is required to create something: DBA for another owner."""
     return RESOURCE if owner in ("", bench.environment.user) else DBA
 
 
 def _require_owner_or_privilege(bench: DdlContext, info: TableInfo | None, letter: str) -> None:
-    """The owner, or who has the privilege and RESOURCE with it."""
+    """Require the owner, or the privilege together with RESOURCE."""
     if info is None or info.temporary or bench.privileges.owns(info.owner):
         return
     if info.kind != "T" or not bench.privileges.has_privilege(info, letter):

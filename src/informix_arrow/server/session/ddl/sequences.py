@@ -17,7 +17,7 @@ _NO_SEQUENCE, _SEQUENCE_EXISTS = -8300, -8301
 
 
 def define(bench: DdlContext, statement: DefineSequence) -> int:
-    """CREATE SEQUENCE and ALTER SEQUENCE. Numbers go on beyond a rollback, and after the server's end."""
+    """CREATE SEQUENCE and ALTER SEQUENCE. A rollback or a restart of the server does not reset the numbers."""
     database, name = bench.current_database.require(), statement.name
     known = bench.tables.find_sequence(None, name)
     if statement.new:
@@ -84,7 +84,8 @@ def define(bench: DdlContext, statement: DefineSequence) -> int:
 
 
 def _next_value(bench: DdlContext, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
-    """Where an altered sequence goes on; and whether that number was drawn already: the sequence is at its end."""
+    """Return the next number of an altered sequence, and whether it was drawn already: the sequence is then at its end.
+    """
     place, name = duck_database(bench.current_database.require()).strip('"'), f"_sequence_{tabid}"
     row = first_row(
         bench.transaction.con,

@@ -1,4 +1,4 @@
-"""UPDATE STATISTICS: DuckDB keeps its own, so that it only has to find what the statement names."""
+"""UPDATE STATISTICS: only checks the names in the statement, as DuckDB keeps its own statistics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NO_ROUTINE = -674
 
 
 def update(bench: DdlContext, statement: UpdateStatistics) -> int:
-    """-206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
+    """Raise -206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
     if statement.table:
         info = bench.tables.find(None, statement.table)
         if info is None:

@@ -16,7 +16,7 @@ _TEMPORARY = -510
 
 
 def create(bench: DdlContext, statement: CreateSynonym) -> int:
-    """A name for a table or view of any database; one for another synonym stands for its table."""
+    """Create a synonym for a table or view of any database. A synonym for a synonym refers to its table."""
     if bench.tables.is_name_taken(statement.name):
         if statement.if_not_exists:
             return 0

@@ -21,7 +21,7 @@ from .duck_tables import rebuild
 
 
 def create(bench: DdlContext, statement: CreateTable) -> int:
-    """CREATE TABLE: -310 when the name is taken, -958 by a temporary table for another one."""
+    """CREATE TABLE: -310 if the name is taken, -958 for a temporary table if it is taken by another temporary one."""
     name = statement.name
     if bench.tables.is_name_taken(name):
         if statement.if_not_exists:
@@ -39,7 +39,7 @@ def create(bench: DdlContext, statement: CreateTable) -> int:
 
 
 def name_taken(bench: DdlContext, name: str, temporary: bool) -> SqlError:
-    """-958 for a temporary table beside another one of the session, else -310."""
+    """Return -958 if a temporary table's name is taken by another one of the session, else -310."""
     return SqlError(-958 if temporary and name in bench.schema.temp_tables else -310, 0, 0, name)
 
 
@@ -60,7 +60,7 @@ def create_from_select(
     values: dict[str, object],
     owner: str = "",
 ) -> int:
-    """SELECT ... INTO TEMP: a table of the result's columns, and its rows."""
+    """SELECT ... INTO TEMP: create a table with the result's columns and insert its rows."""
     if bench.tables.is_name_taken(name):
         raise name_taken(bench, name, temporary)
     columns: list[ColumnDef] = []
@@ -75,7 +75,7 @@ def create_from_select(
     answers, transaction = bench.routines, bench.transaction
     with answers.result_scope():
         if ROUTINE_CALL in plan.sql:
-            known = without_nextval(plan.sql)  # the INSERT draws them
+            known = without_nextval(plan.sql)  # the numbers are drawn by the INSERT
             answers.run_with_results(known, lambda: transaction.con.execute(known, values or None).fetchall())
         text = answers.bind_results(f"INSERT INTO {info.duck_name} {plan.sql}")
         done = first_row(transaction.recorder, text, values or None)
@@ -87,8 +87,10 @@ def create_from_select(
 
 
 def drop(bench: DdlContext, statement: DropObject) -> int:
-    """DROP TABLE and DROP VIEW, with the views that read it and the synonyms for it (CASCADE is the default). With
-    RESTRICT -886 where a view reads it, or another table refers to it."""
+    """DROP TABLE and DROP VIEW, with the views that read it and the synonyms for it (CASCADE is the default).
+
+    With RESTRICT, raise -886 if a view reads it or another table refers to it.
+    """
     info = bench.tables.find(None, statement.name)
     wanted = "T" if statement.kind == "TABLE" else "V"
     if info is None or (info.kind != wanted and info.kind != "S"):
@@ -110,7 +112,7 @@ def drop(bench: DdlContext, statement: DropObject) -> int:
             bench.other_temp_tables(info.database),
             bench.tables.find,
         )
-        for child in bench.foreign_key_enforcer.children_without_keys(info):  # their foreign keys go with it
+        for child in bench.foreign_key_enforcer.children_without_keys(info):  # their foreign keys are dropped with it
             bench.replace_table(child, child)
     drop_dependents(bench, info)
     bench.transaction.recorder.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck_name}")
@@ -125,7 +127,7 @@ def drop(bench: DdlContext, statement: DropObject) -> int:
 
 
 def truncate(bench: DdlContext, statement: TruncateTable) -> int:
-    """TRUNCATE TABLE: -692 when a row of another table needs one of these."""
+    """TRUNCATE TABLE: -692 if a row of another table refers to one of these."""
     info = bench.require_user_table(statement.name)
     bench.transaction.recorder.execute(f"DELETE FROM {info.duck_name}")
     bench.transaction.change_logger.log_truncated(info)

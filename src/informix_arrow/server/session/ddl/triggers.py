@@ -1,4 +1,4 @@
-"""CREATE and DROP TRIGGER, SET TRIGGERS, and what becomes of triggers when their table changes."""
+"""CREATE and DROP TRIGGER, SET TRIGGERS, and changes to triggers when their table changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
 
 
 def create(bench: DdlContext, statement: CreateTrigger) -> int:
-    """CREATE TRIGGER: -743 when the name is taken, -206 and -217 for a table or column that is not there."""
+    """CREATE TRIGGER: -743 if the name is taken, -206 and -217 for an unknown table or column."""
     database = bench.current_database.require()
     info = bench.tables.find(None, statement.table)
     if info is None:
@@ -56,7 +56,7 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
     )
     if (
         info.kind == "V"
-    ):  # its owner may do to all views with such triggers what he may not do to their tables
+    ):  # the owner could otherwise do to such views what he may not do to their tables
         owner, letter = bench.environment.user, statement.event
         letters = {*bench.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
         privileges.set_table_grants(
@@ -73,7 +73,7 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
 
 
 def _into_columns(block: n.StatementBlock) -> list[str]:
-    """The columns that INTO of an action names."""
+    """Return the columns that INTO of an action names."""
     columns: list[str] = []
     for statement in block.statements:
         if isinstance(statement, n.If):
@@ -85,7 +85,7 @@ def _into_columns(block: n.StatementBlock) -> list[str]:
 
 
 def drop(bench: DdlContext, statement: DropTrigger) -> int:
-    """DROP TRIGGER: -634 for none of that name."""
+    """DROP TRIGGER: -634 if there is none of that name."""
     row = _find_trigger(bench, statement.name)
     if row is None:
         if statement.if_exists:
@@ -123,7 +123,7 @@ def set_enabled(bench: DdlContext, statement: SetTriggers) -> int:
 
 
 def tables_of(bench: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
-    """The tables whose triggers a statement changes."""
+    """Return the tables whose triggers a statement changes."""
     if isinstance(statement, CreateTrigger):
         return [statement.table]
     names = [statement.name] if isinstance(statement, DropTrigger) else list(statement.names)
@@ -136,13 +136,13 @@ def tables_of(bench: DdlContext, statement: CreateTrigger | DropTrigger | SetTri
 
 # ---- changes of a table ----------------------------------------------------------------------------
 def forget_table(writer: SqlConnection, info: TableInfo) -> None:
-    """The triggers of a table or view that is dropped go with it."""
+    """Remove the triggers of a table or view that is dropped."""
     if info.triggers:
         stored_triggers.forget_all(writer, info.database, info.tabid)
 
 
 def rename_column(writer: SqlConnection, info: TableInfo, old: str, new: str) -> None:
-    """UPDATE OF follows a column's name; what the actions call it does not."""
+    """Rename a column in UPDATE OF. The text of the actions is not changed."""
     for trigger in info.triggers:
         if old in trigger.columns:
             columns = [new if name == old else name for name in trigger.columns]
@@ -150,7 +150,7 @@ def rename_column(writer: SqlConnection, info: TableInfo, old: str, new: str) ->
 
 
 def forget_columns(writer: SqlConnection, info: TableInfo, kept: list[str]) -> None:
-    """A trigger for UPDATE OF columns goes with the last of them."""
+    """Remove dropped columns from UPDATE OF, and a trigger with its last column."""
     for trigger in info.triggers:
         columns = [name for name in trigger.columns if name in kept]
         if len(columns) == len(trigger.columns):
@@ -162,11 +162,11 @@ def forget_columns(writer: SqlConnection, info: TableInfo, kept: list[str]) -> N
 
 
 def reject_cascade(info: TableInfo) -> None:
-    """-742 for a foreign key with ON DELETE CASCADE of a table that has a trigger for DELETE."""
+    """Raise -742 for a foreign key with ON DELETE CASCADE of a table that has a trigger for DELETE."""
     if any(f.cascade for f in info.foreign_keys) and any(trigger.event == "D" for trigger in info.triggers):
         raise SqlError(_CASCADES, 0, 0, info.name)
 
 
 def _find_trigger(bench: DdlContext, name: str) -> tuple[int, str, str] | None:
-    """Number, owner and table of a trigger."""
+    """Return number, owner and table of a trigger."""
     return stored_triggers.find(bench.transaction.con, bench.current_database.require(), name)

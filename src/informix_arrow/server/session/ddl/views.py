@@ -45,7 +45,7 @@ def create(bench: DdlContext, statement: CreateView) -> int:
         with_check_option=statement.checked,
     )
     if statement.checked:
-        bench.tables.view_target(info)  # -385 makes sense only where rows go through the view
+        bench.tables.view_target(info)  # -385 matters only if rows are written through the view
     bench.transaction.recorder.execute(
         f"CREATE VIEW {duck} ({', '.join(quote_identifier(n) for n in names)}) AS {sql}"
     )
@@ -56,11 +56,13 @@ def create(bench: DdlContext, statement: CreateView) -> int:
 
 
 def _grant_to_owner(bench: DdlContext, info: TableInfo, owner: str, read: list[TableInfo]) -> None:
-    """Who makes a view may read it, and change rows through it as far as he may change those of its table; he may
-    grant what he may grant there."""
+    """Grant the owner of a view SELECT, and the changes that he may make to its table.
+
+    He may pass them on if he may do so for the table.
+    """
     rights = bench.privileges
     letters = {"S" if all(rights.has_privilege(table, "s", grant=True) for table in read) else "s"}
-    with contextlib.suppress(SqlError):  # of more than one table's rows
+    with contextlib.suppress(SqlError):  # a view of more than one table's rows
         table = bench.tables.view_target(info).table
         letters |= {letter for letter in "uid" if rights.has_privilege(table, letter)}
         letters |= {
