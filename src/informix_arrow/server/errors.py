@@ -91,7 +91,8 @@ UNSUPPORTED = "not supported by this server: "
 
 
 def not_supported(what: str, sqlcode: int = -201, offset: int = 1) -> SqlError:
-    """Return the error for something that a real server supports and this one does not (yet); `what` goes to the log.
+    """Return the error for something that a real server supports and this one does not (yet); `what` goes to
+    the log.
     """
     return SqlError(sqlcode, 0, offset if sqlcode == -201 else 0, what, UNSUPPORTED + what)
 

@@ -167,14 +167,14 @@ class Server:
         listener, engine, lock = self._listener, self._engine, self._lock
         self._listener = self._engine = self._lock = None
         self.port = self._requested_port
-        left = [] if listener is None else listener.stop()
-        if not left:
+        unfinished = [] if listener is None else listener.stop()
+        if not unfinished:
             _close(engine, lock)
             return
-        log.warning("%d statements go on; the databases are closed when they have ended", len(left))
+        log.warning("%d statements go on; the databases are closed when they have ended", len(unfinished))
 
         def close_later() -> None:
-            for thread in left:
+            for thread in unfinished:
                 thread.join()
             _close(engine, lock)
 
@@ -238,8 +238,8 @@ class Server:
         listener = self._listen(engine, apart, _LOOPBACK, 0)
         try:
             server, login = quote(self.server_name, safe=""), f"{quote(user, safe='')}:{password}"
-            where = f"{_LOOPBACK}:{listener.address[1]}"
-            load_tables(f"informix://{login}@{where}/?server={server}", self.load)
+            address = f"{_LOOPBACK}:{listener.address[1]}"
+            load_tables(f"informix://{login}@{address}/?server={server}", self.load)
         finally:
             listener.stop()
 
@@ -277,10 +277,10 @@ class Server:
         invalid type. See docs/spl.md.
         """
         types = (returns,) if isinstance(returns, str) else tuple(returns)
-        made = python_routine(name, function, tuple(parameters), types)
-        self._routines.append(made)
+        routine = python_routine(name, function, tuple(parameters), types)
+        self._routines.append(routine)
         if self._engine is not None:
-            self._engine.register(made)
+            self._engine.register(routine)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -327,9 +327,9 @@ class Server:
         host, port = self.address
         scheme = "informix" if self.tls_cert is None else "informixs"
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
-        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         path = "" if database is None else quote(database, safe="")
-        return f"{scheme}://{login}@{where}/{path}?server={quote(self.server_name, safe='')}"
+        return f"{scheme}://{login}@{address}/{path}?server={quote(self.server_name, safe='')}"
 
     def __enter__(self) -> Server:
         return self.start()

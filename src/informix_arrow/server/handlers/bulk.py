@@ -136,9 +136,8 @@ class InsertCursor:
         self._prepared = prepared
         self._reader: BulkRowReader | None = None
         self._columns: Sequence[Column] = prepared.columns
-        if len(prepared.columns) != len(
-            prepared.parameters
-        ):  # VALUES (?, 0, ?): rows contain only the values of the marks
+        # VALUES (?, 0, ?): rows contain only the values of the marks.
+        if len(prepared.columns) != len(prepared.parameters):
             self._columns = [Column(f"parameter {n}", ct) for n, ct in enumerate(prepared.parameters, 1)]
 
     def reader(self, encoding: str) -> BulkRowReader | None:

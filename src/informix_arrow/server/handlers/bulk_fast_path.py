@@ -39,7 +39,7 @@ class BulkInsertFastPath:
 
     Attributes
     ----------
-    gathered
+    pending_statement
         The statement whose bound rows have not been executed yet, None if there is none.
     """
 
@@ -56,7 +56,7 @@ class BulkInsertFastPath:
         self._statements = statements
         self._executions = executions
         self._puts = puts
-        self.gathered: StatementHandle | None = None
+        self.pending_statement: StatementHandle | None = None
         self._consumed_streak = 0  # rows taken since the last one that the fast path could not take
         self._backoff = 0  # increases while rows cannot be taken
         self._rows_to_skip = 0  # rows that the fast path skips before it tries again
@@ -82,7 +82,7 @@ class BulkInsertFastPath:
                 return pos, True
             if status == OTHER and pos == start:
                 break
-        if self.gathered is not None:
+        if self.pending_statement is not None:
             self.flush()
         return pos, False
 
@@ -92,17 +92,17 @@ class BulkInsertFastPath:
         Returns False if there are none. Rows of an incomplete group stay collected: the client does not wait for their
         replies.
         """
-        gathered = self.gathered
+        pending = self.pending_statement
         on_its_way = (
-            gathered is not None
-            and gathered.bulk_reader is not None
-            and gathered.bulk_reader.shape != SHAPE_GROUPS
+            pending is not None
+            and pending.bulk_reader is not None
+            and pending.bulk_reader.shape != SHAPE_GROUPS
         )
         return not on_its_way and self.flush()
 
     def flush(self) -> bool:
         """Execute the collected bound rows and reply to them; return False if there are none."""
-        statement, self.gathered = self.gathered, None
+        statement, self.pending_statement = self.pending_statement, None
         if statement is None or statement.bulk_reader is None or not statement.bulk_reader.rows:
             return False
         reader = statement.bulk_reader
@@ -149,7 +149,7 @@ class BulkInsertFastPath:
         return statement if statement.bulk_reader is not None else None
 
     def _consume_binds(self, statement: StatementHandle, inbox: bytes, pos: int) -> tuple[int, int]:
-        if self.gathered is not statement:
+        if self.pending_statement is not statement:
             self.flush()
             if self._puts.pending_statement is not None:
                 self._replies.call_handler(self._puts.flush, m.Execute())
@@ -159,7 +159,7 @@ class BulkInsertFastPath:
         start, before = pos, reader.rows
         pos, status = reader.read_binds(inbox, pos, statement.id)
         if pos > start:
-            self._statements.current = self.gathered = statement
+            self._statements.current = self.pending_statement = statement
             statement.bound_values, statement.missing_contents = None, ()
         self._consumed_streak += reader.rows - before
         if status == FULL:

@@ -60,10 +60,10 @@ class MessageQueue:
 class ClientRequester:
     """Requests to the client in the middle of a reply."""
 
-    def __init__(self, peer: ClientStream, layout: MessageLayout, agenda: MessageQueue) -> None:
-        self._peer = peer
+    def __init__(self, stream: ClientStream, layout: MessageLayout, queue: MessageQueue) -> None:
+        self._peer = stream
         self._layout = layout
-        self._queue = agenda
+        self._queue = queue
 
     def request(self, op: m.FileOp, request: bytes, parse: Callable[[Reader], T]) -> T:
         """Send a request and read the client's reply.
@@ -73,7 +73,7 @@ class ClientRequester:
         """
         self._read_rest_of_group()
         self._peer.queue(request)
-        ahead = 0
+        queued_bytes = 0
         while True:
             if self._queue.messages[-1].TAG == _END:
                 tag = self.receive(Reader.short, peek=True)
@@ -81,9 +81,9 @@ class ClientRequester:
                     raise self._read_client_error()
                 if tag == _REPLY_TAGS[op]:
                     return self.receive(parse)
-            ahead += self._enqueue_message()
-            if ahead > _MAX_AHEAD:
-                raise ProtocolError(f"{ahead} bytes of requests where a file was asked for")
+            queued_bytes += self._enqueue_message()
+            if queued_bytes > _MAX_AHEAD:
+                raise ProtocolError(f"{queued_bytes} bytes of requests where a file was asked for")
 
     def _read_rest_of_group(self) -> None:
         """Read the rest of the group that is being served: a reply can only come after it."""
@@ -119,7 +119,7 @@ class ClientRequester:
                 peer.skip_interrupts()
                 reader = Reader(peer.inbox, peer.pos)
                 try:
-                    found = parse(reader)
+                    parsed = parse(reader)
                 except NeedMoreData as more:
                     if peer.unread + more.missing > _MAX_AHEAD:
                         raise ProtocolError(f"a message of more than {_MAX_AHEAD} bytes") from None
@@ -128,7 +128,7 @@ class ClientRequester:
                     continue
                 if not peek:
                     peer.pos = reader.pos
-                return found
+                return parsed
         finally:
             peer.awaiting_client = False
 
@@ -147,13 +147,13 @@ class ClientFileTransfer:
 
     def __init__(
         self,
-        inquiry: ClientRequester,
-        peer: ClientStream,
+        requester: ClientRequester,
+        stream: ClientStream,
         layout: MessageLayout,
         interrupts: StatementInterrupts,
     ) -> None:
-        self._requester = inquiry
-        self._peer = peer
+        self._requester = requester
+        self._peer = stream
         self._layout = layout
         self._interrupts = interrupts
         self.name: str | None = None
@@ -165,21 +165,23 @@ class ClientFileTransfer:
     def read(self, name: str) -> Iterator[bytes]:
         """Return the content of a file in pieces of at most 32 KB. SqlError if the client does not send it."""
         self._open(name, _OPEN_READ)
-        mine = self._open_count
+        open_number = self._open_count
         request = m.FileRequest(m.FileOp.READ.value, buffer_size=CHUNK_SIZE, amount=-1)
-        left = self._request(
+        remaining = self._request(
             m.FileOp.READ, request, lambda reader: m.parse_as(m.FileTotal, reader, self._framing).total
         )
-        self._bytes_remaining = max(left, 0)
+        self._bytes_remaining = max(remaining, 0)
         while self._bytes_remaining:
             piece = self._read_chunk()
             self._interrupts.check()
             yield piece
-            if self._open_count != mine:
+            if self._open_count != open_number:
                 raise SqlError(FILE_FAILED, near=name, detail="another file was opened in between")
         self.finish_transfer()
-        if left < 0:
-            raise SqlError(FILE_FAILED, left, near=name, detail=f"the client announced {left} bytes")
+        if remaining < 0:
+            raise SqlError(
+                FILE_FAILED, remaining, near=name, detail=f"the client announced {remaining} bytes"
+            )
 
     def write(self, name: str, chunks: Iterable[bytes]) -> str:
         """Write a file of these bytes; return its name.
@@ -220,12 +222,12 @@ class ClientFileTransfer:
             self._requester.receive(lambda reader: m.expect_tag(_END, reader))
         if self._writing:
             self._writing = False
-            answer = self._requester.request(
+            reply = self._requester.request(
                 m.FileOp.WRITE,
                 m.EndOfTurn().encode(self._framing),
                 lambda reader: m.parse_file_answer(m.FileOp.WRITE.value, reader, self._framing),
             )
-            self._written = answer.written
+            self._written = reply.written
         self._request_without_result(m.FileRequest(m.FileOp.CLOSE.value))
 
     @property

@@ -43,14 +43,14 @@ class TupleEncoder:
         Columns of the result.
     encoding
         The connection's code set.
-    wanted
+    result_types
         Type codes that SQ_RETTYPE asked for, by position (JDBC section 5): 45 makes a BOOLEAN 0 or 1, 44 a locator raw
         bytes. Other types have the same form whether they are asked for or not.
     """
 
-    def __init__(self, columns: Sequence[Column], encoding: str, wanted: Mapping[int, int]) -> None:
+    def __init__(self, columns: Sequence[Column], encoding: str, result_types: Mapping[int, int]) -> None:
         ops = [
-            plan_op(column.type, RESULT_OPTIONS, bool_binary=wanted.get(position) == TypeCode.BOOL)
+            plan_op(column.type, RESULT_OPTIONS, bool_binary=result_types.get(position) == TypeCode.BOOL)
             for position, column in enumerate(columns)
         ]
         self._text_encoder = MultibyteTextEncoder(columns, ops, encoding) if is_multibyte(encoding) else None
@@ -59,18 +59,18 @@ class TupleEncoder:
         )
         if self._text_encoder is not None:
             ops = self._text_encoder.ops
-        self._encoding_and_types = encoding, dict(wanted)
+        self._encoding_and_types = encoding, dict(result_types)
         self._encoder = Encoder(
             [op.as_tuple() for op in ops],
             [column.name for column in columns],
             codepage=None if self._text_encoder is not None else encoder_table(encoding),
         )
         self.encode = self._encoder.encode
-        self.lobs = LobColumns(columns, wanted)
+        self.lobs = LobColumns(columns, result_types)
 
-    def is_compatible(self, encoding: str, wanted: Mapping[int, int]) -> bool:
+    def is_compatible(self, encoding: str, result_types: Mapping[int, int]) -> bool:
         """Return whether it encodes for this code set and these types."""
-        return self._encoding_and_types == (encoding, wanted)
+        return self._encoding_and_types == (encoding, result_types)
 
     def encode_values(self, rows: Sequence[Sequence[object]]) -> list[bytes] | None:
         """Return the messages of a few rows of Python objects; None if Arrow is needed."""
@@ -158,9 +158,8 @@ class SelectCursor:
         self._spare_encoder = encoder
         self._columns = result.columns
         self._result = result
-        self._values = (
-            result.values if isinstance(result, PythonRowsResult) else None
-        )  # until they are encoded
+        # Until they are encoded
+        self._values = result.values if isinstance(result, PythonRowsResult) else None
         self._messages: list[bytes] | None = None  # of these rows, instead of batches
         self._batches: Iterator[pa.RecordBatch] | None = None  # started at the first use
         self._encoder: TupleEncoder | None = None
@@ -170,7 +169,7 @@ class SelectCursor:
         """Largest size of a row's message in bytes. Needed if a reply may continue with another batch."""
         return TUPLE_HEADER + 1 + sum(column.type.max_width for column in self._columns)
 
-    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+    def fetch(self, budget: int, encoding: str, result_types: Mapping[int, int]) -> bytes | bytearray:
         """Return SQ_TUPLE messages of at most `budget` bytes, but at least one row if there is one."""
         budget = min(max(budget, 1), MAX_FETCH)
         blocks: list[bytearray] = []
@@ -178,8 +177,8 @@ class SelectCursor:
         try:
             if self._encoder is None:
                 spare, self._spare_encoder = self._spare_encoder, None
-                fits = spare is not None and spare.is_compatible(encoding, wanted)
-                self._encoder = spare if fits else TupleEncoder(self._columns, encoding, wanted)
+                fits = spare is not None and spare.is_compatible(encoding, result_types)
+                self._encoder = spare if fits else TupleEncoder(self._columns, encoding, result_types)
             assert self._encoder is not None
             if self._values is not None:
                 self._messages = self._encoder.encode_values(self._values)
@@ -224,11 +223,12 @@ class SelectCursor:
         self._result.close()
 
     def spare_encoder(self) -> TupleEncoder | None:
-        """Return the encoder for the next cursor of the statement; None if it holds more than a few rows, or contents.
+        """Return the encoder for the next cursor of the statement; None if it holds more than a few rows, or
+        contents.
         """
         encoder = self._encoder
-        few = self.exhausted and self.failure is None and self.rows <= _MAX_RETAINED_ROWS
-        return encoder if few and encoder is not None and not encoder.lobs else None
+        is_small = self.exhausted and self.failure is None and self.rows <= _MAX_RETAINED_ROWS
+        return encoder if is_small and encoder is not None and not encoder.lobs else None
 
     def _load_next_batch(self, encoder: TupleEncoder) -> bool:
         """Pass the next batch that has rows to the encoder; return False if there is none."""
@@ -261,14 +261,14 @@ class UpdateCursor:
         self._rows = rows
         self._encoder: TupleEncoder | None = None
 
-    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+    def fetch(self, budget: int, encoding: str, result_types: Mapping[int, int]) -> bytes | bytearray:
         """Return one SQ_TUPLE message, none after the last row. SqlError if the row is locked or cannot be sent."""
         result = self._rows.next()
         if result is None:
             self.exhausted = True
             return b""
         if self._encoder is None:
-            self._encoder = TupleEncoder(result.columns, encoding, wanted)
+            self._encoder = TupleEncoder(result.columns, encoding, result_types)
         try:
             for batch in result.batches():
                 self._encoder.load(batch)
@@ -334,7 +334,9 @@ class ScrollCursor:
             raise SqlError(-285)
         return targets[how]
 
-    def fetch(self, position: int | None, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
+    def fetch(
+        self, position: int | None, encoding: str, result_types: Mapping[int, int]
+    ) -> bytes | bytearray:
         """Return one SQ_TUPLE for the row at 1-based `position`, or for the last; empty if there is no such row.
 
         Raises the SqlError of `encoding_error`. The attribute `position` is then that of the row, 0 before the first
@@ -342,7 +344,7 @@ class ScrollCursor:
         """
         try:
             if self._encoder is None:
-                self._encoder = TupleEncoder(self._columns, encoding, wanted)
+                self._encoder = TupleEncoder(self._columns, encoding, result_types)
             found = self._fetch_up_to(position, self._encoder)
             if position is None:
                 position = self._batch_starts[-1]

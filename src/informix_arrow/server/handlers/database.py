@@ -33,7 +33,7 @@ class DatabaseHandler:
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
-        objects: OpenObjectTable,
+        open_objects: OpenObjectTable,
     ) -> None:
         self.logged = False
         self._engine_session = engine
@@ -41,7 +41,7 @@ class DatabaseHandler:
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
-        self._open_objects = objects
+        self._open_objects = open_objects
 
     def open(self, message: m.DbOpen) -> None:
         with self._interrupts:

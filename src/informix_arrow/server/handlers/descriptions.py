@@ -47,7 +47,8 @@ class StatementDescription:
         return encoder
 
     def keep_encoder(self, encoder: TupleEncoder) -> None:
-        """Keep an encoder that is no longer in use, with the few rows that it had last. Not kept if these may be large.
+        """Keep an encoder that is no longer in use, with the few rows that it had last. Not kept if these may
+        be large.
         """
         if self.keeps_encoder:
             self._encoder = encoder
@@ -63,25 +64,25 @@ class DescriptionCache:
         """Return the description of a statement. -9628 for a column that cannot be sent."""
         columns = prepared.columns
         key = id(columns), prepared.statement_type
-        found = self._descriptions.get(key)
-        if found is not None and found.framing is framing:
+        description = self._descriptions.get(key)
+        if description is not None and description.framing is framing:
             self._descriptions.move_to_end(key)
-            return found
+            return description
         if prepared.returns_rows:
             check_columns(columns)
         described = Describe.of_columns(prepared.statement_type, 0, columns)
-        whole = described.encode(framing)
+        reply = described.encode(framing)
         if prepared.statement_type == StatementType.INSERT:
-            whole += m.InsertDone(0, 0).encode(framing)
-        whole += m.Done(0, 0, 0, 0).encode(framing) + m.Cost(1, 1).encode(framing)
+            reply += m.InsertDone(0, 0).encode(framing)
+        reply += m.Done(0, 0, 0, 0).encode(framing) + m.Cost(1, 1).encode(framing)
         narrow = described.tuple_size <= _MAX_RETAINED_ROW_BYTES
-        found = StatementDescription(
-            columns, framing, whole[:_ID_OFFSET], whole[_ID_OFFSET + _ID.size :], narrow
+        description = StatementDescription(
+            columns, framing, reply[:_ID_OFFSET], reply[_ID_OFFSET + _ID.size :], narrow
         )
-        self._descriptions[key] = found
+        self._descriptions[key] = description
         if len(self._descriptions) > CACHE_SIZE:
             self._descriptions.popitem(last=False)
-        return found
+        return description
 
     def clear(self) -> None:
         """Clear the cache."""

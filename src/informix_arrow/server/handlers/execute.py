@@ -38,7 +38,7 @@ class ExecuteHandler:
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
@@ -47,7 +47,7 @@ class ExecuteHandler:
         transactions: TransactionHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
@@ -183,9 +183,7 @@ class ExecuteHandler:
             if not separate:
                 raise
             problem = failure if isinstance(failure, SqlError) else out_of_memory(failure)
-            outcome = BatchOutcome(
-                rows, dict.fromkeys(range(rows), problem)
-            )  # every group must get a reply
+            outcome = BatchOutcome(rows, dict.fromkeys(range(rows), problem))  # every group must get a reply
         except Exception:
             fault = internal_error()
             log.exception("%s: internal error in %d executes of one INSERT", fault.near, rows)

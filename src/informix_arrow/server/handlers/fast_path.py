@@ -58,14 +58,14 @@ class FastPathHandler:
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
-        objects: OpenObjectTable,
+        open_objects: OpenObjectTable,
         smart_objects: SmartObjectHandler,
     ) -> None:
         self._engine_session = engine
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
-        self._open_objects = objects
+        self._open_objects = open_objects
         self._smart_object_handler = smart_objects
         self._sql_routines: list[RoutineReference] = []  # routines of SQL that have handles, in their order
         # handles of routines whose parameters the client has not received since it requested the handle
@@ -73,9 +73,8 @@ class FastPathHandler:
         self._pending_routine: RoutineFunction | None = None  # its arguments are in the SQ_BIND that follows
         self._expected_arguments = 0
         self._described_in_group = False
-        self.ignores_next_eot = (
-            False  # True if an SQ_EOT, if it came now, would be the redundant one after a question
-        )
+        # True if an SQ_EOT, if it came now, would be the redundant one after a question
+        self.ignores_next_eot = False
 
     def get_routine(self, message: m.GetRoutine) -> None:
         """Return a handle for a signature. Clients differ in its blanks and case."""
@@ -84,10 +83,10 @@ class FastPathHandler:
                 self._assign_handle(RoutineReference(message.signature, None, message.number))
             )
             return
-        found = _SIGNATURE.fullmatch(message.signature)
-        if found is None:
+        signature = _SIGNATURE.fullmatch(message.signature)
+        if signature is None:
             raise SqlError(NO_ROUTINE, near=message.signature)
-        name, listed = found[1].lower(), found[2]
+        name, listed = signature[1].lower(), signature[2]
         words = (
             [word.strip().lower() for word in _ARGUMENT.split(listed)] if listed and listed.strip() else []
         )
@@ -135,19 +134,19 @@ class FastPathHandler:
         """
         encoding = self._layout.framing.encoding
         try:
-            given = [bound_to_python(value, encoding) for value in arguments]
+            python_values = [bound_to_python(value, encoding) for value in arguments]
         except (Error, ValueError, ArithmeticError) as problem:
             raise SqlError(-415, detail=str(problem)) from problem
-        answer = self._engine_session.call_routine(user, given)
-        values = answer.returned
+        result = self._engine_session.call_routine(user, python_values)
+        values = result.returned
         if outs_of is not None:
-            values = answer.out_values + values
+            values = result.out_values + values
         if outs_of in self._undescribed_handles:
             self._undescribed_handles.discard(outs_of)
             self._replies.send_message(
                 m.RoutineParameters(
-                    tuple(int(t.code) for t, _ in answer.returned),
-                    tuple(m.RoutineParameter(int(t.code), out) for t, out in answer.arguments),
+                    tuple(int(t.code) for t, _ in result.returned),
+                    tuple(m.RoutineParameter(int(t.code), out) for t, out in result.arguments),
                 )
             )
         return [_encode_result(value, t, encoding) for t, value in values]
@@ -167,9 +166,9 @@ class FastPathHandler:
     def end_group(self) -> bool:
         """Note that no arguments will follow. Return whether the SQ_EOT gets a reply."""
         self._pending_routine = None
-        answered = not self.ignores_next_eot
+        has_reply = not self.ignores_next_eot
         self.ignores_next_eot, self._described_in_group = self._described_in_group, False
-        return answered
+        return has_reply
 
     # ---- the routines --------------------------------------------------------------------------------------
 
@@ -210,24 +209,25 @@ class FastPathHandler:
     def _lo_seek(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
         """ifx_lo_seek(descriptor, offset, whence, buffer for the result): return the new position."""
         descriptor, offset, whence, _ = _require_arguments(arguments, 4)
-        found = self._open_objects.get(_decode_integer(descriptor))
+        lob = self._open_objects.get(_decode_integer(descriptor))
         return [
             _encode_bigint(
-                self._smart_object_handler.seek(found, _decode_integer(offset), _decode_integer(whence))
+                self._smart_object_handler.seek(lob, _decode_integer(offset), _decode_integer(whence))
             )
         ]
 
     def _lo_truncate(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
         """ifx_lo_truncate(descriptor, size): return 0."""
         descriptor, size = _require_arguments(arguments, 2)
-        found = self._open_objects.get(_decode_integer(descriptor))
-        if not found.writable:
+        lob = self._open_objects.get(_decode_integer(descriptor))
+        if not lob.writable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
-        self._engine_session.lobs.truncate(found.locator, _decode_integer(size))
+        self._engine_session.lobs.truncate(lob.locator, _decode_integer(size))
         return [_encode_integer(0)]
 
     def _lo_col_sbinfo(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_col_sbinfo("table.column", specification): return how objects of the column are created: as requested.
+        """ifx_lo_col_sbinfo("table.column", specification): return how objects of the column are created: as
+        requested.
         """
         column, specification = _require_arguments(arguments, 2)
         table, _, name = (
@@ -250,9 +250,9 @@ class FastPathHandler:
 
     def _lo_create(self, kind: Kind, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
         _, mode, _ = _require_arguments(arguments, 3)
-        wanted = _decode_integer(mode)
+        mode_bits = _decode_integer(mode)
         locator = self._engine_session.lobs.create(kind)
-        return [_encode_opaque(kind, locator), _encode_integer(self._open_objects.add(locator, wanted))]
+        return [_encode_opaque(kind, locator), _encode_integer(self._open_objects.add(locator, mode_bits))]
 
 
 _BUILTIN_ROUTINES: tuple[tuple[str, RoutineFunction], ...] = (

@@ -24,7 +24,7 @@ class FetchHandler:
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
@@ -32,23 +32,20 @@ class FetchHandler:
         transactions: TransactionHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
         self._transaction_handler = transactions
-        self._reply_cache: tuple[int, Framing | None, bytes] = (
-            0,
-            None,
-            b"",
-        )  # the last reply at the end of a result, and the key that it is valid for
+        # The last reply at the end of a result, and the key that it is valid for.
+        self._reply_cache: tuple[int, Framing | None, bytes] = (0, None, b"")
 
     def set_result_types(self, message: m.RetType) -> None:
         statement = self._statements.require_current()
         if message.direction == m.RetType.FETCH:
             statement.result_type_codes = {
-                position: wanted.code for position, wanted in enumerate(message.types)
+                position: requested.code for position, requested in enumerate(message.types)
             }
 
     def set_cursor_name(self, message: m.CursorName) -> None:

@@ -27,11 +27,13 @@ def key_columns(prepared: PreparedPlan, names: Sequence[str]) -> tuple[Column, .
     plan = prepared.plan
     if not isinstance(plan, InsertPlan):
         return ()
-    made = {column.name: Column(column.name, column.type) for column in plan.info.columns if column.is_serial}
+    serials = {
+        column.name: Column(column.name, column.type) for column in plan.info.columns if column.is_serial
+    }
     for name in names:
-        if name.lower() not in made:
+        if name.lower() not in serials:
             raise not_supported(f"{name} as a generated key, which is no SERIAL column")
-    return tuple(made[name.lower()] for name in names) if names else tuple(made.values())
+    return tuple(serials[name.lower()] for name in names) if names else tuple(serials.values())
 
 
 def keys_reply(

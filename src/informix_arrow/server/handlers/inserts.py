@@ -48,13 +48,13 @@ def find_run(messages: Sequence[Message], execute: int, statement: int) -> Execu
         at = end + 1 if separate else end
         if separate and (end >= count or type(messages[end]) is not EndOfTurn):
             break
-        named = _skip_id(messages, at, statement)
-        if separate and named == at:
+        after_id = _skip_id(messages, at, statement)
+        if separate and after_id == at:
             break  # a new group must name its statement
-        if named >= count:
+        if after_id >= count:
             break
-        bind = messages[named]
-        run = _skip_id(messages, named + 1, statement)
+        bind = messages[after_id]
+        run = _skip_id(messages, after_id + 1, statement)
         if type(bind) is not Bind or run >= count or type(messages[run]) is not Execute:
             break
         if descriptor_positions(bind.values):
@@ -88,7 +88,7 @@ def bound_values(bound: Sequence[BoundValue] | None, prepared: PreparedPlan, enc
 
 
 def execute_all(
-    runner: StatementExecutor,
+    executor: StatementExecutor,
     prepared: PreparedPlan,
     binds: Sequence[Sequence[BoundValue] | None],
     encoding: str,
@@ -105,27 +105,27 @@ def execute_all(
             results.append(problem)
             if stop_at_error:
                 break
-    answers = iter(insert_rows(runner, prepared, rows, stop_at_error) if rows else ())
+    outcomes = iter(insert_rows(executor, prepared, rows, stop_at_error) if rows else ())
     merged: list[StatementOutcome | SqlError] = []
     for result in results:
-        answer = result if result is not None else next(answers, None)
-        if answer is None:
+        outcome = result if result is not None else next(outcomes, None)
+        if outcome is None:
             break
-        merged.append(answer)
-        if stop_at_error and isinstance(answer, SqlError):
+        merged.append(outcome)
+        if stop_at_error and isinstance(outcome, SqlError):
             break
     return BatchOutcome.from_outcomes(merged)
 
 
 def insert_rows(
-    runner: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
+    executor: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
 ) -> list[StatementOutcome | SqlError]:
     """Return one outcome per row as if each were executed alone, up to and including the first error if
     `stop_at_error`.
     """
     if len(rows) == 1:
         try:
-            return [runner.execute(prepared, rows[0])]
+            return [executor.execute(prepared, rows[0])]
         except SqlError as problem:
             return [problem]
-    return runner.execute_many(prepared, rows, stop_at_error=stop_at_error)
+    return executor.execute_many(prepared, rows, stop_at_error=stop_at_error)

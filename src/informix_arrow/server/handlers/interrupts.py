@@ -38,7 +38,8 @@ class StatementInterrupts:
         self._handled_requests = 0  # requests that have taken effect, or have nothing to stop
 
     def request(self) -> bool:
-        """Stop the running statement, or else the next one. If it returns True, call `repeat` until that returns False.
+        """Stop the running statement, or else the next one. If it returns True, call `repeat` until that
+        returns False.
         """
         with self._lock:
             self.requests += 1
@@ -80,20 +81,20 @@ class StatementInterrupts:
 
     def __enter__(self) -> None:
         with self._lock:
-            asked = self.requests != self._handled_requests
+            is_requested = self.requests != self._handled_requests
             self._handled_requests = self.requests
-            self._is_running = not asked
-        if asked:
+            self._is_running = not is_requested
+        if is_requested:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
         with self._lock:
-            asked = self.requests != self._handled_requests
+            is_requested = self.requests != self._handled_requests
             self._is_running = False
             self._handled_requests = self.requests
-        if not asked or not isinstance(problem, Exception):
+        if not is_requested or not isinstance(problem, Exception):
             return
         # a statement that exchanges messages with its client (SQ_FILE) may have lost it
         if not isinstance(problem, (ClientDisconnected, ProtocolError)):

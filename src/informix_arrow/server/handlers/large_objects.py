@@ -31,9 +31,8 @@ _UNKNOWN_SIZE_BYTES = range(4, 12)
 """
 
 _BLOCK = 512 << 10
-_CHECK_TOTAL_ABOVE = (
-    64 << 10
-)  # bytes of one SQ_BIND's values from which on the total of a session's statements is checked
+# Bytes of one SQ_BIND's values from which on the total of a session's statements is checked.
+_CHECK_TOTAL_ABOVE = 64 << 10
 _SIZE_AT = 16
 _CHUNK_HEADER = struct.Struct(">hH")
 
@@ -44,9 +43,7 @@ class _IncomingContents:
 
     statement: StatementHandle
     contents: list[bytes] = field(default_factory=list)
-    content: bytearray = field(
-        default_factory=bytearray
-    )  # the current one, however small its pieces
+    content: bytearray = field(default_factory=bytearray)  # the current one, however small its pieces
     size: int = 0
     checked: int = 0  # part of `size` that _check_memory has counted
 
@@ -72,9 +69,9 @@ class LargeObjectHandler:
         statement.bound_values = message.values
         statement.missing_contents = descriptor_positions(message.values)
         self._incoming = None
-        held = _bound_bytes(statement)
-        if held > _CHECK_TOTAL_ABOVE:
-            self._check_memory(statement, held)
+        size = _bound_bytes(statement)
+        if size > _CHECK_TOTAL_ABOVE:
+            self._check_memory(statement, size)
 
     def blob_bind(self, message: m.BlobBind) -> None:
         statement = self._statements.require_current()
@@ -105,8 +102,10 @@ class LargeObjectHandler:
         value = bound[statement.missing_contents[len(arriving.contents)]]
         assert value.data is not None
         declared = int.from_bytes(value.data[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
-        told = declared >= 0 and not (value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES)
-        if told and declared != len(content):
+        is_declared = declared >= 0 and not (
+            value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES
+        )
+        if is_declared and declared != len(content):
             raise self._discard_bound(statement, f"{len(content)} bytes where {declared} were announced")
         arriving.contents.append(content)
         if len(arriving.contents) == len(statement.missing_contents):

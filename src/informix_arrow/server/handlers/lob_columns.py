@@ -48,11 +48,11 @@ class LobColumns:
     ----------
     columns
         All columns of the result.
-    wanted
+    result_types
         Type codes that SQ_RETTYPE asked for, by position.
     """
 
-    def __init__(self, columns: Sequence[Column], wanted: Mapping[int, int]) -> None:
+    def __init__(self, columns: Sequence[Column], result_types: Mapping[int, int]) -> None:
         self._names = [column.name for column in columns]
         self._content_columns = [
             position
@@ -62,7 +62,7 @@ class LobColumns:
         self._locator_columns = [
             position
             for position, column in enumerate(columns)
-            if is_locator(column) and wanted.get(position) != TypeCode.SENDRECV
+            if is_locator(column) and result_types.get(position) != TypeCode.SENDRECV
         ]
         self._cursor_id = next(_cursor_ids) & 0xFFFF_FFFF
         self._batch_starts: list[int] = []
@@ -89,24 +89,24 @@ class LobColumns:
     def _make_descriptors(self, position: int, contents: pa.Array) -> pa.Array:
         """Return a descriptor for each value: positions 0 to size - 1, as IBM's JDBC driver requires."""
         rows = len(contents)
-        made = np.zeros(rows, dtype=_LAYOUT)
+        descriptors = np.zeros(rows, dtype=_LAYOUT)
         offsets = np.frombuffer(contents.buffers()[1], np.int64, rows + 1, contents.offset * 8)
         sizes = np.diff(offsets)
         nulls = np.asarray(contents.is_null())
         sizes[nulls] = 0
         if rows and int(sizes.max()) > _MAX_INT:
             raise SqlError(NO_SUCH_OBJECT, near=self._names[position], detail="a content of 2 GiB or more")
-        made["last"] = sizes - 1
-        made["size"] = sizes
-        made["null"] = nulls
-        made["opening"] = self._cursor_id
-        made["column"] = position
-        made["row"] = np.arange(self._rows, self._rows + rows)
+        descriptors["last"] = sizes - 1
+        descriptors["size"] = sizes
+        descriptors["null"] = nulls
+        descriptors["opening"] = self._cursor_id
+        descriptors["column"] = position
+        descriptors["row"] = np.arange(self._rows, self._rows + rows)
         kind = pa.binary(DESCRIPTOR_SIZE)
         if not nulls.any():
-            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(made.tobytes())])
+            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(descriptors.tobytes())])
         valid = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
-        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(made.tobytes())])
+        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(descriptors.tobytes())])
 
     def content(self, descriptor: bytes) -> memoryview:
         """Return the content for a descriptor of this cursor. SqlError -602 for any other descriptor."""

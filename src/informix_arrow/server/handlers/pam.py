@@ -26,8 +26,8 @@ def start_pam_conversation(questions: Questions | None, user: str) -> PamConvers
     """Return the conversation that a login of this user needs, None if his password decides."""
     if questions is None:
         return None
-    found = questions(user) if callable(questions) else questions.get(user)
-    return None if found is None else PamConversation(found)
+    user_questions = questions(user) if callable(questions) else questions.get(user)
+    return None if user_questions is None else PamConversation(user_questions)
 
 
 class PamConversation:
@@ -49,8 +49,8 @@ class PamConversation:
         if isinstance(message, m.Response):
             if self._expected_answer is None:
                 raise ProtocolError("the client answered a PAM challenge that was not given")
-            answer = message.text.encode("utf-8", "surrogateescape")
-            if not hmac.compare_digest(answer, self._expected_answer.encode()):
+            reply = message.text.encode("utf-8", "surrogateescape")
+            if not hmac.compare_digest(reply, self._expected_answer.encode()):
                 self._any_wrong_answer = True
         elif not isinstance(message, m.Ack) or self._expected_answer is not None:
             raise ProtocolError(f"{type(message).__name__} in place of an answer to a PAM challenge")

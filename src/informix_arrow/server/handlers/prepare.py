@@ -17,13 +17,13 @@ class PrepareHandler:
 
     def __init__(
         self,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
     ) -> None:
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts

@@ -85,7 +85,7 @@ class ProtocolSession:
     ----------
     engine
         The engine session.
-    runner
+    executor
         Runs the client's statements: `engine`, or a wrapper around it.
     client
         The client as `engine` uses it. SQ_PROTOCOLS and the opened database change its layout.
@@ -93,7 +93,7 @@ class ProtocolSession:
         The client's stream: accepts reply bytes without waiting, and is waited for during a long reply.
     interrupts
         Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
-    dialogue
+    pam_conversation
         The PAM questions that come before everything else (SQLI section 18); None if the login is complete.
 
     Attributes
@@ -107,33 +107,33 @@ class ProtocolSession:
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         client: ClientSide,
         peer: ClientStream,
         interrupts: StatementInterrupts,
-        dialogue: PamConversation | None = None,
+        pam_conversation: PamConversation | None = None,
     ) -> None:
         self.ended = False
         self._engine_session = engine
-        self._pam_conversation = dialogue
+        self._pam_conversation = pam_conversation
         self._queue = client.agenda
         self._layout = layout = client.layout
-        objects = client.open_objects
+        open_objects = client.open_objects
         self._peer = peer
         self._replies = replies = ReplyWriter(peer, layout, client.files)
         self._statements = statements = StatementHandles()
-        database = DatabaseHandler(engine, layout, replies, interrupts, statements, objects)
-        transactions = TransactionHandler(engine, runner, replies, interrupts, statements, database)
-        preparing = PrepareHandler(runner, layout, replies, interrupts, statements)
+        database = DatabaseHandler(engine, layout, replies, interrupts, statements, open_objects)
+        transactions = TransactionHandler(engine, executor, replies, interrupts, statements, database)
+        preparing = PrepareHandler(executor, layout, replies, interrupts, statements)
         self._execute_handler = executions = ExecuteHandler(
-            engine, runner, layout, replies, interrupts, statements, database, transactions
+            engine, executor, layout, replies, interrupts, statements, database, transactions
         )
-        self._put_handler = puts = PutHandler(runner, layout, replies, interrupts, statements)
-        fetching = FetchHandler(engine, runner, layout, replies, interrupts, statements, transactions)
+        self._put_handler = puts = PutHandler(executor, layout, replies, interrupts, statements)
+        fetching = FetchHandler(engine, executor, layout, replies, interrupts, statements, transactions)
         self._large_object_handler = large_objects = LargeObjectHandler(replies, statements)
-        smart_objects = SmartObjectHandler(engine, replies, interrupts, objects)
+        smart_objects = SmartObjectHandler(engine, replies, interrupts, open_objects)
         self._fast_path_handler = fast_path = FastPathHandler(
-            engine, layout, replies, interrupts, objects, smart_objects
+            engine, layout, replies, interrupts, open_objects, smart_objects
         )
         self.bulk_inserts = BulkInsertFastPath(layout, replies, statements, executions, puts)
 
@@ -250,24 +250,24 @@ class ProtocolSession:
             self._large_object_handler.bind(message)
 
     def _protocols(self, message: m.Protocols) -> None:
-        answer = server_answer(message.mask, pam=self._pam_conversation is not None)
-        self._replies.send_message(m.Protocols(answer))
-        self._layout.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
+        reply_mask = server_answer(message.mask, pam=self._pam_conversation is not None)
+        self._replies.send_message(m.Protocols(reply_mask))
+        self._layout.framing = Framing.negotiate(message.mask, reply_mask, self.framing.encoding)
         if self._pam_conversation is not None and not self.framing.pam:
             raise ProtocolError(
                 "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
             )
 
-    def _continue_pam(self, dialogue: PamConversation, message: m.Message) -> None:
+    def _continue_pam(self, conversation: PamConversation, message: m.Message) -> None:
         """Send the next question, or accept or reject the login."""
-        said = dialogue.next_messages(message)
-        for number, each in enumerate(said):
+        replies = conversation.next_messages(message)
+        for number, reply in enumerate(replies):
             if number:
                 self._replies.send_message(m.EndOfTurn())
-            self._replies.send_message(each)
-        if dialogue.is_accepted:
+            self._replies.send_message(reply)
+        if conversation.is_accepted:
             self._pam_conversation = None
-        elif dialogue.is_rejected:
+        elif conversation.is_rejected:
             log.info("login refused: wrong answers to the PAM questions")
             self.ended = True
 

@@ -26,14 +26,14 @@ class PutHandler:
 
     def __init__(
         self,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
     ) -> None:
         self.pending_statement: StatementHandle | None = None
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts

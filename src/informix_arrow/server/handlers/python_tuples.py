@@ -51,15 +51,15 @@ class PythonTupleEncoder:
     def encode(self, rows: Sequence[Sequence[Any]]) -> list[bytes] | None:
         """Return one SQ_TUPLE message for each row; None if a value of any of them is not supported."""
         puts = self._value_encoders
-        made = []
+        messages = []
         try:
             for row in rows:
                 payload = b"".join([put(value) for put, value in zip(puts, row, strict=True)])
                 size = len(payload)
-                made.append(_HEAD.pack(Tuple.TAG, 0, size) + payload + b"\0" * (size & 1))
+                messages.append(_HEAD.pack(Tuple.TAG, 0, size) + payload + b"\0" * (size & 1))
         except (UnsupportedValue, UnicodeEncodeError):
             return None
-        return made
+        return messages
 
 
 def _integer(op: PlanOp, _: int, __: str) -> ValueEncoder:

@@ -98,7 +98,8 @@ class ReplyWriter:
                 raise
 
     def answer_failure(self, failure: Exception, message: m.Message) -> bool:
-        """Reply to an exception of a message's handler, while it is being handled; return False if it ends the session.
+        """Reply to an exception of a message's handler, while it is being handled; return False if it ends the
+        session.
         """
         if isinstance(failure, SqlError):
             self.send_error(failure)

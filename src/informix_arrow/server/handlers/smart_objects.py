@@ -81,10 +81,10 @@ class OpenObjectTable:
 
     def get(self, number: int) -> OpenObject:
         """Return an open object; -9810 for a descriptor that is not open."""
-        found = self._open.get(number)
-        if found is None:
+        lob = self._open.get(number)
+        if lob is None:
             raise SqlError(BAD_OBJECT, detail=f"no smart large object is open as {number}")
-        return found
+        return lob
 
     def close(self, number: int) -> None:
         """Close an object; -9810 for a descriptor that is not open."""
@@ -128,11 +128,11 @@ class SmartObjectHandler:
         if self._engine_session.capture_routines.is_capture_descriptor(message.fd):
             self._read_changes(message)
             return
-        found = self._open_objects.get(message.fd)
+        lob = self._open_objects.get(message.fd)
         if message.op == m.LoOp.WRITE:
-            self._lo_write(found, message)
+            self._lo_write(lob, message)
         else:
-            self._lo_read(found, message)
+            self._lo_read(lob, message)
 
     def _read_changes(self, message: m.LoData) -> None:
         """Send records of a change capture session as soon as there are some (docs/protocol/CDC.md, the read)."""
@@ -148,64 +148,64 @@ class SmartObjectHandler:
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(data)))
         self._replies.send(_encode_chunks(data, min(message.piece, _MAX_CHUNK)))
 
-    def _lo_write(self, found: OpenObject, message: m.LoData) -> None:
-        if not found.writable:
+    def _lo_write(self, lob: OpenObject, message: m.LoData) -> None:
+        if not lob.writable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
         store = self._engine_session.lobs
         with self._interrupts:
-            if found.mode & OpenMode.APPEND:
-                found.position = store.size(found.locator)
-            if found.position + len(message.data) > _MAX_SIZE:
+            if lob.mode & OpenMode.APPEND:
+                lob.position = store.size(lob.locator)
+            if lob.position + len(message.data) > _MAX_SIZE:
                 raise SqlError(BAD_OBJECT, detail="a smart large object of more than 4 TB")
             if message.data:
-                store.write(found.locator, found.position, message.data)
-        found.position += len(message.data)
+                store.write(lob.locator, lob.position, message.data)
+        lob.position += len(message.data)
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(message.data)))
 
-    def _lo_read(self, found: OpenObject, message: m.LoData) -> None:
+    def _lo_read(self, lob: OpenObject, message: m.LoData) -> None:
         """Send the bytes from the position on, as many as there are; none at the end of the object."""
-        if not found.readable:
+        if not lob.readable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for writing only")
         if message.count < 0 or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail=f"{message.count} bytes in pieces of {message.piece}")
         if message.op == m.LoOp.SEEK_READ:
-            self.seek(found, message.offset, message.whence)
+            self.seek(lob, message.offset, message.whence)
         piece = min(message.piece, _MAX_CHUNK)
         step = max(_READ_BLOCK // piece, 1) * piece
         # The first bytes are read before their number is announced: an error must come in its place.
         with self._interrupts:
             size, block = self._engine_session.lobs.read_with_size(
-                found.locator, found.position, min(step, message.count)
+                lob.locator, lob.position, min(step, message.count)
             )
-        count = max(0, min(message.count, size - found.position))
-        found.position += _require_length(block, min(step, count))
+        count = max(0, min(message.count, size - lob.position))
+        lob.position += _require_length(block, min(step, count))
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, count) + (b"" if count else b"\0\0"))
         while block:
             self._replies.send(_encode_chunks(block, piece))
             self._replies.wait_until_sent()
             count -= len(block)
-            block = self._receive_bytes(found, min(step, count))
+            block = self._receive_bytes(lob, min(step, count))
 
-    def seek(self, found: OpenObject, offset: int, whence: int) -> int:
+    def seek(self, lob: OpenObject, offset: int, whence: int) -> int:
         """Move to another position, which may be after the end; -9810 for one before the start."""
         if whence == m.Whence.CURRENT:
-            offset += found.position
+            offset += lob.position
         elif whence == m.Whence.END:
-            offset += self._engine_session.lobs.size(found.locator)
+            offset += self._engine_session.lobs.size(lob.locator)
         elif whence != m.Whence.SET:
             raise SqlError(BAD_OBJECT, detail=f"an offset from {whence}")
         if not 0 <= offset <= _MAX_SIZE:
             raise SqlError(BAD_OBJECT, detail=f"a position of {offset}")
-        found.position = offset
+        lob.position = offset
         return offset
 
-    def _receive_bytes(self, found: OpenObject, count: int) -> bytes:
+    def _receive_bytes(self, lob: OpenObject, count: int) -> bytes:
         """Return exactly `count` bytes from the position, and advance it."""
         if not count:
             return b""
         store = self._engine_session.lobs
-        data = store.read(found.locator, found.position, count)
-        found.position += _require_length(data, count)
+        data = store.read(lob.locator, lob.position, count)
+        lob.position += _require_length(data, count)
         return data
 
 

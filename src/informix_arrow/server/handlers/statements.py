@@ -90,11 +90,11 @@ def descriptor_positions(values: Iterable[BoundValue]) -> tuple[int, ...]:
 
     SQ_BBIND has to transfer their contents (SQLI section 14).
     """
-    found: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()
     for position, value in enumerate(values):
         if value.type & 0xFF in _DESCRIPTOR_TYPES and value.data is not None:
-            found += (position,)
-    return found
+            positions += (position,)
+    return positions
 
 
 class StatementHandles:

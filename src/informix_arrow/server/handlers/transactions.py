@@ -23,14 +23,14 @@ class TransactionHandler:
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
         database: DatabaseHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
@@ -65,7 +65,8 @@ class TransactionHandler:
             self._replies.send_message(_TRANSACTION_ENDED)
 
     def _buffer_open_rows(self, *, ending: bool) -> None:
-        """Buffer open rows before a transaction ends. This may take long and can be interrupted, the end itself cannot.
+        """Buffer open rows before a transaction ends. This may take long and can be interrupted, the end itself
+        cannot.
         """
         with self._interrupts.preparing_commit():
             self._engine_session.buffer_open_rows(ending=ending)

@@ -103,9 +103,8 @@ class ClientConnection:
         self._closed = threading.Event()
         self._deadline = 0.0  # of the login
         self._aborted = False
-        self._message_cache: dict[
-            bytes, tuple[bytes, Message]
-        ] = {}  # by tag: the same bytes are the same message
+        # By tag: the same bytes are the same message.
+        self._message_cache: dict[bytes, tuple[bytes, Message]] = {}
         self._message_cache_framing: Framing | None = None
 
     def run(self) -> None:
@@ -115,7 +114,7 @@ class ClientConnection:
             self._deadline = time.monotonic() + self._settings.limits.login_seconds
             if self._settings.tls is not None:
                 self._stream.start_tls(self._settings.tls, self._deadline)
-            request, dialogue = self._login()
+            request, pam_conversation = self._login()
             placed = self._settings.session_slots.acquire()
             if not placed:
                 raise self._reject(TOO_MANY_SESSIONS, "the limit of sessions is reached")
@@ -127,11 +126,11 @@ class ClientConnection:
                 self._engine, request.user, dict(request.environment), client, interruption
             )
             self._engine_session = session
-            self._executor = runner = InstrumentedExecutor(
+            self._executor = executor = InstrumentedExecutor(
                 session, self._settings.faults, self._settings.query_log, self._stream.shutdown
             )
             self._stream.queue(self._accept_reply().encode())
-            self._serve_session(session, runner, client, interrupts, dialogue)
+            self._serve_session(session, executor, client, interrupts, pam_conversation)
             self._stream.drain(_LINGER_SECONDS)
         except LoginRejected as refused:
             log.info("login refused: %s", refused)
@@ -198,9 +197,9 @@ class ClientConnection:
         """
         self._aborted = self._stream.client_closed = True
         self._stream.shutdown()
-        runner, interrupts = self._executor, self._interrupts
-        if runner is not None:
-            runner.release()
+        executor, interrupts = self._executor, self._interrupts
+        if executor is not None:
+            executor.release()
         return interrupts is not None and interrupts.request()
 
     @property
@@ -232,11 +231,11 @@ class ClientConnection:
         self._stream.pos += length
         if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be missing
             raise self._reject(_WRONG_SERVER, f"unknown server name {request.server!r}")
-        dialogue = start_pam_conversation(self._settings.pam, request.user)
-        if dialogue is None:
+        pam_conversation = start_pam_conversation(self._settings.pam, request.user)
+        if pam_conversation is None:
             # The comparison always happens, in constant time.
-            wanted = self._settings.users.get(request.user)
-            if not _equal_constant_time(request.password, wanted or "") or wanted is None:
+            password = self._settings.users.get(request.user)
+            if not _equal_constant_time(request.password, password or "") or password is None:
                 raise self._reject(_WRONG_LOGIN, "wrong user or password")
         elif dict(request.environment).get(_PAM_CAPABLE) != "1":
             raise self._reject(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
@@ -244,7 +243,7 @@ class ClientConnection:
             codec_of_locale(_locale_of(request))
         except ValueError as problem:
             raise self._reject(_BAD_LOCALE, str(problem)) from problem
-        return request, dialogue
+        return request, pam_conversation
 
     def _read_login_bytes(self, size: int) -> bytes:
         """Return the first `size` received bytes, which stay in the inbox."""
@@ -269,27 +268,27 @@ class ClientConnection:
     def _serve_session(
         self,
         session: EngineSession,
-        runner: InstrumentedExecutor,
+        executor: InstrumentedExecutor,
         client: ClientSide,
         interrupts: StatementInterrupts,
-        dialogue: PamConversation | None,
+        pam_conversation: PamConversation | None,
     ) -> None:
         stream = self._stream
         stream.idle_timeout = self._settings.limits.idle_seconds
         self._interrupts = interrupts
-        conversation = ProtocolSession(session, runner, client, stream, interrupts, dialogue)
+        protocol_session = ProtocolSession(session, executor, client, stream, interrupts, pam_conversation)
         try:
-            self._serve_messages(conversation, interrupts)
+            self._serve_messages(protocol_session, interrupts)
         finally:
-            conversation.close()
+            protocol_session.close()
 
-    def _serve_messages(self, conversation: ProtocolSession, interrupts: StatementInterrupts) -> None:
+    def _serve_messages(self, protocol_session: ProtocolSession, interrupts: StatementInterrupts) -> None:
         """Receive and reply until either side ends the connection."""
         stream = self._stream
-        while not conversation.ended and not self._aborted:
+        while not protocol_session.ended and not self._aborted:
             if stream.client_closed:
                 raise ClientDisconnected("the client closed the connection")
-            if stream.ready and self._serve(conversation):
+            if stream.ready and self._serve(protocol_session):
                 continue
             # An urgent byte follows the request that it is meant for. If it came before the kernel's buffer was found
             # empty, with nothing left to parse, there was nothing to stop. A later one belongs to the next request.
@@ -298,34 +297,34 @@ class ClientConnection:
             if received is None:
                 if interrupts.requests != requests:
                     continue  # it may have come just now: check again
-                if conversation.bulk_inserts.gathered is not None:
+                if protocol_session.bulk_inserts.pending_statement is not None:
                     with self._engine.recovery:
-                        settled = conversation.bulk_inserts.flush_complete_groups()
+                        settled = protocol_session.bulk_inserts.flush_complete_groups()
                     if settled:
                         continue
                 if not (stream.unread or stream.is_backlogged):
                     interrupts.forget(requests)
-                received = stream.receive(None if conversation.logged_in else self._deadline, looked=True)
+                received = stream.receive(None if protocol_session.logged_in else self._deadline, kernel_empty=True)
             if not received:
                 raise ClientDisconnected("the client closed the connection")
 
-    def _serve(self, conversation: ProtocolSession) -> bool:
+    def _serve(self, protocol_session: ProtocolSession) -> bool:
         """Reply to what has arrived; return False if more has to arrive first."""
-        stream, framing = self._stream, conversation.framing
+        stream, framing = self._stream, protocol_session.framing
         with self._engine.recovery:
-            stream.pos, unfinished = conversation.bulk_inserts.consume_rows(stream.inbox, stream.pos)
+            stream.pos, unfinished = protocol_session.bulk_inserts.consume_rows(stream.inbox, stream.pos)
         stream.flush()
         if stream.skip_interrupts():
             return True
-        messages = [] if unfinished else self._parse_messages(conversation, framing)
+        messages = [] if unfinished else self._parse_messages(protocol_session, framing)
         if not messages:
             return False
         with self._engine.recovery:
-            conversation.serve(messages, framing.encoding)
+            protocol_session.serve(messages, framing.encoding)
         stream.flush()
         return True
 
-    def _parse_messages(self, conversation: ProtocolSession, framing: Framing) -> list[Message]:
+    def _parse_messages(self, protocol_session: ProtocolSession, framing: Framing) -> list[Message]:
         """Return the complete messages that have arrived.
 
         They end at one that changes the layout of the next, or at rows for the bulk path.
@@ -347,13 +346,13 @@ class ClientConnection:
                 if (
                     messages
                     and tag in ROW_TAGS
-                    and conversation.bulk_inserts.can_consume_next(inbox, pos, messages[-1])
+                    and protocol_session.bulk_inserts.can_consume_next(inbox, pos, messages[-1])
                 ):
                     break
-                bare = _TAG_ONLY.get(tag)
-                if bare is not None:
+                tag_only = _TAG_ONLY.get(tag)
+                if tag_only is not None:
                     stream.pos = pos + 2
-                    messages.append(bare)
+                    messages.append(tag_only)
                     continue
                 before = lately.get(tag)
                 if before is not None and inbox.startswith(before[0], pos):
@@ -370,9 +369,9 @@ class ClientConnection:
                     break
         except NeedMoreData as more:
             if not messages:
-                most = MAX_MESSAGE if conversation.logged_in else LOGIN_MESSAGE
-                if stream.unread + more.missing > most:
-                    raise ProtocolError(f"a message of more than {most} bytes") from None
+                size_limit = MAX_MESSAGE if protocol_session.logged_in else LOGIN_MESSAGE
+                if stream.unread + more.missing > size_limit:
+                    raise ProtocolError(f"a message of more than {size_limit} bytes") from None
                 stream.require_bytes(more.missing)
         except ProtocolError:
             # Messages before the malformed one are served first. It is then parsed again, as the first one.
@@ -385,5 +384,5 @@ def _locale_of(request: ConnectRequest) -> str:
     return dict(request.environment).get("CLIENT_LOCALE") or _DEFAULT_LOCALE
 
 
-def _equal_constant_time(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())
+def _equal_constant_time(received: str, expected: str) -> bool:
+    return hmac.compare_digest(received.encode("utf-8", "surrogateescape"), expected.encode())

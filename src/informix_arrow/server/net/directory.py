@@ -37,20 +37,20 @@ def check_format(directory: Path) -> None:
     """
     file = directory / _FORMAT_FILE
     try:
-        kept = file.read_text(encoding="ascii").strip()
+        version = file.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return
     except UnicodeDecodeError:
-        kept = ""
-    if not kept.isdecimal():
+        version = ""
+    if not version.isdecimal():
         raise DirectoryFormatUnknown(
             f"the file {file} does not hold the number of a format: put it back from a copy of the directory, or begin "
             "with an empty one"
         )
-    if int(kept) > FORMAT:
+    if int(version) > FORMAT:
         raise DirectoryFormatUnknown(
-            f"the directory {directory} has format {kept} of a newer informix-arrow, and this one knows formats up to "
-            f"{FORMAT}: use that version, or begin with an empty directory"
+            f"the directory {directory} has format {version} of a newer informix-arrow, and this one knows "
+            f"formats up to {FORMAT}: use that version, or begin with an empty directory"
         )
 
 

@@ -197,8 +197,8 @@ class InstrumentedExecutor:
         # An earlier interrupt was meant for an earlier statement. One for this statement is repeated.
         self._session.interrupted.clear()
         end = time.monotonic() + seconds
-        while not self._released.is_set() and (left := end - time.monotonic()) > 0:
-            if self._session.interrupted.wait(min(left, _POLL_SECONDS)):
+        while not self._released.is_set() and (remaining := end - time.monotonic()) > 0:
+            if self._session.interrupted.wait(min(remaining, _POLL_SECONDS)):
                 raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def _drop(self) -> SqlError:

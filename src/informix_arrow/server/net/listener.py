@@ -109,8 +109,8 @@ class Listener(Generic[S]):
         for sock in (self._listening_socket, self._wake_reader, self._wake_writer):
             sock.close()
         self._listening_socket = None
-        left, self._unfinished_threads = self._unfinished_threads, []
-        return left
+        unfinished, self._unfinished_threads = self._unfinished_threads, []
+        return unfinished
 
     def _wake(self) -> None:
         with contextlib.suppress(OSError):  # a full pipe also wakes the thread

@@ -84,8 +84,8 @@ class QueryLog(Sequence[Query]):
 
     def matching(self, pattern: str) -> list[Query]:
         """Return the statements whose text has a match of a regular expression, ignoring case."""
-        wanted = re.compile(pattern, re.IGNORECASE)
-        return [query for query in self if wanted.search(query.sql)]
+        expression = re.compile(pattern, re.IGNORECASE)
+        return [query for query in self if expression.search(query.sql)]
 
     def _snapshot(self) -> list[Query]:
         with self._lock:

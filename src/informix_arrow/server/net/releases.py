@@ -36,7 +36,7 @@ DEFAULT_RELEASE = "14.10"
 
 def find_release(version: str) -> ServerRelease:
     """Return the release of a version; ValueError for an unknown one."""
-    found = RELEASES.get(version)
-    if found is None:
+    release = RELEASES.get(version)
+    if release is None:
         raise ValueError(f"version {version!r} is none that the server knows: {', '.join(RELEASES)}")
-    return found
+    return release

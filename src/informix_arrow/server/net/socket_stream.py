@@ -69,7 +69,7 @@ class Stream:
     discard it. `urgent_lock` is held around that call and around every read, so that the byte takes effect before
     anything after it is read.
 
-    `cutter` may close the connection after a certain byte. `last_received` is the time at which bytes arrived last.
+    `limiter` may close the connection after a certain byte. `last_received` is the time at which bytes arrived last.
     `client_closed` is set by the watcher when the peer has closed its end: requests sent ahead are then not served.
     """
 
@@ -77,7 +77,7 @@ class Stream:
         self,
         sock: socket.socket,
         urgent: Callable[[], object],
-        cutter: SendLimiter | None = None,
+        limiter: SendLimiter | None = None,
     ) -> None:
         sock.setblocking(False)
         self.urgent_lock = threading.RLock()
@@ -99,7 +99,7 @@ class Stream:
         self._view = memoryview(self._chunk)
         self._poll = select.poll()
         self._on_urgent = urgent
-        self._cutter = cutter
+        self._cutter = limiter
         self._arrivals = select.poll()
         self._arrivals.register(sock, select.POLLIN | select.POLLPRI)
 
@@ -198,17 +198,17 @@ class Stream:
         except OSError as problem:
             raise ClientDisconnected(str(problem)) from problem
 
-    def receive(self, deadline: float | None = None, *, looked: bool = False) -> bool:
+    def receive(self, deadline: float | None = None, *, kernel_empty: bool = False) -> bool:
         """Wait for at least one more byte and append it to `inbox`; return False at the end of the peer's stream.
 
         Queued replies are sent during the wait. `deadline` is a time of `time.monotonic`, after which
-        `ClientDisconnected` is raised. `looked` says that the kernel's buffer was found empty just now.
+        `ClientDisconnected` is raised. `kernel_empty` says that the kernel's buffer was found empty just now.
         """
         while True:
             self.flush()
             reading = not self.is_backlogged
-            if reading and looked:
-                looked = False
+            if reading and kernel_empty:
+                kernel_empty = False
             elif reading:
                 received = self.try_receive(self._is_idle)
                 if received is not None:
@@ -324,14 +324,14 @@ class Stream:
                 self.idle = False
             if arrived[0][1] == select.POLLPRI:
                 return None
-        left = self.unread
+        unread = self.unread
         try:
             # A message longer than the chunk is parsed again from its start whenever bytes arrive: read as much as
             # there is already, so that the copying stays linear.
-            if left <= RECEIVE_SIZE:
+            if unread <= RECEIVE_SIZE:
                 count = self._sock.recv_into(self._chunk)
                 return bytes(self._view[:count])
-            return self._sock.recv(left)
+            return self._sock.recv(unread)
         except BlockingIOError:
             return None
         except OSError as problem:

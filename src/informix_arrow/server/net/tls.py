@@ -71,24 +71,24 @@ class _RecordScanner:
 
     def strip_urgent(self, received: bytes) -> bytes:
         """Return the received bytes without urgent ones between records."""
-        kept = []
+        chunks = []
         pos, end = 0, len(received)
         while pos < end:
             if self._body_bytes_remaining:
-                piece = received[pos : pos + self._body_bytes_remaining]
-                self._body_bytes_remaining -= len(piece)
+                chunk = received[pos : pos + self._body_bytes_remaining]
+                self._body_bytes_remaining -= len(chunk)
             elif not self._header and received[pos] == self._urgent:
                 pos += 1
                 continue
             else:
-                piece = received[pos : pos + self._HEADER - len(self._header)]
-                self._header += piece
+                chunk = received[pos : pos + self._HEADER - len(self._header)]
+                self._header += chunk
                 if len(self._header) == self._HEADER:
                     self._body_bytes_remaining = int.from_bytes(self._header[3:], "big")
                     self._header = b""
-            kept.append(piece)
-            pos += len(piece)
-        return b"".join(kept)
+            chunks.append(chunk)
+            pos += len(chunk)
+        return b"".join(chunks)
 
 
 class TlsLayer:

@@ -54,7 +54,7 @@ class _CallRefused(Exception):
 class CaptureRoutines:
     """The capture routines of one connection. Used by one thread at a time; `wake` may be called from another.
 
-    `waiting` is a context manager that surrounds every wait of a read. Its databases may be detached meanwhile.
+    `paused` is a context manager that surrounds every wait of a read. Its databases may be detached meanwhile.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class CaptureRoutines:
         captures: CaptureSessions,
         databases: Databases,
         tables: SessionTables,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
         owner: LockOwner,
         server_name: str,
-        waiting: Callable[[], AbstractContextManager[None]],
+        paused: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._capture_sessions = captures
         self._databases = databases
         self._tables = tables
-        self._privileges = rights
+        self._privileges = privileges
         self._lock_owner = owner
         self._server_name = server_name
-        self._while_waiting = waiting
+        self._while_waiting = paused
         self._sessions: dict[int, CaptureSession] = {}  # by descriptor
         self._routines: dict[str, tuple[PythonRoutine, ...]] = {}
 
@@ -94,26 +94,26 @@ class CaptureRoutines:
                 ("cdc_endcapture", self._end, (integer, long, text)),
                 ("cdc_closesess", self._close, (integer,)),
             ):
-                made = python_routine(routine, _returning_error_code(function), parameters, (integer,))
-                self._routines[routine] = (made,)
+                wrapped = python_routine(routine, _returning_error_code(function), parameters, (integer,))
+                self._routines[routine] = (wrapped,)
             self._routines["cdc_errortext"] = tuple(
                 python_routine("cdc_errortext", _error_text, (kind,), (text,)) for kind in (integer, text)
             )
         return self._routines.get(name, ())
 
-    def _open(self, server: str, session: int, timeout: int, most: int, major: int, minor: int) -> int:
+    def _open(self, server: str, session: int, timeout: int, max_records: int, major: int, minor: int) -> int:
         if server.strip() != self._server_name:
             raise _CallRefused("CDC_E_ARG1")
         if session != 0:
             raise _CallRefused("CDC_E_NOREOPEN")
-        if not 1 <= most <= MAX_RECORDS:
+        if not 1 <= max_records <= MAX_RECORDS:
             raise _CallRefused("CDC_E_ARG4")
         if major != 1 or minor not in (0, 1):
             raise _CallRefused("CDC_E_APIVERS")
         descriptor = next((d for d in DESCRIPTORS if d not in self._sessions), None)
         if descriptor is None:
             raise _CallRefused("CDC_E_ARG")
-        opened = self._sessions[descriptor] = self._capture_sessions.open(descriptor, timeout, most)
+        opened = self._sessions[descriptor] = self._capture_sessions.open(descriptor, timeout, max_records)
         return opened.id
 
     def _set_full_rows(self, name: str, on: int) -> int:
@@ -125,9 +125,7 @@ class CaptureRoutines:
         if info.is_fully_logged == bool(on):
             return OK
         self._set_full_logging(info, bool(on))
-        if (
-            self._parse_table(name, "CDC_E_ARG1").tabid != info.tabid
-    ):  # it was dropped during the wait
+        if self._parse_table(name, "CDC_E_ARG1").tabid != info.tabid:  # it was dropped during the wait
             raise _CallRefused("CDC_E_NOTAB")
         return OK
 
@@ -153,31 +151,31 @@ class CaptureRoutines:
             raise _CallRefused(_CANNOT_LOCK) from problem
 
     def _start(self, session: int, reserved: int, name: str, columns: str, label: int) -> int:
-        mine = self._session(session)
+        capture = self._session(session)
         if reserved != 0:
             raise _CallRefused("CDC_E_ARG2")
         info = self._parse_table(name, "CDC_E_ARG3")
         if not info.is_fully_logged:
             raise _CallRefused("CDC_E_TABPROPERTIES")
-        if (info.database, info.tabid) in mine.tables:
+        if (info.database, info.tabid) in capture.tables:
             raise _CallRefused("CDC_E_TABCAPTURED")
         possible = {column.name for column in info.columns if is_logged(column)}
-        wanted = _parse_column_list(columns) if columns.strip() else frozenset(possible)
-        if not wanted or not wanted <= possible:
+        names = _parse_column_list(columns) if columns.strip() else frozenset(possible)
+        if not names or not names <= possible:
             raise _CallRefused("CDC_E_NOCOL")
         locale = self._databases.get(info.database).locale
         table = TableImageEncoder(info, codec_of_locale(locale)).table
-        mine.capture(CaptureTarget(table, label, wanted))
+        capture.capture(CaptureTarget(table, label, names))
         return OK
 
     def _activate(self, session: int, position: int) -> int:
-        mine = self._session(session)
-        if mine.reader is not None:
+        capture = self._session(session)
+        if capture.reader is not None:
             raise _CallRefused("CDC_E_DUPLSESS")
         if position < 0:
             raise _CallRefused("CDC_E_ARG2")
         try:
-            mine.activate(self._capture_sessions.log, position)
+            capture.activate(self._capture_sessions.log, position)
         except LogPositionGone:
             raise _CallRefused("CDC_E_LSN") from None
         return OK
@@ -190,25 +188,25 @@ class CaptureRoutines:
         return OK
 
     def _end(self, session: int, reserved: int, name: str) -> int:
-        mine = self._session(session)
+        capture = self._session(session)
         if reserved != 0:
             raise _CallRefused("CDC_E_ARG2")
         info = self._parse_table(name, "CDC_E_ARG3")
-        if mine.tables.pop((info.database, info.tabid), None) is None:
+        if capture.tables.pop((info.database, info.tabid), None) is None:
             raise _CallRefused("CDC_E_TABNOTCAPTURED")
         return OK
 
     def _close(self, session: int) -> int:
-        mine = self._session(session)
-        del self._sessions[mine.id & 0xFFFF]
-        self._capture_sessions.close(mine)
+        capture = self._session(session)
+        del self._sessions[capture.id & 0xFFFF]
+        self._capture_sessions.close(capture)
         return OK
 
     def _session(self, number: int) -> CaptureSession:
-        found = self._sessions.get(number & 0xFFFF)
-        if found is None or found.id != number:
+        capture = self._sessions.get(number & 0xFFFF)
+        if capture is None or capture.id != number:
             raise _CallRefused("CDC_E_NOSES")
-        return found
+        return capture
 
     def _parse_table(self, name: str, malformed: str) -> TableInfo:
         """Return the table that ``db:owner.table`` names. The owner is ignored."""
@@ -232,13 +230,13 @@ class CaptureRoutines:
         """Return whether a descriptor is that of a capture session."""
         return descriptor in self._sessions
 
-    def read(self, descriptor: int, size: int, asked: float, before_wait: Callable[[], None]) -> bytes:
+    def read(self, descriptor: int, size: int, requested_at: float, before_wait: Callable[[], None]) -> bytes:
         """Return at most `size` bytes of records and at least one record: TIMEOUT if there is no other.
 
         Raises -213 if the read is interrupted or the client is gone, and -9810 if nothing can be read.
 
-        The session's timeout counts from the time of the request, `asked`: reads that were sent ahead wait at the same
-        time. `before_wait` sends the replies that are still buffered.
+        The session's timeout counts from the time of the request, `requested_at`: reads that were sent ahead wait at
+        the same time. `before_wait` sends the replies that are still buffered.
         """
         session = self._sessions[descriptor]
         if session.reader is None:
@@ -247,15 +245,15 @@ class CaptureRoutines:
             raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records")
         owner, log = self._lock_owner, self._capture_sessions.log
         owner.interrupted.clear()  # it was meant for an earlier statement
-        deadline = asked + session.timeout
+        deadline = requested_at + session.timeout
         waited = False
         while True:
             data = session.read(size)
             if data:
                 return data
-            left = _POLL_SECONDS if session.timeout < 0 else deadline - time.monotonic()
+            remaining = _POLL_SECONDS if session.timeout < 0 else deadline - time.monotonic()
             # TIMEOUT reports that the log was read to its end. A long transaction of others is skipped first.
-            if left <= 0 and not session.reader.is_skipping:
+            if remaining <= 0 and not session.reader.is_skipping:
                 return session.timeout_record(size)
             if owner.interrupted.is_set() or owner.client_disconnected.is_set():
                 raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
@@ -265,7 +263,7 @@ class CaptureRoutines:
                 before_wait()
                 waited = True
             with self._while_waiting():
-                log.wait(session.reader.position, min(left, _POLL_SECONDS))
+                log.wait(session.reader.position, min(remaining, _POLL_SECONDS))
 
     def wake(self) -> None:
         """Make a waiting read check whether it has to end."""

@@ -97,14 +97,14 @@ class CaptureSessions:
         self._sessions: dict[int, CaptureSession] = {}
         self._generations = itertools.count(1)
 
-    def open(self, descriptor: int, timeout: int, most: int) -> CaptureSession:
+    def open(self, descriptor: int, timeout: int, max_records: int) -> CaptureSession:
         """Open a new session."""
         with self._lock:
             while True:
                 number = (next(self._generations) % _GENERATIONS + 1) << 16 | descriptor
                 if number not in self._sessions:
                     break
-            session = self._sessions[number] = CaptureSession(number, timeout, most)
+            session = self._sessions[number] = CaptureSession(number, timeout, max_records)
             return session
 
     def close(self, session: CaptureSession) -> None:
@@ -137,12 +137,12 @@ class CaptureSessions:
 
     def table_rows(self) -> list[dict[str, Any]]:
         """Return the rows of syscdctabs."""
-        found = []
+        rows = []
         for session in self.all():
             for captured in list(session.tables.values()):
                 columns = [c for c in captured.table.columns if c.name in captured.wanted_columns]
                 fixed = [c for c in columns if c.width]
-                found.append(
+                rows.append(
                     {
                         "sessid": session.id,
                         "dbname": captured.table.database,
@@ -157,4 +157,4 @@ class CaptureSessions:
                         "varcols": ",".join(written_name(c.name) for c in columns if not c.width),
                     }
                 )
-        return found
+        return rows

@@ -48,9 +48,8 @@ class DatabaseRecovery:
     def __init__(self, databases: Databases, holders: Callable[[], Iterable[DatabaseUser]]) -> None:
         self._databases = databases
         self._sessions = holders
-        self._lock = (
-            threading.Lock()
-        )  # of the fields below; used directly, which is faster than through the condition
+        # Of the fields below; used directly, which is faster than through the condition.
+        self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._active_count = 0
         self._waiter_count = 0  # sessions that wait until no statement runs

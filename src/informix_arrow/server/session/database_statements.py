@@ -41,19 +41,19 @@ class DatabaseStatements:
         database: CurrentDatabase,
         schema: SessionSchema,
         transaction: SessionTransaction,
-        owner: LockOwner,
+        lock_owner: LockOwner,
         isolation: Isolation,
-        rights: SessionPrivileges,
-        maker: DatabaseManager,
+        privileges: SessionPrivileges,
+        manager: DatabaseManager,
     ) -> None:
         self._environment = environment
         self._database = database
         self._schema = schema
         self._transaction = transaction
-        self._lock_owner = owner
+        self._lock_owner = lock_owner
         self._isolation = isolation
-        self._privileges = rights
-        self._manager = maker
+        self._privileges = privileges
+        self._manager = manager
 
     def open(self, name: str) -> int:
         """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.
@@ -76,9 +76,9 @@ class DatabaseStatements:
 
     def _is_expected_locale(self, locale: str) -> bool:
         """Return whether the login named no DB_LOCALE, or this one."""
-        named = self._environment.variables.get("DB_LOCALE")
+        requested = self._environment.variables.get("DB_LOCALE")
         try:
-            return named is None or locale_code(named) == locale_code(locale)
+            return requested is None or locale_code(requested) == locale_code(locale)
         except ValueError:  # an unknown name
             return False
 
@@ -122,7 +122,8 @@ class DatabaseStatements:
         self._manager.drop_database(name)
 
     def rename(self, name: str, new: str) -> None:
-        """RENAME DATABASE: -535 inside a transaction, -359 for the open database, -389 for a user who is not its DBA.
+        """RENAME DATABASE: -535 inside a transaction, -359 for the open database, -389 for a user who is not
+        its DBA.
         """
         if self._transaction.active:
             raise SqlError(-535)

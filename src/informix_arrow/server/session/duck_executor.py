@@ -49,8 +49,8 @@ def select_values(sql: str, values: dict[str, object]) -> dict[str, object] | No
     """Return the values that a text names, as DuckDB refuses others; None if it names none."""
     if not values:
         return None
-    wanted = _parameter_names(sql) if len(sql) <= MAX_TEXT else set(_VALUE.findall(sql))
-    return {name: value for name, value in values.items() if name in wanted} or None
+    names = _parameter_names(sql) if len(sql) <= MAX_TEXT else set(_VALUE.findall(sql))
+    return {name: value for name, value in values.items() if name in names} or None
 
 
 @lru_cache(maxsize=1024)
@@ -79,16 +79,16 @@ class DuckExecutor:
         values: SessionValues,
         transaction: SessionTransaction,
         database: CurrentDatabase,
-        objects: LobCalls,
-        answers: RoutineResultProvider,
+        lob_calls: LobCalls,
+        routine_results: RoutineResultProvider,
         temporary: str,
     ) -> None:
         self._environment = environment
         self._values = values
         self._transaction = transaction
         self._database = database
-        self._lob_calls = objects
-        self.routine_results = answers
+        self._lob_calls = lob_calls
+        self.routine_results = routine_results
         self.temporary = temporary
         self.was_cut = False
         self.truncated_params: set[int] = set()
@@ -146,11 +146,11 @@ class DuckExecutor:
 
     def query_table(self, sql: str, values: dict[str, object]) -> Any:
         """Run a query and return the whole result as an Arrow table."""
-        transaction, named = self._transaction, select_values(sql, values)
+        transaction, bound = self._transaction, select_values(sql, values)
 
         def run() -> Any:
             con = transaction.con
-            relation = con.sql(sql, params=named) if named else con.sql(sql)
+            relation = con.sql(sql, params=bound) if bound else con.sql(sql)
             return relation.to_arrow_reader(_BATCH_ROWS).read_all()
 
         return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
@@ -173,12 +173,12 @@ class DuckExecutor:
         )
 
     def _spool(self, sql: str, values: dict[str, object], batch_rows: int, memory: int) -> BatchSpool:
-        con, spool, named = (
+        con, spool, bound = (
             self._transaction.con,
             BatchSpool(memory, self.temporary),
             select_values(sql, values),
         )
-        relation = con.sql(sql, params=named) if named else con.sql(sql)
+        relation = con.sql(sql, params=bound) if bound else con.sql(sql)
         reader = relation.to_arrow_reader(batch_rows)
         try:
             for batch in reader:
@@ -203,24 +203,24 @@ class DuckExecutor:
         plain = without_nextval(sql) if ROUTINE_CALL in sql else sql
         if plain == sql:
             return None
-        named = select_values(plain, values or {}) or {}
-        return lambda: self._transaction.con.execute(plain, named).fetchall()
+        bound = select_values(plain, values or {}) or {}
+        return lambda: self._transaction.con.execute(plain, bound).fetchall()
 
     def build_with_results(self, sql: str, make: Callable[[], C], values: dict[str, object]) -> C:
         """Build something from a text once every call in it has its result. Objects built before that are closed."""
-        made: list[C] = []
+        built: list[C] = []
 
         def run() -> C:
-            while made:
-                made.pop().close()
-            made.append(make())
-            return made[0]
+            while built:
+                built.pop().close()
+            built.append(make())
+            return built[0]
 
         try:
             return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
         except BaseException:
-            while made:
-                made.pop().close()
+            while built:
+                built.pop().close()
             raise
 
     def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenResult | None:
@@ -244,5 +244,5 @@ class DuckExecutor:
     def collect_routine_results(self, sql: str, values: dict[str, object]) -> None:
         """Run a query only to get the results of the routines that it calls."""
         con, plain = self._transaction.con, without_nextval(sql)
-        named = select_values(plain, values) or {}
-        self.routine_results.run_with_results(plain, lambda: con.execute(plain, named).fetchall())
+        bound = select_values(plain, values) or {}
+        self.routine_results.run_with_results(plain, lambda: con.execute(plain, bound).fetchall())

@@ -132,9 +132,8 @@ class DuckInstance:
         try:
             self.root.close()
         finally:
-            if (
-                self._passing is not None
-            ):  # DuckDB removes the files that it created, but not those of spill_file.py
+            # DuckDB removes the files that it created, but not those of spill_file.py.
+            if self._passing is not None:
                 with contextlib.suppress(OSError):
                     os.rmdir(self._passing)
             if self._temporary_folder is not None:

@@ -79,7 +79,8 @@ class DuckTransaction:
         return rows
 
     def free_connection(self) -> None:
-        """Buffer the rows that a query still produces; -213 if the statement that needs the connection is interrupted.
+        """Buffer the rows that a query still produces; -213 if the statement that needs the connection is
+        interrupted.
         """
         rows = self._open_rows()
         if rows is not None:
@@ -120,14 +121,16 @@ class DuckTransaction:
         query: str,
         parameters: dict[str, object] | None,
         batch_rows: int,
-        mend: Callable[[duckdb.Error], object],
+        recover: Callable[[duckdb.Error], object],
     ) -> OpenResult:
         """Run a query whose rows are produced while they are read; -213 if it is interrupted before it starts."""
         con, interrupted = self.con, self._interrupt_probe()
         relation = con.sql(query, params=parameters) if parameters else con.sql(query)
         if interrupted():  # DuckDB has only parsed the text so far, and discards interrupts in that phase
             raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
-        rows = OpenResult(relation.to_arrow_reader(batch_rows), mend, self._connection_freed, self.temporary)
+        rows = OpenResult(
+            relation.to_arrow_reader(batch_rows), recover, self._connection_freed, self.temporary
+        )
         self._open_rows_ref = ref(rows)
         return rows
 

@@ -141,9 +141,9 @@ class Engine:
         replaces the first.
         """
         with self._lock:
-            others = self.python_routines.get(routine.name, ())
-            kept = tuple(r for r in others if r.parameters != routine.parameters)
-            self.python_routines[routine.name] = (*kept, routine)
+            overloads = self.python_routines.get(routine.name, ())
+            other_overloads = tuple(r for r in overloads if r.parameters != routine.parameters)
+            self.python_routines[routine.name] = (*other_overloads, routine)
         self.schema_version.increment()
 
     # ---- changes ------------------------------------------------------------------------------

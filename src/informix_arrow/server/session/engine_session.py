@@ -170,23 +170,23 @@ class EngineSession:
             self.executor,
             self.lob_calls,
         )
-        references = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
+        foreign_keys = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
         appender = TableAppender(self.values, engine.serials, self.transaction, self.isolation)
         triggers = TriggerExecutor(
-            self.executor, self.values, self.transaction, self.isolation, references, self.routines
+            self.executor, self.values, self.transaction, self.isolation, foreign_keys, self.routines
         )
-        one_row = SingleRowInserter(
+        single_row = SingleRowInserter(
             self.environment, self.values, engine.serials, self.transaction, self.isolation
         )
         self._unreferenced_objects = UnreferencedObjects(
             self.transaction,
             self.tables,
             self.lobs,
-            partial(engine.sessions.temp_tables, beside=session_id),
-            partial(engine.sessions.has_open_transaction, beside=session_id),
+            partial(engine.sessions.temp_tables, except_session=session_id),
+            partial(engine.sessions.has_open_transaction, except_session=session_id),
         )
         self._insert_executor = InsertExecutor(
-            self.environment, self.executor, self.transaction, appender, one_row, self.isolation, triggers
+            self.environment, self.executor, self.transaction, appender, single_row, self.isolation, triggers
         )
         self._modifier = Modifier(
             self.executor,
@@ -195,7 +195,7 @@ class EngineSession:
             self.schema,
             self.isolation,
             self._insert_executor,
-            references,
+            foreign_keys,
             triggers,
             self.cursors,
         )
@@ -209,12 +209,12 @@ class EngineSession:
             self.sql_reader,
             self.planner,
             self.transaction,
-            references,
+            foreign_keys,
             self.numbers,
             self.routines,
             self.privileges,
             self.isolation,
-            partial(engine.sessions.temp_tables, beside=session_id),
+            partial(engine.sessions.temp_tables, except_session=session_id),
         )
         self.capture_routines = CaptureRoutines(
             engine.capture_sessions,
@@ -244,7 +244,7 @@ class EngineSession:
             self.tables,
             self.sql_reader,
             self.privileges,
-            references,
+            foreign_keys,
         )
         self._interruption.wakes(engine.locks.wake, self.capture_routines.wake, self._duck.interrupt)
 
@@ -325,12 +325,12 @@ class EngineSession:
         self.transaction.rollback_to_savepoint(name)
 
     # ---- routines, without SQL ----------------------------------------------------------------
-    def require_routine(self, wanted: RoutineReference) -> None:
+    def require_routine(self, reference: RoutineReference) -> None:
         """Raise -674 if there is no such routine, or if several have a name that is given without parameter types."""
         self.current_database.require()
-        self.routines.require_routine(wanted)
+        self.routines.require_routine(reference)
 
-    def call_routine(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+    def call_routine(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row.
 
         Raises -664 for a wrong number of arguments and -686 for several rows.
@@ -338,11 +338,12 @@ class EngineSession:
         self.start_statement()
         self.transaction.begin_implicitly()
         self.current_database.require()
-        return self.routines.call_named(wanted, arguments)
+        return self.routines.call_named(reference, arguments)
 
     # ---- prepare --------------------------------------------------------------------------------
     def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
-        """Parse, plan and describe a statement without executing it. Errors of names, syntax and types are raised here.
+        """Parse, plan and describe a statement without executing it. Errors of names, syntax and types are
+        raised here.
         """
         self.start_statement()
         self.sql_reader.check_newlines(sql)
@@ -452,16 +453,16 @@ class EngineSession:
             and not plan.info.fired_by("I")
             and all(len(r) == len(rows[0]) for r in rows)
         ):
-            inside = self.transaction.active
+            was_active = self.transaction.active
             try:
-                found = self.transaction.write(
+                outcomes = self.transaction.write(
                     lambda: self._insert_executor.insert_values(plan, rows, stop_at_error)
                 )
-                if any(isinstance(each, SqlError) for each in found):
+                if any(isinstance(each, SqlError) for each in outcomes):
                     self._unreferenced_objects.note_rejected_row(plan.info)
-                return found
+                return outcomes
             except SqlError as problem:
-                if len(rows) == 1 or self._is_not_retryable(problem, inside):
+                if len(rows) == 1 or self._is_not_retryable(problem, was_active):
                     raise
         results: list[StatementOutcome | SqlError] = []
         for row in rows:
@@ -479,7 +480,7 @@ class EngineSession:
         """Run `execute_many` for an INSERT and a record batch of rows, one column per parameter."""
         current = self._replan_if_stale(prepared, batch.columns)
         plan = current.plan
-        inside = self.transaction.active
+        was_active = self.transaction.active
         if batch.num_rows == 1 and isinstance(plan, InsertPlan) and plan.row is not None:
             row = python_rows(batch, prepared.parameters)[0]
             return BatchOutcome.from_outcomes([self._run_catching(plan, row)])
@@ -494,7 +495,7 @@ class EngineSession:
                     self._unreferenced_objects.note_rejected_row(plan.info)
                 return outcome
             except SqlError as problem:
-                if self._is_not_retryable(problem, inside):
+                if self._is_not_retryable(problem, was_active):
                     raise
         rows = python_rows(batch, prepared.parameters)
         return BatchOutcome.from_outcomes(self.execute_many(prepared, rows, stop_at_error=stop_at_error))
@@ -503,14 +504,15 @@ class EngineSession:
         try:
             return self.run_plan(plan, params)
         except SqlError as problem:
-            return problem.with_traceback(None)  # the traceback is dropped: its frames would form a reference cycle
+            # The traceback is dropped: its frames would form a reference cycle.
+            return problem.with_traceback(None)
 
-    def _is_not_retryable(self, problem: SqlError, inside: bool) -> bool:
+    def _is_not_retryable(self, problem: SqlError, was_active: bool) -> bool:
         """Return whether a batch that failed as a whole must not be tried row by row.
 
         That is so if it was interrupted or if the transaction that it belongs to is lost.
         """
-        return problem.sqlcode == -213 or self.transaction.active != inside
+        return problem.sqlcode == -213 or self.transaction.active != was_active
 
     def _run_ddl(self, statement: Any) -> int:
         privilege_checks.check_privileges(self._ddl_context, statement)

@@ -35,9 +35,7 @@ class SessionEnvironment:
         self.server_name = server_name
         self.version = version
         self._locale = self.requested_locale
-        self._codec: str | None = (
-            None  # looked up at first use: a login may name an unknown locale
-        )
+        self._codec: str | None = None  # looked up at first use: a login may name an unknown locale
         self._converters: dict[ColumnType, ValueConverter] = {}
 
     @property
@@ -79,7 +77,7 @@ class SessionEnvironment:
 
     def converter(self, t: ColumnType) -> ValueConverter:
         """Return the converter of values into the storage form of a type."""
-        found = self._converters.get(t)
-        if found is None:
-            found = self._converters[t] = ValueConverter(t, self.codec, self.dbdate)
-        return found
+        converter = self._converters.get(t)
+        if converter is None:
+            converter = self._converters[t] = ValueConverter(t, self.codec, self.dbdate)
+        return converter

@@ -61,12 +61,14 @@ class ForeignKeyEnforcer:
 
     def children(self, info: TableInfo) -> list[tuple[TableInfo, ForeignKey]]:
         """Return the tables with foreign keys to a table, itself included, and those keys."""
-        found = []
+        children = []
         for name in info.children:
             child = self._tables.find(info.database, name)
             if child is not None:
-                found += [(child, foreign) for foreign in child.foreign_keys if foreign.parent == info.name]
-        return found
+                children += [
+                    (child, foreign) for foreign in child.foreign_keys if foreign.parent == info.name
+                ]
+        return children
 
     def check_children(self, info: TableInfo, foreigns: Iterable[ForeignKey] | None = None) -> None:
         """Raise -691 if a row of a table has no parent, for all of its foreign keys or only those given."""
@@ -90,11 +92,11 @@ class ForeignKeyEnforcer:
 
         Raises -255 for DEFERRED outside a transaction, -623 for an unknown name, and -691 if a deferred check fails.
         """
-        found = self._tables.find_constraints(names)
+        kinds = self._tables.find_constraints(names)
         for name in names:
-            if name not in found:
+            if name not in kinds:
                 raise SqlError(_NO_CONSTRAINT, 0, 0, name)
-            if deferred and found[name] != "R":
+            if deferred and kinds[name] != "R":
                 raise not_supported("SET CONSTRAINTS DEFERRED of what is no foreign key")
         transaction = self._transaction
         if not transaction.active:
@@ -140,16 +142,18 @@ class ForeignKeyEnforcer:
         Raises SqlError -691 for a child without its parent, and -692 for a changed parent that is still referenced. If
         the parents were not known beforehand and are not locked, their tables are locked here.
         """
-        mine = self.immediate_keys(info, [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)])
-        if mine:
-            parents = [(info.database, foreign.parent) for foreign in mine]
+        immediate = self.immediate_keys(
+            info, [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
+        )
+        if immediate:
+            parents = [(info.database, foreign.parent) for foreign in immediate]
             if not parents_locked:
                 for parent in parents:
                     self._lock_owner.locks.lock_table(
                         self._lock_owner.request(CANNOT_READ), parent, LockMode.SHARE
                     )
             self._transaction.require_fresh(parents)
-            self.check_children(info, mine)
+            self.check_children(info, immediate)
         for child, foreign in self.children(info):
             if changed.isdisjoint(foreign.parent_columns) or not self.immediate_keys(child, [foreign]):
                 continue
@@ -159,20 +163,20 @@ class ForeignKeyEnforcer:
 
     def _cascade(self, child: TableInfo, foreign: ForeignKey) -> None:
         """Delete the rows that have lost their parent, and recursively the rows that depend on them."""
-        where = _orphan_condition(child, foreign)
+        condition = _orphan_condition(child, foreign)
         head = f"DELETE FROM {child.duck_name} AS {quote_identifier(child.name)}"
         keys = self._isolation.lock_changed_rows(
-            child, matching_keys_query(child, child.name, where), {}, (child,)
+            child, matching_keys_query(child, child.name, condition), {}, (child,)
         )
         self._transaction.change_logger.require_current_logging(child)
         if child.is_fully_logged:
             names = [column.name for column in child.columns]
-            query = new_values_query(child, child.name, [], names) + where
+            query = new_values_query(child, child.name, [], names) + condition
             rows = self._transaction.con.sql(query).to_arrow_table()
             rows = pa.table([rows.column(f"_{name}") for name in names], names)
             self._transaction.change_logger.log_deleted(child, rows)
         if keys is None:
-            self._transaction.recorder.execute(head + where)
+            self._transaction.recorder.execute(head + condition)
         elif keys.num_rows:
             self._transaction.recorder.execute_with_rows(head + in_rows_condition(child, child.name), keys)
         self.after_delete(child)

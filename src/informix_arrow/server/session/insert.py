@@ -86,7 +86,7 @@ class InsertExecutor:
     def __init__(
         self,
         environment: SessionEnvironment,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         transaction: SessionTransaction,
         appender: TableAppender,
         one_row: SingleRowInserter,
@@ -94,7 +94,7 @@ class InsertExecutor:
         triggers: TriggerExecutor,
     ) -> None:
         self._environment = environment
-        self._executor = runner
+        self._executor = executor
         self._transaction = transaction
         self._appender = appender
         self._single_row_inserter = one_row
@@ -186,11 +186,11 @@ class InsertExecutor:
         wanted = [sql for kind, sql in plan.values if kind == "stored"]
         values = self._executor.bind(plan.needs, params)
         text = f"SELECT {', '.join(map(str, wanted))}"
-        made = iter(self._executor.query_first(text, select_values(text, values)))
+        values_row = iter(self._executor.query_first(text, select_values(text, values)))
         return replace(
             plan,
             values=tuple(
-                ("const", None if (v := next(made)) is None else StoredValue(v))
+                ("const", None if (v := next(values_row)) is None else StoredValue(v))
                 if kind == "stored"
                 else (kind, value)
                 for kind, value in plan.values
@@ -258,12 +258,14 @@ class InsertExecutor:
     def insert_spooled(
         self, plan: InsertPlan, rows: BatchSpool, firing: TriggerFiring | None = None
     ) -> StatementOutcome:
-        """Insert the rows that a query has returned, like `insert_select`, with their triggers. The spool is emptied.
+        """Insert the rows that a query has returned, like `insert_select`, with their triggers. The spool is
+        emptied.
         """
         total = StatementOutcome()
         try:
             while rows.has_next:
-                taken = rows.pop_table  # used directly below: no local variable holds the rows during the insert
+                # Used directly below: no local variable holds the rows during the insert.
+                taken = rows.pop_table
                 part = self._insert_table(
                     plan, taken(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
                 )
@@ -294,10 +296,12 @@ class InsertExecutor:
         if firing is not None and firing.each_row:
             total = StatementOutcome()
             for row in range(n):
-                one = self._insert_row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
-                one.rows += total.rows
-                one.warnings |= total.warnings
-                total = one
+                outcome_of_row = self._insert_row(
+                    plan.info, {name: c.row(row) for name, c in columns.items()}, firing
+                )
+                outcome_of_row.rows += total.rows
+                outcome_of_row.warnings |= total.warnings
+                total = outcome_of_row
             return total
         # a failure of a later part would otherwise repeat it
         repeated = firing is not None or self._transaction.must_preserve_work
@@ -336,11 +340,11 @@ class InsertExecutor:
     ) -> dict[int, Sequence[object]]:
         """Evaluate the items that are neither literals nor bare parameters, by position, with one query per row."""
         assert plan.values is not None
-        places = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
-        if not places:
+        positions = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
+        if not positions:
             return {}
         self._isolation.before_reading(plan.read_tables)
-        sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
+        sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in positions)
         evaluated_rows: list[tuple[Any, ...]] = []
         same = not plan.needs.used_params and _NEXT_NUMBER not in sql
         for row in rows:
@@ -349,27 +353,28 @@ class InsertExecutor:
                 continue
             values = self._executor.bind(plan.needs, row)
             evaluated_rows.append(self._executor.query_first(sql, select_values(sql, values)))
-        return {place: [row[i] for row in evaluated_rows] for i, place in enumerate(places)}
+        return {position: [row[i] for row in evaluated_rows] for i, position in enumerate(positions)}
 
     def _to_storage(self, t: ColumnType, array: Any) -> ConvertedColumn:
         """Convert a parameter's column to the target's storage form, with the rules of `Converter`."""
         if is_character(t):
             return self._convert_texts(t, array)
-        wanted = arrow_storage(t)
-        if array.type == wanted and not is_floating_decimal(t):
+        storage = arrow_storage(t)
+        if array.type == storage and not is_floating_decimal(t):
             lowest = pc.min(array).as_py() if t.code in LONGS else None
             if lowest is None or lowest > -(2**63):
                 return ConvertedColumn(array)
-        elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(wanted)) or (
-            pa.types.is_time(array.type) and pa.types.is_time(wanted)
+        elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(storage)) or (
+            pa.types.is_time(array.type) and pa.types.is_time(storage)
         ):
-            return ConvertedColumn(array.cast(wanted))  # to the finer unit
+            return ConvertedColumn(array.cast(storage))  # to the finer unit
         return self._environment.converter(t).convert_column(_python_values(array, t))
 
     def _convert_texts(self, t: ColumnType, array: Any) -> ConvertedColumn:
         """Truncate texts that have more bytes in the database's code set than their column allows."""
         if pc.any(pc.match_substring(array, "\0")).as_py():
-            return self._environment.converter(t).convert_column(array.to_pylist())  # which refuses some of them
+            # Which refuses some of them.
+            return self._environment.converter(t).convert_column(array.to_pylist())
         utf8 = self._environment.codec in ("utf-8", "utf8")
         # other code sets have one byte per character
         lengths = pc.binary_length(array) if utf8 else pc.utf8_length(array)
@@ -379,9 +384,9 @@ class InsertExecutor:
         too_long = pc.greater(lengths, t.content_width).fill_null(False)
         rows = np.flatnonzero(too_long.to_numpy(zero_copy_only=False)).tolist()
         converter = self._environment.converter(t)
-        cut = [converter.convert(text) for text in array.filter(too_long).to_pylist()]
+        truncated = [converter.convert(text) for text in array.filter(too_long).to_pylist()]
         return ConvertedColumn(
-            pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), truncated_rows=set(rows)
+            pc.replace_with_mask(array, too_long, pa.array(truncated, array.type)), truncated_rows=set(rows)
         )
 
 

@@ -71,20 +71,20 @@ class Isolation:
 
     def __init__(
         self,
-        owner: LockOwner,
+        lock_owner: LockOwner,
         transaction: SessionTransaction,
         database: CurrentDatabase,
         schema: SessionSchema,
         tables: SessionTables,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
     ) -> None:
-        self._lock_owner = owner
-        self._locks = owner.locks
+        self._lock_owner = lock_owner
+        self._locks = lock_owner.locks
         self._transaction = transaction
         self._database = database
         self._schema = schema
         self._tables = tables
-        self._executor = runner
+        self._executor = executor
         self._level = ""
         self._transaction_setting: tuple[int, str, bool] | None = None
         self._retain_update_locks = False  # RETAIN UPDATE LOCKS of the last SET ISOLATION
@@ -135,10 +135,10 @@ class Isolation:
     @property
     def _transaction_level(self) -> tuple[str, bool]:
         """Level ("" for none) and READ ONLY of the open transaction."""
-        transaction, own = self._transaction, self._transaction_setting
-        if own is None or not transaction.active or own[0] != transaction.number:
+        transaction, setting = self._transaction, self._transaction_setting
+        if setting is None or not transaction.active or setting[0] != transaction.number:
             return "", False
-        return own[1:]
+        return setting[1:]
 
     def reset(self) -> None:
         """Return to the default level of the database after another one was opened."""
@@ -159,9 +159,9 @@ class Isolation:
             self.before_reading(plan.tables)
 
     def before_reading(
-        self, read: Iterable[TableInfo], wanted: Callable[[TableInfo], list[RowKey]] | None = None
+        self, read: Iterable[TableInfo], read_keys: Callable[[TableInfo], list[RowKey]] | None = None
     ) -> None:
-        """Do the same as `before_query` for whole tables, or for the rows of one table that `wanted` returns."""
+        """Do the same as `before_query` for whole tables, or for the rows of one table that `read_keys` returns."""
         owner, locks = self._lock_owner, self._locks
         tables = [info for info in read if info.kind == "T" and not info.temporary]
         level = self.level if tables else DIRTY_READ
@@ -172,7 +172,7 @@ class Isolation:
                 if level == REPEATABLE_READ and self._transaction.active:
                     locks.lock_table(claim, table, LockMode.SHARE)
                 while locks.has_uncommitted_changes(owner, table):
-                    keys = wanted(info) if wanted is not None else None
+                    keys = read_keys(info) if read_keys is not None else None
                     if not locks.wait_until_readable(claim, table, keys):
                         break
         self._transaction.refresh_snapshot(map(lock_table_name, tables))
@@ -227,7 +227,8 @@ class Isolation:
             self._locks.release_row(self._lock_owner, lock_table_name(info), key)
 
     def require_fresh_tables(self, tables: Iterable[TableInfo]) -> None:
-        """Raise `StaleSnapshot`, inside `SessionTransaction.write`, if another session has changed one of the tables.
+        """Raise `StaleSnapshot`, inside `SessionTransaction.write`, if another session has changed one of the
+        tables.
         """
         self._transaction.require_fresh([lock_table_name(info) for info in tables if not info.temporary])
 
@@ -271,7 +272,8 @@ class Isolation:
         return keys
 
     def _require_fresh(self, tables: Iterable[TableInfo]) -> list[TableKey]:
-        """Return those of the tables that others can change. Raises `StaleSnapshot` if another session has changed one.
+        """Return those of the tables that others can change. Raises `StaleSnapshot` if another session has
+        changed one.
         """
         shared = [lock_table_name(info) for info in tables if not info.temporary]
         self._transaction.require_fresh(shared)
@@ -290,7 +292,8 @@ class Isolation:
         return undo
 
     def lock_current_row(self, info: TableInfo, key: RowKey) -> None:
-        """Lock the row that WHERE CURRENT OF is about to change. Raises SqlError -244 if another session has locked it.
+        """Lock the row that WHERE CURRENT OF is about to change. Raises SqlError -244 if another session has
+        locked it.
         """
         if info.temporary:
             return
@@ -338,8 +341,8 @@ class Isolation:
             return
         keys = [key for key in info.keys if not set(key.columns).isdisjoint(changed)]
         claim = self._lock_owner.request(CANNOT_UPDATE)
-        wanted = {key.name: _key_columns(info, key, columns) for key in keys}
-        if self._locks.lock_inserted(claim, lock_table_name(info), wanted, _primary_key_name(info)):
+        new_keys = {key.name: _key_columns(info, key, columns) for key in keys}
+        if self._locks.lock_inserted(claim, lock_table_name(info), new_keys, _primary_key_name(info)):
             self._transaction.require_fresh([lock_table_name(info)])
         names = list(dict.fromkeys(name for key in keys for name in key.columns))
         self._wait_for_freed_keys(
@@ -360,9 +363,9 @@ class Isolation:
             for name, column in zip(names, columns, strict=True)
         ]
         keys = pa.table(parts, names=names).group_by(names).aggregate([])
-        wanted = identity_names(parent)
-        if set(wanted) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
-            keys = keys.select([names[foreign.parent_columns.index(name)] for name in wanted])
+        parent_names = identity_names(parent)
+        if set(parent_names) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
+            keys = keys.select([names[foreign.parent_columns.index(name)] for name in parent_names])
         else:
             match = parent_condition(info, foreign, "b", "t")
             items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_sql(parent, "t")))
@@ -401,7 +404,8 @@ class Isolation:
                 self._transaction.require_fresh([table])
 
     def require_fresh(self, info: TableInfo) -> None:
-        """Raise `StaleSnapshot` if a row may violate a constraint only in an old snapshot of its table or of a parent.
+        """Raise `StaleSnapshot` if a row may violate a constraint only in an old snapshot of its table or of a
+        parent.
         """
         tables = [lock_table_name(info), *((info.database, foreign.parent) for foreign in info.foreign_keys)]
         self._transaction.require_fresh(tables)

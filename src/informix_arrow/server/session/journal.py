@@ -221,14 +221,14 @@ def _merge_inserts(rows: Sequence[RecordedWrite]) -> RecordedWrite:
     return RecordedWrite(rows[0].sql + places * (len(rows) - 1), values)
 
 
-def check_row_count(count: int, wanted: int) -> None:
+def check_row_count(count: int, expected: int) -> None:
     """Raise `ReplayMismatch` if DuckDB has not found or changed as many rows as were named.
 
     This was seen once, before `DuckInstance` turned off the optimizer that lost rows. The check protects the change
     log.
     """
-    if count != wanted:
-        log.error("DuckDB has found %d of %d rows that were named to it", count, wanted)
+    if count != expected:
+        log.error("DuckDB has found %d of %d rows that were named to it", count, expected)
         raise ReplayMismatch
 
 

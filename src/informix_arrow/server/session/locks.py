@@ -110,10 +110,10 @@ class _InsertedKeys:
             self._columns.setdefault(name, []).append(columns)
 
     def keys(self, name: str) -> set[RowKey]:
-        found = self._keys.setdefault(name, set())
+        keys_of_name = self._keys.setdefault(name, set())
         for columns in self._columns.pop(name, ()):
-            found |= _key_tuples(columns)
-        return found
+            keys_of_name |= _key_tuples(columns)
+        return keys_of_name
 
 
 def _key_tuples(columns: Sequence[Any]) -> set[RowKey]:
@@ -148,14 +148,12 @@ class Locks:
     """All locks of an engine. Thread-safe; only the methods that take a `LockRequest` may wait."""
 
     def __init__(self) -> None:
-        self._lock = (
-            threading.RLock()
-        )  # used directly, which is faster than through the condition: several times for each statement
+        # Used directly, which is faster than through the condition: several times for each statement.
+        self._lock = threading.RLock()
         self._released = threading.Condition(self._lock)
         self._tables: dict[TableKey, _TableLocks] = {}
-        self._rows_by_owner: dict[
-            Owner, dict[TableKey, set[RowKey]]
-        ] = {}  # where an owner has locks, and on which rows
+        # Where an owner has locks, and on which rows.
+        self._rows_by_owner: dict[Owner, dict[TableKey, set[RowKey]]] = {}
         self._blockers_by_waiter: dict[Owner, Callable[[], set[Owner]]] = {}
         self._waiting_for: dict[Owner, TableKey] = {}  # the table that each waiting owner waits for
         self._last_commits: dict[TableKey, int] = {}
@@ -165,19 +163,21 @@ class Locks:
     # ---- inspecting -------------------------------------------------------------------------------
     def held_locks(self) -> list[HeldLock]:
         """Return all locks that are held now."""
-        found = []
+        held = []
         with self._lock:
             for table, state in self._tables.items():
-                waiting: dict[Owner, Owner] = {}
-                for waiter, wanted in self._waiting_for.items():
-                    if wanted == table:
-                        waiting.update(dict.fromkeys(self._blockers_by_waiter[waiter](), waiter))
+                waiter_by_owner: dict[Owner, Owner] = {}
+                for waiter, wanted_table in self._waiting_for.items():
+                    if wanted_table == table:
+                        waiter_by_owner.update(dict.fromkeys(self._blockers_by_waiter[waiter](), waiter))
                 for owner, modes in state.table_modes.items():
-                    found += [HeldLock(table, False, mode, owner, waiting.get(owner)) for mode in modes]
+                    held += [
+                        HeldLock(table, False, mode, owner, waiter_by_owner.get(owner)) for mode in modes
+                    ]
                 for holders in state.row_modes.values():
                     for owner, mode in holders.items():
-                        found.append(HeldLock(table, True, mode, owner, waiting.get(owner)))
-        return found
+                        held.append(HeldLock(table, True, mode, owner, waiter_by_owner.get(owner)))
+        return held
 
     # ---- locking --------------------------------------------------------------------------------
     def lock_table(self, claim: LockRequest, table: TableKey, mode: LockMode) -> bool:
@@ -192,13 +192,13 @@ class Locks:
         with self._table_locks(table) as state:
             if mode in state.table_modes.get(claim.owner, ()):
                 return False
-            clashes = _TABLE_CONFLICTS[mode]
+            conflicts = _TABLE_CONFLICTS[mode]
             self._wait(
                 claim,
                 table,
                 state,
                 ISAM_TABLE_LOCKED,
-                lambda: _conflicting_table_owners(state, claim.owner, clashes),
+                lambda: _conflicting_table_owners(state, claim.owner, conflicts),
             )
             self._owned_rows(claim.owner, table)
             state.table_modes.setdefault(claim.owner, set()).add(mode)
@@ -211,7 +211,7 @@ class Locks:
 
         A stronger lock replaces a weaker one.
         """
-        owner, clashes, new = claim.owner, _ROW_CONFLICTS[mode], False
+        owner, conflicts, new = claim.owner, _ROW_CONFLICTS[mode], False
         with self._table_locks(table) as state:
             for key in keys:
                 holders = state.row_modes.get(key)
@@ -225,16 +225,16 @@ class Locks:
                         table,
                         state,
                         ISAM_LOCKED,
-                        lambda: _conflicting_row_owners(state, key, owner, clashes),  # noqa: B023
+                        lambda: _conflicting_row_owners(state, key, owner, conflicts),  # noqa: B023
                     )
                     holders = state.row_modes.setdefault(key, {})
                 if not new:  # a refused row leaves no entry, but the rows before it stay locked
-                    mine = self._owned_rows(owner, table)
+                    owned = self._owned_rows(owner, table)
                     new = True
                     if mode is LockMode.EXCLUSIVE:
                         state.writers.add(owner)
                 holders[owner] = mode
-                mine.add(key)
+                owned.add(key)
             return new
 
     def lock_row(self, claim: LockRequest, table: TableKey, key: RowKey) -> Callable[[], None] | None:
@@ -370,8 +370,10 @@ class Locks:
             return found
 
         with self._table_locks(table) as state:
-            whole = bool(_conflicting_table_owners(state, owner, exclusive))
-            return self._wait(claim, table, state, ISAM_TABLE_LOCKED if whole else ISAM_LOCKED, blockers)
+            is_table_locked = bool(_conflicting_table_owners(state, owner, exclusive))
+            return self._wait(
+                claim, table, state, ISAM_TABLE_LOCKED if is_table_locked else ISAM_LOCKED, blockers
+            )
 
     def last_commit_of(self, table: TableKey) -> int:
         """Return the number of the last commit that changed a table, 0 for none."""
@@ -384,15 +386,15 @@ class Locks:
         `committed` says that its changes are now visible to all.
         """
         with self._lock:
-            mine = self._rows_by_owner.pop(owner, None)
-            if mine is None:
+            owned = self._rows_by_owner.pop(owner, None)
+            if owned is None:
                 return
-            wrote = [table for table in mine if self._has_written(owner, table)] if committed else ()
+            wrote = [table for table in owned if self._has_written(owner, table)] if committed else ()
             if wrote:
                 self.last_commit += 1
                 for table in wrote:
                     self._last_commits[table] = self.last_commit
-            for table, keys in mine.items():
+            for table, keys in owned.items():
                 state = self._tables[table]
                 for key in keys:
                     self._forget_row(state, key, owner)
@@ -503,10 +505,10 @@ class Locks:
                     raise SqlError(claim.sqlcode, isam, 0, table[1])
                 if self._is_deadlocked(claim.owner):
                     raise SqlError(claim.sqlcode, ISAM_DEADLOCK, 0, table[1])
-                left = deadline - time.monotonic() if claim.timeout > 0 else _POLL_SECONDS
-                if left <= 0:
+                remaining = deadline - time.monotonic() if claim.timeout > 0 else _POLL_SECONDS
+                if remaining <= 0:
                     raise SqlError(claim.sqlcode, ISAM_LOCK_TIMEOUT, 0, table[1])
-                self._released.wait(min(left, _POLL_SECONDS))
+                self._released.wait(min(remaining, _POLL_SECONDS))
         finally:
             del self._blockers_by_waiter[claim.owner], self._waiting_for[claim.owner]
             state.waiter_count -= 1
@@ -515,16 +517,16 @@ class Locks:
     def _is_deadlocked(self, owner: Owner) -> bool:
         """Return whether a session that `owner` waits for waits, directly or not, for `owner`."""
         visited: set[Owner] = set()
-        ahead = list(self._blockers_by_waiter[owner]())
-        while ahead:
-            other = ahead.pop()
+        to_visit = list(self._blockers_by_waiter[owner]())
+        while to_visit:
+            other = to_visit.pop()
             if other is owner:
                 return True
             if other not in visited:
                 visited.add(other)
                 blockers = self._blockers_by_waiter.get(other)
                 if blockers is not None:
-                    ahead += blockers()
+                    to_visit += blockers()
         return False
 
 

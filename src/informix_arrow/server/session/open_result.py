@@ -44,9 +44,9 @@ class OpenResult:
     ----------
     reader
         DuckDB's reader, open on the session's connection.
-    mend
+    recover
         Recovers the transaction, which DuckDB aborts when the query fails.
-    freed
+    on_freed
         Called once when the connection is free again: all rows are read, or the result is closed.
     directory
         Directory for buffered rows that are too many for memory; None for the machine's temporary directory.
@@ -60,15 +60,15 @@ class OpenResult:
     def __init__(
         self,
         reader: pa.RecordBatchReader,
-        mend: Callable[[duckdb.Error], object],
-        freed: Callable[[], None],
+        recover: Callable[[duckdb.Error], object],
+        on_freed: Callable[[], None],
         directory: str | None = None,
     ) -> None:
         self.with_hold = True
         self._reader: pa.RecordBatchReader | None = reader
         self._schema = reader.schema
-        self._on_failure = mend
-        self._on_freed = freed
+        self._on_failure = recover
+        self._on_freed = on_freed
         self._spool = BatchSpool(directory=directory)
         self._failure: SqlError | None = None
         self._lock = threading.Lock()
@@ -80,9 +80,9 @@ class OpenResult:
         """Return the next batch, None after the last one. Raises SqlError if the query has failed, also on every later
         call.
         """
-        kept = self._spool.pop()
-        if kept is not None:
-            return kept
+        buffered = self._spool.pop()
+        if buffered is not None:
+            return buffered
         self._uninterruptible_until = None
         batch = self._read_batch()
         if self._failure is not None:
@@ -150,7 +150,8 @@ class OpenResult:
                 con.interrupt()
 
     def fail_rest(self, problem: SqlError) -> None:
-        """Fail all later reads beyond the buffered rows with `problem`. Must not be called while the query is running.
+        """Fail all later reads beyond the buffered rows with `problem`. Must not be called while the query is
+        running.
         """
         if self._reader is not None:
             self._failure = problem

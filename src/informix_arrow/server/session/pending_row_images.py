@@ -74,8 +74,8 @@ class PendingRowImages:
 
     def truncate(self, mark: int = 0) -> None:
         """Remove the changes from a mark on."""
-        for one in self._entries[mark:]:
-            self._bytes_in_memory -= one.size if isinstance(one, _SpilledRows) else 0
+        for entry in self._entries[mark:]:
+            self._bytes_in_memory -= entry.size if isinstance(entry, _SpilledRows) else 0
         del self._entries[mark:]
         if not self._entries:
             self._file.close()
@@ -83,12 +83,12 @@ class PendingRowImages:
     def drain(self) -> Iterator[ChangedRows | UndoRecord]:
         """Return all changes once and remove them."""
         try:
-            for one in self._entries:
-                if isinstance(one, UndoRecord):
-                    yield one
-                elif isinstance(one.images, SpillRange):
-                    yield ChangedRows(one.table, pickle.loads(self._file.read(one.images)))
+            for entry in self._entries:
+                if isinstance(entry, UndoRecord):
+                    yield entry
+                elif isinstance(entry.images, SpillRange):
+                    yield ChangedRows(entry.table, pickle.loads(self._file.read(entry.images)))
                 else:
-                    yield ChangedRows(one.table, one.images)
+                    yield ChangedRows(entry.table, entry.images)
         finally:
             self.truncate()

@@ -31,7 +31,8 @@ class PythonRoutine:
 def python_routine(
     name: str, function: Callable[..., Any], parameters: Sequence[str], returns: Sequence[str]
 ) -> PythonRoutine:
-    """Return a Python callable as a routine, given Informix names of its types. Raises ValueError for an invalid type.
+    """Return a Python callable as a routine, given Informix names of its types. Raises ValueError for an
+    invalid type.
     """
     return PythonRoutine(
         name.strip().lower(),
@@ -70,7 +71,8 @@ class RoutineCallPlanner(UserRoutines, Protocol):
     """Plans calls of routines."""
 
     def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """Return the statement type and the plan of an EXECUTE or CALL by a client. Raises -674 for an unknown routine.
+        """Return the statement type and the plan of an EXECUTE or CALL by a client. Raises -674 for an unknown
+        routine.
         """
 
 
@@ -132,10 +134,10 @@ class SessionRoutines(RoutineCallPlanner, RoutineResultProvider, TriggerActions,
         `types` restricts them to those with these argument types; `specific` means that it is a specific name.
         """
 
-    def require_routine(self, wanted: RoutineReference) -> None:
+    def require_routine(self, reference: RoutineReference) -> None:
         """Raise -674 if there is no such routine, or if several have a name that is given without parameter types."""
 
-    def call_named(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+    def call_named(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row.
 
         Raises -664 for a wrong number of arguments and -686 for several rows.

@@ -33,7 +33,8 @@ _CHANGED = -710
 
 
 def user_number(name: str) -> int:
-    """Return the number of a user. A real server takes it from its operating system; here it depends on the name only.
+    """Return the number of a user. A real server takes it from its operating system; here it depends on the
+    name only.
     """
     return 1000 + zlib.crc32(name.encode()) % 64000
 
@@ -126,7 +127,8 @@ class RowChangeLogger:
         self._pending.truncate(mark)
 
     def undo(self, mark: int) -> None:
-        """Record that the changes from a mark on were undone: a routine's statement failed, and the routine continues.
+        """Record that the changes from a mark on were undone: a routine's statement failed, and the routine
+        continues.
         """
         if len(self._pending) > mark:
             self._pending.add_undo(mark)
@@ -161,14 +163,14 @@ class RowChangeLogger:
 
     def _write(self, tx: int) -> None:
         lsns: list[int] = []
-        for one in self._pending.drain():
-            if isinstance(one, UndoRecord):
-                self._log.discard(tx, lsns[one.mark])
-                lsns.append(lsns[one.mark])
-            elif one.row_images:
-                lsns.append(self._log.log_changes(tx, one.table, one.row_images))
+        for entry in self._pending.drain():
+            if isinstance(entry, UndoRecord):
+                self._log.discard(tx, lsns[entry.mark])
+                lsns.append(lsns[entry.mark])
+            elif entry.row_images:
+                lsns.append(self._log.log_changes(tx, entry.table, entry.row_images))
             else:
-                lsns.append(self._log.log_truncate(tx, one.table))
+                lsns.append(self._log.log_truncate(tx, entry.table))
 
     # ---- the transaction ------------------------------------------------------------------------
     def log_position(self) -> int:

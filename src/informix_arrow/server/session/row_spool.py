@@ -33,15 +33,15 @@ class RowSpool:
         self._file = SpillFile(directory)
         self._first_chunk = fetch(_CHUNK_ROWS)
         self._remaining_chunks: list[bytes | SpillRange] = []
-        held = 0
+        size = 0
         try:
             while len(self._first_chunk) == _CHUNK_ROWS and (rows := fetch(_CHUNK_ROWS)):
-                piece = pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)
-                if held + len(piece) <= MEMORY:
-                    held += len(piece)
-                    self._remaining_chunks.append(piece)
+                chunk = pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)
+                if size + len(chunk) <= MEMORY:
+                    size += len(chunk)
+                    self._remaining_chunks.append(chunk)
                 else:
-                    self._remaining_chunks.append(self._file.write(piece))
+                    self._remaining_chunks.append(self._file.write(chunk))
         except BaseException:
             self.close()
             raise
@@ -57,8 +57,8 @@ class RowSpool:
         yield from rows
         self._remaining_chunks.reverse()
         while self._remaining_chunks:
-            piece = self._remaining_chunks.pop()
-            rows = pickle.loads(self._file.read(piece) if isinstance(piece, SpillRange) else piece)
+            chunk = self._remaining_chunks.pop()
+            rows = pickle.loads(self._file.read(chunk) if isinstance(chunk, SpillRange) else chunk)
             yield from rows
         self._file.close()
 

@@ -33,14 +33,14 @@ class QueryExecutor:
         environment: SessionEnvironment,
         transaction: SessionTransaction,
         isolation: Isolation,
-        runner: DuckExecutor,
-        objects: LobCalls,
+        executor: DuckExecutor,
+        lob_calls: LobCalls,
     ) -> None:
         self._environment = environment
         self._transaction = transaction
         self._isolation = isolation
-        self._executor = runner
-        self._lob_calls = objects
+        self._executor = executor
+        self._lob_calls = lob_calls
 
     def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
         """Run a query with the locks that it needs."""
@@ -49,9 +49,9 @@ class QueryExecutor:
             self._isolation.lock_all_rows(plan, values)
         self._isolation.before_query(plan, values)
         sql = plan.client_sql or plan.sql
-        few = self._run_small(prepared, plan, sql, values)
-        if few is not None:
-            return few
+        result = self._run_small(prepared, plan, sql, values)
+        if result is not None:
+            return result
         if any(plan.row_calls):
             return self._run_with_row_calls(prepared, plan, sql, values)
         return self._run_streamed(prepared, plan, sql, values)
@@ -75,31 +75,31 @@ class QueryExecutor:
     ) -> QueryResult:
         """Return rows with values that are computed from large objects for the client when the rows are fetched."""
         table = self._transaction.read(lambda: self._executor.query_table(sql, values))
-        kept = cast_table(
+        cast = cast_table(
             table, prepared.columns, self._environment.codec, plan.packed_decimals, plan.row_calls
         )
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
-        return RowCallResult(prepared.columns, kept, schema, plan.row_calls, self._lob_calls.call)
+        return RowCallResult(prepared.columns, cast, schema, plan.row_calls, self._lob_calls.call)
 
     # ---- few rows -------------------------------------------------------------------------------
     def _run_small(
         self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult | None:
         """Return the rows as Python objects if few are expected; None if they have to be streamed."""
-        objects = prepared.row_values  # read once: another session may run the same plan
+        converter = prepared.row_values  # read once: another session may run the same plan
         if (
-            objects is None
+            converter is None
             or ROUTINE_CALL in sql
             or not (plan.at_most_one_row or plan.catalog_only or prepared.returned_few_rows)
         ):
             return None
-        most = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
-        rows = self._transaction.fetch_first(sql, select_values(sql, values), most)
-        if len(rows) < most:
+        max_rows = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
+        rows = self._transaction.fetch_first(sql, select_values(sql, values), max_rows)
+        if len(rows) < max_rows:
             codec = self._environment.codec
-            if objects.is_converted(rows, codec):
-                return PythonRowsResult(prepared.columns, rows, objects, codec)
-            batch = objects.to_batch(rows, codec)
+            if converter.is_converted(rows, codec):
+                return PythonRowsResult(prepared.columns, rows, converter, codec)
+            batch = converter.to_batch(rows, codec)
             if batch is not None:
                 return SingleBatchResult(prepared.columns, batch)
         if not plan.at_most_one_row:  # not tried again: the run was wasted

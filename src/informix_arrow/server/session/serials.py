@@ -66,8 +66,8 @@ class SerialCounters:
         """
         key = self._require_counter(con, info, column)
         numbers: npt.NDArray[np.int64] = given.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
-        wanting = numbers == 0
-        before = np.cumsum(wanting) - wanting  # rows before this one that take the next value
+        takes_next = numbers == 0
+        before = np.cumsum(takes_next) - takes_next  # rows before this one that take the next value
         with self._lock:
             first = self._next[key]
             if len(numbers) + max(first, int(numbers.max(initial=0))) >= _max_serial(column):
@@ -75,10 +75,10 @@ class SerialCounters:
                 self._next[key] = following
                 return numbers, first, following
             # Ignoring the rows that take a value, the counter is the largest given value so far, plus one.
-            steps = np.where(wanting, first, numbers + 1 - before)
+            steps = np.where(takes_next, first, numbers + 1 - before)
             reached = np.maximum.accumulate(np.concatenate(([first], steps)))
-            numbers = np.where(wanting, reached[:-1] + before, numbers)
-            following = int(reached[-1]) + int(wanting.sum())
+            numbers = np.where(takes_next, reached[:-1] + before, numbers)
+            following = int(reached[-1]) + int(takes_next.sum())
             self._next[key] = following
         return numbers, first, following
 
@@ -87,13 +87,13 @@ class SerialCounters:
         numbers: npt.NDArray[np.int64], first: int, largest: int
     ) -> tuple[npt.NDArray[np.int64], int]:
         """Assign values near the end of a column's range: the values, and the counter after them."""
-        found, following = [], first
-        for given in numbers.tolist():
-            number = given or following
-            found.append(number)
+        values, following = [], first
+        for value in numbers.tolist():
+            number = value or following
+            values.append(number)
             if number >= following:
                 following = _next_number(number, largest)
-        return np.array(found, np.int64), following
+        return np.array(values, np.int64), following
 
     def _require_counter(
         self, con: SqlConnection, info: TableInfo, column: ColumnInfo

@@ -104,10 +104,10 @@ class SessionPrivileges:
         con, database = self._transaction.con, self._database.require()
         names: set[str] = {self._environment.user, privileges.PUBLIC}
         while True:  # a role may have been granted a role
-            found = privileges.roles_of(con, database, names)
-            if found.keys() <= names:
-                return found
-            names |= found.keys()
+            roles = privileges.roles_of(con, database, names)
+            if roles.keys() <= names:
+                return roles
+            names |= roles.keys()
 
     def _read_catalog(self, body: Callable[[], T]) -> T:
         return self._transaction.read(body)
@@ -118,11 +118,11 @@ class SessionPrivileges:
         if self._schema_stamp != self._schema.stamp:
             self._schema_stamp = self._schema.stamp
             self._privileges_cache.clear()
-        mine = user is None or user == self._environment.user
+        is_own = user is None or user == self._environment.user
         name = self._environment.user if user is None else user
         key = (database, name)
         if key not in self._privileges_cache:
-            con, role = self._transaction.con, self.role if mine and database == self._database.name else ""
+            con, role = self._transaction.con, self.role if is_own and database == self._database.name else ""
 
             def look() -> GrantedPrivileges:
                 return privileges.load_privileges(
@@ -142,8 +142,8 @@ class SessionPrivileges:
     # ---- databases ----------------------------------------------------------------------------
     def has_level(self, level: str, database: str | None = None) -> bool:
         """Return whether the user has CONNECT, RESOURCE or DBA, or a higher level."""
-        place, least = database or self._database.require(), LEVELS.index(level)
-        return self._is_allowed(lambda user: LEVELS.index(self.granted(place, user).level) >= least)
+        database_name, least = database or self._database.require(), LEVELS.index(level)
+        return self._is_allowed(lambda user: LEVELS.index(self.granted(database_name, user).level) >= least)
 
     def require_level(self, level: str, database: str | None = None) -> None:
         """Raise -387, -388 or -389 without CONNECT, RESOURCE or DBA."""
@@ -175,11 +175,11 @@ class SessionPrivileges:
             return True
         if not held.level:
             raise SqlError(_NO_LEVEL[CONNECT], 0, 0, info.database)
-        wanted = {letter.upper()} if grant else {letter, letter.upper()}
-        if wanted & held.tables.get(info.tabid, frozenset()):
+        letters = {letter.upper()} if grant else {letter, letter.upper()}
+        if letters & held.tables.get(info.tabid, frozenset()):
             return True
         by_column = {
-            name for (tabid, name), those in held.columns.items() if tabid == info.tabid and wanted & those
+            name for (tabid, name), those in held.columns.items() if tabid == info.tabid and letters & those
         }
         return by_column.issuperset(columns) if columns else bool(by_column) and letter == "s" and not grant
 

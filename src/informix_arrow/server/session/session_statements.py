@@ -28,21 +28,21 @@ class SessionStatements:
         isolation: Isolation,
         owner: LockOwner,
         database: CurrentDatabase,
-        opening: DatabaseStatements,
+        database_statements: DatabaseStatements,
         tables: SessionTables,
         reader: SqlReader,
-        rights: SessionPrivileges,
-        references: ForeignKeyEnforcer,
+        privileges: SessionPrivileges,
+        foreign_keys: ForeignKeyEnforcer,
     ) -> None:
         self._transaction = transaction
         self._isolation = isolation
         self._lock_owner = owner
         self._database = database
-        self._database_statements = opening
+        self._database_statements = database_statements
         self._tables = tables
         self._sql_reader = reader
-        self._privileges = rights
-        self._foreign_key_enforcer = references
+        self._privileges = privileges
+        self._foreign_key_enforcer = foreign_keys
 
     def run(self, control: ControlStatement) -> StatementOutcome:
         """Run one statement; errors are those of the methods that it calls."""

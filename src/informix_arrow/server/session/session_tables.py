@@ -126,12 +126,12 @@ class SessionTables:
         if info.kind != "V":
             return [info]
         query = self._sql_reader.parse(views.view_query(info))
-        found = []
+        tables = []
         for node in query.find_all(exp.Table):
             inner = self.find(node.catalog or info.database, node.name)
             if inner is not None and inner.name != info.name:
-                found += self.base_tables(inner)
-        return found
+                tables += self.base_tables(inner)
+        return tables
 
     def find_by_number(self, database: str, tabid: int) -> TableInfo | None:
         """Find the permanent table with this number, whatever its current name."""

@@ -69,21 +69,21 @@ class SessionRegistry:
         """Return the sessions that have a database open."""
         return [session for session in self.all() if session.database == database]
 
-    def temp_tables(self, database: str, beside: int) -> list[TableInfo]:
-        """Return the temporary tables of all sessions that use a database, except the session with the number `beside`.
-        """
+    def temp_tables(self, database: str, except_session: int) -> list[TableInfo]:
+        """Return the temporary tables of the sessions that use a database, except the session `except_session`."""
         return [
             info
             for session in self.using_database(database)
-            if session.session_id != beside
+            if session.session_id != except_session
             for info in list(session.temp_tables.values())
         ]
 
-    def has_open_transaction(self, database: str, beside: int) -> bool:
-        """Return whether a session that uses a database, except the one with the number `beside`, has a transaction
-        open.
+    def has_open_transaction(self, database: str, except_session: int) -> bool:
+        """Return whether a session that uses a database has a transaction open.
+
+        The session with the number `except_session` is ignored.
         """
-        return any(s.in_transaction for s in self.using_database(database) if s.session_id != beside)
+        return any(s.in_transaction for s in self.using_database(database) if s.session_id != except_session)
 
     def session_rows(self) -> list[dict[str, Any]]:
         """Return the rows of syssessions in sysmaster. Called from within DuckDB, so it takes no lock."""

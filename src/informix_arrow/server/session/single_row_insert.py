@@ -47,14 +47,14 @@ class SingleRowInserter:
         row = plan.row
         if row is None or (row.has_checks and self._transaction.must_preserve_work):
             return None
-        found = self._storage_values(row, params)
-        if found is None:
+        storage = self._storage_values(row, params)
+        if storage is None:
             return None
-        values, cut = found
-        if cut and self._transaction.is_ansi:
+        values, was_truncated = storage
+        if was_truncated and self._transaction.is_ansi:
             return None
         outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
-        if outcome is not None and cut:
+        if outcome is not None and was_truncated:
             outcome.warnings = WARN_CUT
         return outcome
 
@@ -65,7 +65,7 @@ class SingleRowInserter:
         refused.
         """
         values: list[object] = []
-        cut = False
+        was_truncated = False
         try:
             for column, kind, source in row.columns:
                 if kind == "omitted":
@@ -75,29 +75,29 @@ class SingleRowInserter:
                     value = converter.convert(
                         params[source] if isinstance(source, int) and kind == "param" else source
                     )
-                    cut = cut or converter.was_truncated
+                    was_truncated = was_truncated or converter.was_truncated
                 if value is None and column.type.not_null and not column.is_serial:
                     return None
                 values.append(value)
         except SqlError:
             return None
-        return values, cut
+        return values, was_truncated
 
     def _insert(self, info: TableInfo, row: SingleRowPlan, values: list[object]) -> StatementOutcome | None:
         """Insert the row inside `SessionTransaction.write`. Returns None if it violates a constraint."""
         transaction = self._transaction
         assigned_serials: list[tuple[ColumnInfo, int, int]] = []
-        for place, column in row.serials:
-            wanted = values[place]
-            assert wanted is None or isinstance(wanted, int)
-            number, first, following = self._serials.assign_one(transaction.con, info, column, wanted or 0)
-            values[place] = number
+        for position, column in row.serials:
+            value = values[position]
+            assert value is None or isinstance(value, int)
+            number, first, following = self._serials.assign_one(transaction.con, info, column, value or 0)
+            values[position] = number
             assigned_serials.append((column, first, following))
-        keys = {name: _key_columns(info, places, values) for name, places, _, _ in row.keys}
+        keys = {name: _key_columns(info, positions, values) for name, positions, _, _ in row.keys}
         self._isolation.lock_inserted_row_keys(info, keys)
         transaction.change_logger.require_current_logging(info)
-        for _, places, query, with_null in row.keys:
-            key = [values[i] for i in places]
+        for _, positions, query, with_null in row.keys:
+            key = [values[i] for i in positions]
             if None in key:  # DuckDB accepts duplicates of it
                 self._isolation.require_fresh(info)
                 query = with_null
@@ -123,9 +123,9 @@ class SingleRowInserter:
 
     def _report_serials(self, row: SingleRowPlan, values: Sequence[object]) -> StatementOutcome:
         """Return the outcome of the row with its serials, and set those of DBINFO."""
-        outcome, told = StatementOutcome(1), self._values
-        for place, column in row.serials:
-            number = values[place]
+        outcome, session_values = StatementOutcome(1), self._values
+        for position, column in row.serials:
+            number = values[position]
             assert isinstance(number, int)
             if column.type.code == TypeCode.SERIAL:
                 outcome.serial = number
@@ -133,16 +133,16 @@ class SingleRowInserter:
                 outcome.serial8 = number
             else:
                 outcome.bigserial = number
-        told.sqlerrd1 = outcome.serial or told.sqlerrd1
-        told.serial8 = outcome.serial8 or told.serial8
-        told.bigserial = outcome.bigserial or told.bigserial
+        session_values.sqlerrd1 = outcome.serial or session_values.sqlerrd1
+        session_values.serial8 = outcome.serial8 or session_values.serial8
+        session_values.bigserial = outcome.bigserial or session_values.bigserial
         return outcome
 
 
-def _key_columns(info: TableInfo, places: Sequence[int], values: Sequence[object]) -> list[list[object]]:
+def _key_columns(info: TableInfo, positions: Sequence[int], values: Sequence[object]) -> list[list[object]]:
     """Return the columns of a key of the row in the form that locks use."""
     padded = info.blank_padded
     return [
-        key_texts([values[place]]) if info.columns[place].name in padded else [values[place]]
-        for place in places
+        key_texts([values[position]]) if info.columns[position].name in padded else [values[position]]
+        for position in positions
     ]

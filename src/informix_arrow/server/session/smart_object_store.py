@@ -66,7 +66,8 @@ class SmartObjectStore:
 
     # ---- addressing -------------------------------------------------------------------------
     def _resolve_locator(self, locator: bytes) -> tuple[LobSql, int]:
-        """Return the SQL for the objects of a locator's database, and its id; -9810 for a foreign or malformed locator.
+        """Return the SQL for the objects of a locator's database, and its id; -9810 for a foreign or malformed
+        locator.
         """
         number, tag = locator_number(locator), tag_of(locator)
         names = [self._database.require(), *self._database.databases.names()]
@@ -197,35 +198,35 @@ class SmartObjectStore:
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
         sql = LobSql(database)
-        at, made = 0, False
-        waiting = bytearray()
+        at, has_rows = 0, False
+        buffer = bytearray()
 
         def store(data: bytes) -> None:
-            nonlocal at, made
-            rows: list[object] = [] if made else [number, MARKER_START, 0, None]
+            nonlocal at, has_rows
+            rows: list[object] = [] if has_rows else [number, MARKER_START, 0, None]
             rows += [number, at, len(data), data] if data else []
             transaction.write(lambda: transaction.recorder.execute_cached(sql.insert(len(rows) // 4), rows))
-            at, made = at + len(data), True
+            at, has_rows = at + len(data), True
 
         for chunk in chunks:
-            waiting += chunk
-            while len(waiting) >= CHUNK:
-                store(bytes(waiting[:CHUNK]))
-                del waiting[:CHUNK]
-        if waiting or not made:
-            store(bytes(waiting))
+            buffer += chunk
+            while len(buffer) >= CHUNK:
+                store(bytes(buffer[:CHUNK]))
+                del buffer[:CHUNK]
+        if buffer or not has_rows:
+            store(bytes(buffer))
         return make_locator(kind, number, database)
 
     def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
         """Append chunks of any size in rows of 1 MiB; return the number of bytes."""
         at = start = self.size(locator)
-        waiting = bytearray()
+        buffer = bytearray()
         for chunk in chunks:
-            waiting += chunk
-            while len(waiting) >= CHUNK:
-                at += self.write(locator, at, bytes(waiting[:CHUNK]))
-                del waiting[:CHUNK]
-        at += self.write(locator, at, bytes(waiting))
+            buffer += chunk
+            while len(buffer) >= CHUNK:
+                at += self.write(locator, at, bytes(buffer[:CHUNK]))
+                del buffer[:CHUNK]
+        at += self.write(locator, at, bytes(buffer))
         return at - start
 
     def truncate(self, locator: bytes, size: int) -> None:
@@ -233,10 +234,10 @@ class SmartObjectStore:
         sql, number = self._require_object(locator)
         if size < 0:
             raise SqlError(-9812, 0, 0, "", f"size {size}")
-        now = self.size(locator)
-        if size < now:
-            self._transaction.write(lambda: self._delete_range(sql, number, size, now))
-        elif size > now:
+        current = self.size(locator)
+        if size < current:
+            self._transaction.write(lambda: self._delete_range(sql, number, size, current))
+        elif size > current:
             self.write(locator, size - 1, b"\0")
 
 

@@ -53,21 +53,21 @@ class SpillFile:
             if self._directory is not None:
                 os.makedirs(self._directory, exist_ok=True)
             self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - closed by `close`
-        place, done = SpillRange(self._end, len(data)), 0
-        while done < len(data):
-            done += os.pwrite(self._file.fileno(), data[done:], place.offset + done)
+        place, written = SpillRange(self._end, len(data)), 0
+        while written < len(data):
+            written += os.pwrite(self._file.fileno(), data[written:], place.offset + written)
         self._end += len(data)
         return place
 
     def read(self, place: SpillRange) -> bytes:
         """Read a piece."""
         assert self._file is not None
-        pieces, offset, left = [], place.offset, place.size
-        while left:
-            pieces.append(os.pread(self._file.fileno(), left, offset))
+        pieces, offset, remaining = [], place.offset, place.size
+        while remaining:
+            pieces.append(os.pread(self._file.fileno(), remaining, offset))
             if not pieces[-1]:
                 raise SqlError(-410, detail=f"the temporary file with {self._description} is too short")
-            offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
+            offset, remaining = offset + len(pieces[-1]), remaining - len(pieces[-1])
         return b"".join(pieces)
 
     def close(self) -> None:

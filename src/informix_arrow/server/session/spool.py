@@ -58,11 +58,11 @@ class BatchSpool:
 
     def read(self, number: int) -> pa.RecordBatch:
         """Return the batch with a number, counted from 0, which must not have been removed."""
-        found = self._batches[number]
-        assert found is not None
-        if not isinstance(found, SpillRange):
-            return found
-        return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(found)), self._schema)
+        batch = self._batches[number]
+        assert batch is not None
+        if not isinstance(batch, SpillRange):
+            return batch
+        return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(batch)), self._schema)
 
     def pop(self) -> pa.RecordBatch | None:
         """Remove and return the next batch; None if there is none."""

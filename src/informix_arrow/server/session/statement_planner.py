@@ -61,7 +61,7 @@ class StatementPlanner:
         values: SessionValues,
         transaction: SessionTransaction,
         routines: RoutineCallPlanner,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
     ) -> None:
         self._environment = environment
         self._database = database
@@ -71,8 +71,8 @@ class StatementPlanner:
         self._values = values
         self._transaction = transaction
         self._routines = routines
-        self._privileges = None if rights.is_administrator else rights
-        self._roles = rights.roles
+        self._privileges = None if privileges.is_administrator else privileges
+        self._roles = privileges.roles
         number = environment.version.partition("Version ")[2]
         major, _, rest = number.partition(".")
         minor, _, level = rest.partition(".")

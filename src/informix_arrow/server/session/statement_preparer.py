@@ -25,7 +25,7 @@ class StatementPreparer:
         current: CurrentDatabase,
         schema: SessionSchema,
         transaction: SessionTransaction,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
         planner: StatementPlanner,
         shared: SharedPlans,
     ) -> None:
@@ -33,14 +33,12 @@ class StatementPreparer:
         self._database = current
         self._schema = schema
         self._transaction = transaction
-        self._privileges = rights
+        self._privileges = privileges
         self._planner = planner
         self._shared_plans = shared
         self._session_plans = PlanCache()  # plans for this session, its own and shared ones
-        self._last_prepared: tuple[PreparedPlan | None, object] = (
-            None,
-            None,
-        )  # the statement that was prepared last, and the state that it is valid for
+        # The statement that was prepared last, and the state that it is valid for.
+        self._last_prepared: tuple[PreparedPlan | None, object] = (None, None)
 
     def prepare(self, sql: str) -> PreparedPlan:
         """Parse, plan and describe a statement. Errors of names, syntax and types are raised here."""
@@ -66,9 +64,9 @@ class StatementPreparer:
         return self._schema.stamp, self._database.databases.version
 
     def _prepare(self, sql: str) -> PreparedPlan:
-        kept = self._session_plans.get((self._database.name, sql), self._schema.stamp)
-        if kept is not None:
-            return kept
+        cached = self._session_plans.get((self._database.name, sql), self._schema.stamp)
+        if cached is not None:
+            return cached
         fixed, databases = self._plan_key(sql), self._database.databases.version
         prepared = self._shared_plans.catalog_plans.get(fixed, databases)
         if prepared is not None and self._schema.temp_tables.keys().isdisjoint(
@@ -113,7 +111,7 @@ class StatementPreparer:
 
 def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
     """Parse and plan a statement and find its columns and parameters, by its text alone."""
-    kind, plan, own = planner.plan_typed(sql)
+    kind, plan, session_only = planner.plan_typed(sql)
     columns: tuple[Column, ...] = ()
     parameters: tuple[ColumnType, ...] = ()
     if not isinstance(plan, UtilityPlan):
@@ -137,13 +135,15 @@ def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
         and (plan.at_most_one_row or plan.catalog_only)
     ):
         values = RowConverter.for_columns(columns, plan.packed_decimals)
-    return PreparedPlan(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
+    return PreparedPlan(
+        sql, int(kind), columns, parameters, returns_rows, for_update, plan, session_only, values
+    )
 
 
 def _target_columns(plan: InsertPlan) -> tuple[Column, ...]:
-    found = []
+    columns = []
     for name in plan.targets:
         column = plan.info.column(name)
         if column is not None:
-            found.append(Column(name, column.type))
-    return tuple(found)
+            columns.append(Column(name, column.type))
+    return tuple(columns)

@@ -106,8 +106,8 @@ class BatchOutcome:
             return cls(1)
 
         def numbers(name: str) -> Integers | None:
-            found = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
-            return np.array(found, np.int64) if any(found) else None
+            serials = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
+            return np.array(serials, np.int64) if any(serials) else None
 
         return cls(
             len(outcomes),
@@ -155,7 +155,7 @@ class TableAppender:
         transaction, isolation, writer = self._transaction, self._isolation, self._transaction.recorder
         careful = transaction.must_preserve_work or further
         errors: dict[int, SqlError] = {}
-        cut: set[int] = set()
+        truncated: set[int] = set()
         arrays: dict[str, Any] = {}
         serials: dict[str, Integers] = {}
         given_back: dict[str, tuple[int, int]] = {}
@@ -169,7 +169,7 @@ class TableAppender:
                     errors, dict.fromkeys(converted.truncated_rows, SqlError(TOO_LONG, 0, 0, column.name))
                 )
             else:
-                cut |= converted.truncated_rows
+                truncated |= converted.truncated_rows
             array = as_array(converted.array)
             if column.type.code in SERIALS:
                 numbers, first, following = self._serials.assign(transaction.con, info, column, array)
@@ -187,9 +187,9 @@ class TableAppender:
         nulls = any(rule.nulls for rule in rules)
         if nulls:  # DuckDB would not find a duplicate that another session has committed since
             isolation.require_fresh(info)
-        seen = careful or info.has_engine_checks
-        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not seen else {}
-        if seen or broken:  # the first violated constraint is reported
+        check_first = careful or info.has_engine_checks
+        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not check_first else {}
+        if check_first or broken:  # the first violated constraint is reported
             broken = _find_violations(writer, rules, table)
         if broken:
             isolation.require_fresh(info)
@@ -219,7 +219,7 @@ class TableAppender:
         outcome = BatchOutcome(
             limit,
             {row: error for row, error in wrong.items() if row < limit},
-            frozenset(row for row in cut if row < limit) if cut else _NO_ROWS,
+            frozenset(row for row in truncated if row < limit) if truncated else _NO_ROWS,
         )
         self._report_serials(info, outcome, serials)
         if info.has_triggers:
@@ -253,12 +253,12 @@ class TableAppender:
                 outcome.bigserial = numbers
         last = outcome.last_inserted if serials else None
         if last is not None:
-            done = outcome.outcome(last)
-            assert isinstance(done, StatementOutcome)
+            last_outcome = outcome.outcome(last)
+            assert isinstance(last_outcome, StatementOutcome)
             values = self._values
-            values.sqlerrd1 = done.serial or values.sqlerrd1
-            values.serial8 = done.serial8 or values.serial8
-            values.bigserial = done.bigserial or values.bigserial
+            values.sqlerrd1 = last_outcome.serial or values.sqlerrd1
+            values.serial8 = last_outcome.serial8 or values.serial8
+            values.bigserial = last_outcome.bigserial or values.bigserial
 
 
 def as_array(array: Any) -> Any:
@@ -379,8 +379,8 @@ def _rejected_rows(
     These are the rows in `errors`, and those that violate a constraint together with the stored table or with an
     earlier inserted row of the batch.
     """
-    found = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
-    return {**{row: rules[number].error for row, number in found.items()}, **errors}
+    violations = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
+    return {**{row: rules[number].error for row, number in violations.items()}, **errors}
 
 
 def _find_duplicates(
@@ -411,13 +411,15 @@ def _find_duplicates(
     accepted_codes: list[set[int]] = [set() for _ in keys]
     none = len(rules)
     for row in np.flatnonzero(repeated).tolist():
-        mine = [int(codes[row]) if present[row] else -1 for codes, present in coded]
-        first = next((number for number, code in enumerate(mine) if code in accepted_codes[number]), none)
+        row_codes = [int(codes[row]) if present[row] else -1 for codes, present in coded]
+        first = next(
+            (number for number, code in enumerate(row_codes) if code in accepted_codes[number]), none
+        )
         first = min(first, broken.get(row, none))
         if first < none:
             violations[row] = first
             continue
-        for code, known in zip(mine, accepted_codes, strict=True):
+        for code, known in zip(row_codes, accepted_codes, strict=True):
             if code >= 0:
                 known.add(code)
     return violations
@@ -460,20 +462,20 @@ def constraint_error(
     """Return the Informix error for a constraint that only DuckDB found (two sessions, UPDATE of the columns
     `changed`).
     """
-    found = from_duckdb(error)
-    if found.sqlcode == -268:
+    problem = from_duckdb(error)
+    if problem.sqlcode == -268:
         message = str(error).replace('"', "")
         keys = [key for key in info.keys if changed is None or not set(key.columns).isdisjoint(changed)]
         for unique in keys:
             parts = [key_part(info, name) for name in unique.columns]
             if all(f"{part}: ".replace('"', "") in message for part in parts) or len(keys) == 1:
                 return duplicate_error(unique.kind, unique.name)
-    elif found.sqlcode == -530 and info.checks:
+    elif problem.sqlcode == -530 and info.checks:
         message = str(error)
         for check in info.checks:
             if len(info.checks) == 1 or check.duck_sql.replace('"', "") in message.replace('"', ""):
                 return SqlError(-530, 0, 0, f"informix.{check.name}")
-    return found
+    return problem
 
 
 # ---- writing ---------------------------------------------------------------------------------------

@@ -42,16 +42,16 @@ class TableSpill:
             self._bytes_in_memory += table.nbytes
             return table
         rows = max(1, table.num_rows * _SPILL_BATCH_BYTES // table.nbytes)
-        places = [self._file.write(batch.serialize()) for batch in table.to_batches(max_chunksize=rows)]
-        return SpilledTable(tuple(places), table.schema, table.num_rows)
+        ranges = [self._file.write(batch.serialize()) for batch in table.to_batches(max_chunksize=rows)]
+        return SpilledTable(tuple(ranges), table.schema, table.num_rows)
 
-    def load(self, kept: Any) -> pa.Table:
+    def load(self, stored: Any) -> pa.Table:
         """Return a stored table."""
-        if isinstance(kept, SpilledTable):
-            pieces = (pa.py_buffer(self._file.read(place)) for place in kept.file_ranges)
-            batches = [pa.ipc.read_record_batch(piece, kept.schema) for piece in pieces]
-            return pa.Table.from_batches(batches, kept.schema)
-        return kept
+        if isinstance(stored, SpilledTable):
+            pieces = (pa.py_buffer(self._file.read(file_range)) for file_range in stored.file_ranges)
+            batches = [pa.ipc.read_record_batch(piece, stored.schema) for piece in pieces]
+            return pa.Table.from_batches(batches, stored.schema)
+        return stored
 
     def clear(self) -> None:
         """Discard all tables."""

@@ -131,7 +131,8 @@ class SessionTransaction:
 
     @property
     def is_ansi(self) -> bool:
-        """True if the open database is ANSI: text that is too long for its column is refused there and not truncated.
+        """True if the open database is ANSI: text that is too long for its column is refused there and not
+        truncated.
         """
         return self._database.name is not None and self._database.record.ansi
 
@@ -374,7 +375,8 @@ class SessionTransaction:
             raise self.recover_from_error(duckdb.OutOfMemoryException(str(e))) from e
 
     def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenResult:
-        """Run a query whose rows are produced while they are read. They are those of this moment, whatever runs later.
+        """Run a query whose rows are produced while they are read. They are those of this moment, whatever runs
+        later.
         """
         return self.read(self._duck.stream, query, parameters, batch_rows, self.recover_from_error)
 
@@ -526,15 +528,16 @@ class SessionTransaction:
         )
 
     def _rewind(self, mark: _StatementMark) -> None:
-        """Return to a mark on a fresh snapshot: start a new DuckDB transaction and replay all writes before the mark.
+        """Return to a mark on a fresh snapshot: start a new DuckDB transaction and replay all writes before the
+        mark.
         """
-        kept = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
+        earlier_writes = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
         self._duck.rollback()
         self._duck.begin()
         with self._duck.uninterruptible():
             self._journal.replay(self.recorder)
-            self.recorder.replay(kept)
-        self.recorder.statement_writes = kept
+            self.recorder.replay(earlier_writes)
+        self.recorder.statement_writes = earlier_writes
         if self._schema.temp_tables != mark.temp_tables:
             self._schema.temp_tables = dict(mark.temp_tables)
         self._schema.invalidate()

@@ -64,18 +64,18 @@ class TriggerExecutor:
 
     def __init__(
         self,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         values: SessionValues,
         transaction: SessionTransaction,
         isolation: Isolation,
-        references: ForeignKeyEnforcer,
+        foreign_keys: ForeignKeyEnforcer,
         actions: TriggerActions,
     ) -> None:
-        self._executor = runner
+        self._executor = executor
         self._values = values
         self._transaction = transaction
         self._isolation = isolation
-        self._foreign_key_enforcer = references
+        self._foreign_key_enforcer = foreign_keys
         self._actions = actions
         self._active_firings: list[TriggerFiring] = []  # the innermost is the last
 
@@ -141,13 +141,13 @@ class TriggerExecutor:
     @contextmanager
     def _preserved_values(self) -> Iterator[None]:
         """Restore the values of DBINFO that the triggers' statements changed."""
-        values, cut = self._values, self._executor.was_cut
-        kept = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
+        values, was_cut = self._values, self._executor.was_cut
+        saved = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
         try:
             yield
         finally:
-            values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial = kept
-            self._executor.was_cut = cut
+            values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial = saved
+            self._executor.was_cut = was_cut
 
     # ---- new values -----------------------------------------------------------------------------
     def row_identity(self, info: TableInfo, row: Mapping[str, object]) -> dict[str, object]:
@@ -155,46 +155,46 @@ class TriggerExecutor:
         names = identity_names(info)
         if names != ("rowid",):
             return {name: row[name] for name in names}
-        found = first_row(self._transaction.con, f"SELECT max(rowid) FROM {info.duck_name}")
-        assert found is not None
-        return {"rowid": found[0]}
+        row_id = first_row(self._transaction.con, f"SELECT max(rowid) FROM {info.duck_name}")
+        assert row_id is not None
+        return {"rowid": row_id[0]}
 
     def update_row(
         self,
         info: TableInfo,
-        place: Mapping[str, object],
+        identity: Mapping[str, object],
         row: Mapping[str, object],
-        given: Mapping[str, object],
+        assigned: Mapping[str, object],
     ) -> None:
-        """Write the `given` values, which actions assigned, into a row that is found by `place`.
+        """Write the `assigned` values, which actions assigned, into a row that is found by `identity`.
 
         `row` has its other values.
         """
         kinds = {c.name: arrow_storage(c.type) for c in info.columns}
-        whole = {**row, **given}
-        arrays = {name: pa.array([whole[name]], kinds[name]) for name in kinds if name in whole}
-        changed = set(given)
+        new_row = {**row, **assigned}
+        arrays = {name: pa.array([new_row[name]], kinds[name]) for name in kinds if name in new_row}
+        changed = set(assigned)
         for column in info.columns:
-            if column.type.not_null and column.name in given and given[column.name] is None:
+            if column.type.not_null and column.name in assigned and assigned[column.name] is None:
                 raise SqlError(-391, 0, 0, column.name)
         if any(not changed.isdisjoint(unique.columns) for unique in info.keys):
             self._isolation.lock_changed_keys(info, changed, arrays)
         foreigns = [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
         for foreign in foreigns:
             self._isolation.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
-        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in given)
+        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in assigned)
         match = " AND ".join(
             f"{key_part(info, name, 't')} = {key_text(f'$k{i}')}"
             if name in info.blank_padded
             else f"t.{name if name == 'rowid' else quote_identifier(name)} = $k{i}"
-            for i, name in enumerate(place)
+            for i, name in enumerate(identity)
         )
-        rows = pa.table({name: arrays[name] for name in given})
+        rows = pa.table({name: arrays[name] for name in assigned})
         try:
             ((written,),) = self._transaction.recorder.execute_with_rows(
                 f"UPDATE {info.duck_name} AS t SET {sets} FROM _ifx_rows AS r WHERE {match}",
                 rows,
-                {f"k{i}": part for i, part in enumerate(place.values())},
+                {f"k{i}": part for i, part in enumerate(identity.values())},
             )
         except duckdb.ConstraintException as e:
             self._isolation.require_fresh(info)

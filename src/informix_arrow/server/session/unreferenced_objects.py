@@ -23,9 +23,9 @@ class UnreferencedObjects:
 
     Parameters
     ----------
-    beside
+    other_temp_tables
         Returns the temporary tables of other sessions that use a database.
-    busy
+    has_open_transaction
         Returns whether one of those sessions has a transaction open. Its uncommitted references are not visible.
     """
 
@@ -34,14 +34,14 @@ class UnreferencedObjects:
         transaction: SessionTransaction,
         tables: SessionTables,
         lobs: SmartObjectStore,
-        beside: Callable[[str], Iterable[TableInfo]],
-        busy: Callable[[str], bool],
+        other_temp_tables: Callable[[str], Iterable[TableInfo]],
+        has_open_transaction: Callable[[str], bool],
     ) -> None:
         self._transaction = transaction
         self._tables = tables
         self._lobs = lobs
-        self._other_temp_tables = beside
-        self._has_open_transactions = busy
+        self._other_temp_tables = other_temp_tables
+        self._has_open_transactions = has_open_transaction
         self._databases: set[str] = set()
 
     def note_rejected_row(self, info: TableInfo) -> None:
@@ -69,8 +69,8 @@ class UnreferencedObjects:
             return  # a ROW or a collection may contain a locator
         lost = {
             make_locator(kind, number, database): number
-            for (where, kind), numbers in self._lobs.created_objects.items()
-            if where == database
+            for (object_database, kind), numbers in self._lobs.created_objects.items()
+            if object_database == database
             for number in numbers
         }
         for info in infos:
@@ -78,12 +78,12 @@ class UnreferencedObjects:
                 if not lob_kind(column.type) or not lost:
                     continue
                 quoted = quote_identifier(column.name)
-                wanted = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
-                for (locator,) in self._transaction.fetch_rows(wanted, [list(lost)]):
+                query = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
+                for (locator,) in self._transaction.fetch_rows(query, [list(lost)]):
                     del lost[bytes(locator)]
-        writer, gone = self._transaction.recorder, sorted(lost.values())
-        if gone:
-            self._transaction.write(lambda: stored_objects.delete(writer, database, gone))
+        writer, numbers_to_delete = self._transaction.recorder, sorted(lost.values())
+        if numbers_to_delete:
+            self._transaction.write(lambda: stored_objects.delete(writer, database, numbers_to_delete))
 
 
 def _may_hold_locators(info: TableInfo) -> bool:

@@ -69,14 +69,14 @@ class UpdateCursorRows:
         environment: SessionEnvironment,
         transaction: SessionTransaction,
         isolation: Isolation,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         plan: SelectPlan,
         values: dict[str, object],
     ) -> None:
         self._environment = environment
         self._transaction = transaction
         self._isolation = isolation
-        self._executor = runner
+        self._executor = executor
         self._plan = plan
         self._values = values
         (self.info,) = plan.tables
@@ -89,8 +89,8 @@ class UpdateCursorRows:
         names = key_column_names(self.info)
         rows = ", ".join(f"c{i}" for i in range(len(plan.columns)))
         match = " AND ".join(f"{name} = ${name}" for name in names)
-        one = f"SELECT {rows} FROM ({plan.with_row_ids}) WHERE {match}"
-        self._row_query = plan.client_sql.replace(f"({plan.sql})", f"({one})") if plan.client_sql else one
+        query = f"SELECT {rows} FROM ({plan.with_row_ids}) WHERE {match}"
+        self._row_query = plan.client_sql.replace(f"({plan.sql})", f"({query})") if plan.client_sql else query
 
     @property
     def current(self) -> RowKey | None:
@@ -138,13 +138,13 @@ class UpdateCursorRows:
         yield from self._keys
 
     def _read_row(self, key: RowKey) -> QueryResult | None:
-        plan, runner = self._plan, self._executor
+        plan, executor = self._plan, self._executor
         values: dict[str, Any] = {**self._values, **{f"k{i}": part for i, part in enumerate(key)}}
-        found = self._transaction.read(
-            lambda: runner.query_table(self._row_query, select_values(self._row_query, values) or {})
+        table = self._transaction.read(
+            lambda: executor.query_table(self._row_query, select_values(self._row_query, values) or {})
         )
-        if not found.num_rows:
+        if not table.num_rows:
             return None
         return QueryResult(
-            plan.columns, cast_table(found, plan.columns, self._environment.codec, plan.packed_decimals)
+            plan.columns, cast_table(table, plan.columns, self._environment.codec, plan.packed_decimals)
         )

@@ -14,28 +14,28 @@ from ...types.quoting import quote_identifier
 def drop_objects(
     info: TableInfo,
     writer: SqlConnection,
-    mine: Iterable[TableInfo],
-    others: Iterable[TableInfo],
+    temp_tables: Iterable[TableInfo],
+    other_temp_tables: Iterable[TableInfo],
     find_table: Callable[[str, str], TableInfo | None],
 ) -> None:
     """Delete the objects that only this table refers to, just before it is dropped.
 
-    Objects that another table may refer to stay. Permanent tables and this session's temporary ones, `mine`, are
-    searched. While another session has a temporary table with such a column, one of `others`, nothing is deleted: it
-    cannot be searched.
+    Objects that another table may refer to stay. Permanent tables and this session's temporary ones, `temp_tables`, are
+    searched. While another session has a temporary table with such a column, one of `other_temp_tables`, nothing is
+    deleted: it cannot be searched.
     """
     columns = _lob_columns(info)
-    if not columns or any(map(_lob_columns, others)):
+    if not columns or any(map(_lob_columns, other_temp_tables)):
         return
-    found = _numbers(writer, info)
-    if not found:
+    numbers = _numbers(writer, info)
+    if not numbers:
         return
     names = stored_names.user_object_names(writer, info.database, "T", but=info.tabid)
     permanent = [find_table(info.database, name) for name in names]
-    for other in [*permanent, *mine]:
-        if other is not None and other is not info and found:
-            found -= _numbers(writer, other)
-    stored_objects.delete(writer, info.database, sorted(found))
+    for other in [*permanent, *temp_tables]:
+        if other is not None and other is not info and numbers:
+            numbers -= _numbers(writer, other)
+    stored_objects.delete(writer, info.database, sorted(numbers))
 
 
 def _lob_columns(info: TableInfo) -> list[str]:

@@ -10,10 +10,10 @@ from ...types.result_types import storage_type
 from .ddl_context import DdlContext
 
 
-def create(bench: DdlContext, info: TableInfo) -> None:
+def create(context: DdlContext, info: TableInfo) -> None:
     """Create a new table with all constraints and indexes that forbid duplicates."""
-    bench.transaction.recorder.execute(create_sql(info, info.duck_name))
-    _make_indexes(bench, info)
+    context.transaction.recorder.execute(create_sql(info, info.duck_name))
+    _make_indexes(context, info)
 
 
 def create_sql(info: TableInfo, target: str) -> str:
@@ -42,39 +42,38 @@ def _has_own_index(info: TableInfo, unique: UniqueConstraint) -> bool:
 
 def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
     """Return the columns of all separate unique indexes of a table, by their names."""
-    found = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
-    for number, unique in enumerate(
-        info.unique_constraints
-    ):  # dropped columns keep their places until the table is rebuilt
+    indexes = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
+    # Dropped columns keep their places until the table is rebuilt.
+    for number, unique in enumerate(info.unique_constraints):
         if _has_own_index(info, unique):
-            found[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
-    return found
+            indexes[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
+    return indexes
 
 
-def _make_indexes(bench: DdlContext, info: TableInfo) -> None:
+def _make_indexes(context: DdlContext, info: TableInfo) -> None:
     for name, columns in _own_indexes(info).items():
         parts = ", ".join(key_part(info, column) for column in columns)
-        bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({parts})")
+        context.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({parts})")
 
 
-def make_index(bench: DdlContext, info: TableInfo, index: IndexInfo) -> None:
+def make_index(context: DdlContext, info: TableInfo, index: IndexInfo) -> None:
     """Create the index of CREATE UNIQUE INDEX."""
     columns = ", ".join(key_part(info, c) for c, _ in index.key_columns)
     name = index_name(info, index.name)
-    bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
+    context.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
 
 
-def rebuild(bench: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
+def rebuild(context: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
     """Rebuild the table with another shape and copy its rows."""
-    place, _, _ = old.duck_name.rpartition(".")
-    passing = f"{place}.{quote_identifier(f'_new_{old.tabid}')}"
-    writer = bench.transaction.recorder
+    schema, _, _ = old.duck_name.rpartition(".")
+    passing = f"{schema}.{quote_identifier(f'_new_{old.tabid}')}"
+    writer = context.transaction.recorder
     for name in _own_indexes(old):
-        writer.execute(f"DROP INDEX {place}.{name}")
+        writer.execute(f"DROP INDEX {schema}.{name}")
     writer.execute(create_sql(new, passing))
     writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck_name}")
     writer.execute(f"DROP TABLE {old.duck_name}")
     writer.execute(f"ALTER TABLE {passing} RENAME TO {quote_identifier(new.name)}")
-    new = replace(new, duck_name=f"{place}.{quote_identifier(new.name)}")
-    _make_indexes(bench, new)
-    bench.replace_table(old, new)
+    new = replace(new, duck_name=f"{schema}.{quote_identifier(new.name)}")
+    _make_indexes(context, new)
+    context.replace_table(old, new)

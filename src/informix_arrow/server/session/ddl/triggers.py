@@ -13,13 +13,13 @@ _EXISTS_ALREADY, _CASCADES, _NOT_FOUND, _FOR_VIEW = -743, -742, -634, -322
 _NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
 
 
-def create(bench: DdlContext, statement: CreateTrigger) -> int:
+def create(context: DdlContext, statement: CreateTrigger) -> int:
     """CREATE TRIGGER: -743 if the name is taken, -206 and -217 for an unknown table or column."""
-    database = bench.current_database.require()
-    info = bench.tables.find(None, statement.table)
+    database = context.current_database.require()
+    info = context.tables.find(None, statement.table)
     if info is None:
         raise no_table(statement.table)
-    if _find_trigger(bench, statement.name) is not None:
+    if _find_trigger(context, statement.name) is not None:
         if statement.if_not_exists:
             return 0
         raise SqlError(_EXISTS_ALREADY, 0, 0, statement.name)
@@ -35,12 +35,12 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
         if info.column(name) is None:
             raise no_column(name)
     stored_triggers.store(
-        bench.transaction.recorder,
+        context.transaction.recorder,
         database,
         [
-            bench.numbers.new_trigid(database),
+            context.numbers.new_trigid(database),
             statement.name,
-            bench.environment.user,
+            context.environment.user,
             info.tabid,
             statement.event,
             statement.old,
@@ -48,19 +48,17 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
             list(statement.columns),
             statement.instead,
             statement.enabled,
-            bench.environment.delimident,
+            context.environment.delimident,
             bool(statement.each_row.statements),
             statement.header,
             statement.text,
         ],
     )
-    if (
-        info.kind == "V"
-    ):  # the owner could otherwise do to such views what he may not do to their tables
-        owner, letter = bench.environment.user, statement.event
-        letters = {*bench.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
+    if info.kind == "V":  # the owner could otherwise do to such views what he may not do to their tables
+        owner, letter = context.environment.user, statement.event
+        letters = {*context.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
         privileges.set_table_grants(
-            bench.transaction.recorder,
+            context.transaction.recorder,
             info.database,
             info.tabid,
             owner,
@@ -68,7 +66,7 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
             letters - {letter.lower()},
             {},
         )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
@@ -84,54 +82,54 @@ def _into_columns(block: n.StatementBlock) -> list[str]:
     return columns
 
 
-def drop(bench: DdlContext, statement: DropTrigger) -> int:
+def drop(context: DdlContext, statement: DropTrigger) -> int:
     """DROP TRIGGER: -634 if there is none of that name."""
-    row = _find_trigger(bench, statement.name)
+    row = _find_trigger(context, statement.name)
     if row is None:
         if statement.if_exists:
             return 0
         raise SqlError(_NOT_FOUND, 0, 0, statement.name)
     trigid, owner, _ = row
-    bench.privileges.require_owner(owner, statement.name, _NOT_OWNER)
-    stored_triggers.forget(bench.transaction.recorder, bench.current_database.require(), trigid)
-    bench.schema.mark_changed()
+    context.privileges.require_owner(owner, statement.name, _NOT_OWNER)
+    stored_triggers.forget(context.transaction.recorder, context.current_database.require(), trigid)
+    context.schema.mark_changed()
     return 0
 
 
-def set_enabled(bench: DdlContext, statement: SetTriggers) -> int:
+def set_enabled(context: DdlContext, statement: SetTriggers) -> int:
     """SET TRIGGERS ... ENABLED or DISABLED."""
     trigids: list[int] = []
     if statement.table:
-        info = bench.tables.find(None, statement.table)
+        info = context.tables.find(None, statement.table)
         if info is None:
             raise no_table(statement.table)
         if not info.temporary:
-            bench.privileges.require_owner(info.owner, info.name)
+            context.privileges.require_owner(info.owner, info.name)
         trigids = [trigger.trigid for trigger in info.triggers]
     for name in statement.names:
-        row = _find_trigger(bench, name)
+        row = _find_trigger(context, name)
         if row is None:
             raise SqlError(_NOT_FOUND, 0, 0, name)
-        bench.privileges.require_owner(row[1], name, _NOT_OWNER)
+        context.privileges.require_owner(row[1], name, _NOT_OWNER)
         trigids.append(row[0])
     for trigid in trigids:
         stored_triggers.enable(
-            bench.transaction.recorder, bench.current_database.require(), trigid, statement.enabled
+            context.transaction.recorder, context.current_database.require(), trigid, statement.enabled
         )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
-def tables_of(bench: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
+def tables_of(context: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
     """Return the tables whose triggers a statement changes."""
     if isinstance(statement, CreateTrigger):
         return [statement.table]
     names = [statement.name] if isinstance(statement, DropTrigger) else list(statement.names)
-    rows = [_find_trigger(bench, name) for name in names]
-    found = [row[2] for row in rows if row is not None]
+    rows = [_find_trigger(context, name) for name in names]
+    tables = [row[2] for row in rows if row is not None]
     if isinstance(statement, SetTriggers) and statement.table:
-        found.append(statement.table)
-    return found
+        tables.append(statement.table)
+    return tables
 
 
 # ---- changes of a table ----------------------------------------------------------------------------
@@ -167,6 +165,6 @@ def reject_cascade(info: TableInfo) -> None:
         raise SqlError(_CASCADES, 0, 0, info.name)
 
 
-def _find_trigger(bench: DdlContext, name: str) -> tuple[int, str, str] | None:
+def _find_trigger(context: DdlContext, name: str) -> tuple[int, str, str] | None:
     """Return number, owner and table of a trigger."""
-    return stored_triggers.find(bench.transaction.con, bench.current_database.require(), name)
+    return stored_triggers.find(context.transaction.con, context.current_database.require(), name)
