@@ -85,8 +85,9 @@ class BulkRowReader:
         return self._reader.rows
 
     def read_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
-        """Decode SQ_PUTs from inbox[pos:]. Return the position after them and the reason for stopping (NEED_MORE,
-        OTHER, FULL).
+        """Decode SQ_PUTs from inbox[pos:].
+
+        Return the position after them and the reason for stopping (NEED_MORE, OTHER, FULL).
         """
         pos, status = self._reader.feed_puts(inbox, pos)
         return pos, _check_row_size(status, len(inbox) - pos)
@@ -124,7 +125,7 @@ class InsertCursor:
 
     Attributes
     ----------
-    done
+    inserted
         Rows inserted since the last SQ_DONE was sent.
     serial
         The last SERIAL among them, 0 for none.

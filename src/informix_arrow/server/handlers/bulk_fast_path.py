@@ -93,12 +93,12 @@ class BulkInsertFastPath:
         replies.
         """
         pending = self.pending_statement
-        on_its_way = (
+        is_incomplete = (
             pending is not None
             and pending.bulk_reader is not None
             and pending.bulk_reader.shape != SHAPE_GROUPS
         )
-        return not on_its_way and self.flush()
+        return not is_incomplete and self.flush()
 
     def flush(self) -> bool:
         """Execute the collected bound rows and reply to them; return False if there are none."""

@@ -49,8 +49,9 @@ _REPLY_TAGS = {
 
 @dataclass(slots=True)
 class MessageQueue:
-    """The messages that are being served. `index` is that of the current one; messages that arrive while a statement
-    runs are appended.
+    """The messages that are being served.
+
+    `index` is that of the current one; messages that arrive while a statement runs are appended.
     """
 
     messages: list[m.Message] = field(default_factory=list)

@@ -34,8 +34,9 @@ class ClientStream(Protocol):
         """Send what the connection accepts now. Raises ClientDisconnected if it is broken."""
 
     def wait_until_sent(self) -> None:
-        """Wait until little is left unsent, between the parts of a long reply. Raises ClientDisconnected if the client
-        leaves.
+        """Wait until little is left unsent, between the parts of a long reply.
+
+        Raises ClientDisconnected if the client leaves.
         """
 
     def receive(self) -> bool:

@@ -17,7 +17,7 @@ class DatabaseHandler:
 
     Parameters
     ----------
-    statements, objects
+    statements, open_objects
         Cursors and open objects, which are closed when another database becomes current.
 
     Attributes

@@ -47,8 +47,9 @@ class StatementDescription:
         return encoder
 
     def keep_encoder(self, encoder: TupleEncoder) -> None:
-        """Keep an encoder that is no longer in use, with the few rows that it had last. Not kept if these may
-        be large.
+        """Keep an encoder that is no longer in use, with the few rows that it had last.
+
+        Not kept if these may be large.
         """
         if self.keeps_encoder:
             self._encoder = encoder

@@ -15,7 +15,7 @@ INTERRUPTED = -213
 
 
 class StatementInterrupts:
-    """Whether the session's engine is running, and whether it must stop.
+    """The state of a session's engine: whether it is running, and whether it must stop.
 
     `with interrupts:` surrounds one call of the engine. If an interrupt was requested, it raises SqlError -213 instead
     of the call's exception.
@@ -38,8 +38,9 @@ class StatementInterrupts:
         self._handled_requests = 0  # requests that have taken effect, or have nothing to stop
 
     def request(self) -> bool:
-        """Stop the running statement, or else the next one. If it returns True, call `repeat` until that
-        returns False.
+        """Stop the running statement, or else the next one.
+
+        If it returns True, call `repeat` until that returns False.
         """
         with self._lock:
             self.requests += 1

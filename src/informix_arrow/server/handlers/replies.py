@@ -53,8 +53,9 @@ class ReplyWriter:
         self._files = files
 
     def send(self, data: bytes | bytearray) -> None:
-        """Append to the reply. It is sent when the current messages have been served, or when a handler waits for the
-        client.
+        """Append to the reply.
+
+        It is sent when the current messages have been served, or when a handler waits for the client.
         """
         if self._files.name is not None:
             self._files.finish_transfer()

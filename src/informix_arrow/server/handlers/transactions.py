@@ -65,8 +65,9 @@ class TransactionHandler:
             self._replies.send_message(_TRANSACTION_ENDED)
 
     def _buffer_open_rows(self, *, ending: bool) -> None:
-        """Buffer open rows before a transaction ends. This may take long and can be interrupted, the end itself
-        cannot.
+        """Buffer open rows before a transaction ends.
+
+        This may take long and can be interrupted, the end itself cannot.
         """
         with self._interrupts.preparing_commit():
             self._engine_session.buffer_open_rows(ending=ending)

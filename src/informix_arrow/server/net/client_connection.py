@@ -304,7 +304,9 @@ class ClientConnection:
                         continue
                 if not (stream.unread or stream.is_backlogged):
                     interrupts.forget(requests)
-                received = stream.receive(None if protocol_session.logged_in else self._deadline, kernel_empty=True)
+                received = stream.receive(
+                    None if protocol_session.logged_in else self._deadline, kernel_empty=True
+                )
             if not received:
                 raise ClientDisconnected("the client closed the connection")
 

@@ -57,8 +57,9 @@ def _ignore_urgent() -> None:
 
 
 class Stream:
-    """Buffered input and output of a non-blocking socket. Used by one thread; only `shutdown` may be called from
-    another.
+    """Buffered input and output of a non-blocking socket.
+
+    Used by one thread; only `shutdown` may be called from another.
 
     ``inbox[pos:]`` has not been parsed yet. `idle` is true exactly while the thread waits for the peer with nothing
     received and nothing to do; the watcher of urgent bytes reads it. `awaiting_client` is set while a statement waits
@@ -99,7 +100,7 @@ class Stream:
         self._view = memoryview(self._chunk)
         self._poll = select.poll()
         self._on_urgent = urgent
-        self._cutter = limiter
+        self._limiter = limiter
         self._arrivals = select.poll()
         self._arrivals.register(sock, select.POLLIN | select.POLLPRI)
 
@@ -153,8 +154,9 @@ class Stream:
         self._decrypt(b"")
 
     def queue(self, data: bytes | bytearray) -> None:
-        """Append reply bytes; `flush` or any wait sends them. A bytearray must not be used afterwards, as rows are not
-        copied.
+        """Append reply bytes; `flush` or any wait sends them.
+
+        A bytearray must not be used afterwards, as rows are not copied.
         """
         if type(data) is bytearray and not self._outbox:
             self._outbox = data
@@ -183,15 +185,15 @@ class Stream:
         try:
             while outbox:
                 size = min(len(outbox), _SEND_SLICE)
-                if self._cutter is not None:
-                    size = self._cutter.allowed(size)
+                if self._limiter is not None:
+                    size = self._limiter.allowed(size)
                     if not size:
                         self.shutdown()
                         raise ClientDisconnected("the connection was cut, as server.faults was told")
                 with memoryview(outbox) as whole, whole[:size] as part:
                     sent = self._sock.send(part)
-                if self._cutter is not None:
-                    self._cutter.sent(sent)
+                if self._limiter is not None:
+                    self._limiter.sent(sent)
                 del outbox[:sent]
         except BlockingIOError:
             pass

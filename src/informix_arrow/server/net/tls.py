@@ -117,8 +117,9 @@ class TlsLayer:
         return True
 
     def decrypt(self, received: bytes) -> bytes:
-        """Decrypt the received bytes, as far as possible. Raises TlsError for bytes that are not TLS of this
-        connection.
+        """Decrypt the received bytes, as far as possible.
+
+        Raises TlsError for bytes that are not TLS of this connection.
         """
         self._incoming.write(self._records.strip_urgent(received))
         parts = []

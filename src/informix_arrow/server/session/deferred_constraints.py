@@ -37,15 +37,16 @@ class DeferredConstraints:
         self._checker: WeakMethod[Callable[[], None]] | None = None
 
     def set_checker(self, check: Callable[[], None]) -> None:
-        """Set the function that makes the pending checks. The reference is weak, because its object refers to the
-        transaction.
+        """Set the function that makes the pending checks.
+
+        The reference is weak, because its object refers to the transaction.
         """
         self._checker = WeakMethod(check)
 
     def check(self) -> None:
         """Make all pending checks, inside `SessionTransaction.write`: -691 for a row without its parent."""
         check = self._checker() if self._checker is not None else None
-        assert check is not None  # it lives as long as its session
+        assert check is not None  # its object lives as long as the session
         check()
         self.pending_checks.clear()
 

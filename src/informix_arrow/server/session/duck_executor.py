@@ -156,8 +156,9 @@ class DuckExecutor:
         return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
 
     def query_spool(self, sql: str, values: dict[str, object], batch_rows: int) -> BatchSpool:
-        """Run a query to its end and buffer its rows with little memory. Raises SqlError -271 if there is no room for
-        them.
+        """Run a query to its end and buffer its rows with little memory.
+
+        Raises SqlError -271 if there is no room for them.
         """
         return self.build_with_results(
             sql, lambda: self._transaction.read(lambda: self._spool(sql, values, batch_rows, MEMORY)), values
@@ -196,9 +197,9 @@ class DuckExecutor:
         return spool
 
     def _collect_calls(self, sql: str, values: dict[str, object] | None) -> Callable[[], object] | None:
-        """Return a function that finds the routine calls of a text without running it; None if that is not needed.
+        """Return a function that finds the routine calls of a text that may run only once; None for other texts.
 
-        It is needed if the text draws numbers of sequences and must therefore run only once.
+        Such a text draws numbers of sequences. The function runs it without drawing any.
         """
         plain = without_nextval(sql) if ROUTINE_CALL in sql else sql
         if plain == sql:

@@ -23,8 +23,9 @@ class DuckStatementCache:
         self._statements.clear()
 
     def parse(self, con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-        """Return the parsed statement for a text. Several statements, and texts too long for the cache, are returned as
-        text.
+        """Return the parsed statement for a text.
+
+        Several statements, and texts too long for the cache, are returned as text.
         """
         found = self._statements.get(sql)
         if found is not None:

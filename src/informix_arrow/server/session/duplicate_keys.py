@@ -53,7 +53,7 @@ def check_duplicates_within(info: TableInfo, changed: Collection[str], columns: 
             continue
         nullable = nullable_columns(info, key.columns)
         if any(columns[name].null_count for name in key.columns if name not in nullable):
-            continue  # that is what is wrong with them
+            continue  # a NULL in such a column is the error of these rows
         parts = [
             key_texts(columns[name]) if name in info.blank_padded else columns[name] for name in key.columns
         ]

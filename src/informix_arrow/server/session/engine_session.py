@@ -57,8 +57,7 @@ from .user_types import UserTypes
 
 
 class EngineSession:
-    """One session. It is used by one thread at a time; other threads may only call `interrupt` and
-    `client_disconnected`.
+    """One session, used by one thread at a time. `interrupt` and `client_disconnected` may be called from others.
 
     The constructor creates the parts in the order of their dependencies. Each part gets its collaborators through its
     constructor.
@@ -342,8 +341,9 @@ class EngineSession:
 
     # ---- prepare --------------------------------------------------------------------------------
     def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
-        """Parse, plan and describe a statement without executing it. Errors of names, syntax and types are
-        raised here.
+        """Parse, plan and describe a statement without executing it.
+
+        Errors of names, syntax and types are raised here.
         """
         self.start_statement()
         self.sql_reader.check_newlines(sql)
@@ -530,7 +530,7 @@ class EngineSession:
 
     # ---- end ------------------------------------------------------------------------------------
     def start_statement(self) -> None:
-        """Reset what belonged to the previous statement: its time and a pending interrupt."""
+        """Prepare for a statement: set its time, clear an earlier interrupt, restart a detached transaction."""
         self.values.now = dt.datetime.now()
         if self.interrupted.is_set():
             self.interrupted.clear()

@@ -89,7 +89,7 @@ class InsertExecutor:
         executor: DuckExecutor,
         transaction: SessionTransaction,
         appender: TableAppender,
-        one_row: SingleRowInserter,
+        single_row: SingleRowInserter,
         isolation: Isolation,
         triggers: TriggerExecutor,
     ) -> None:
@@ -97,7 +97,7 @@ class InsertExecutor:
         self._executor = executor
         self._transaction = transaction
         self._appender = appender
-        self._single_row_inserter = one_row
+        self._single_row_inserter = single_row
         self._isolation = isolation
         self._trigger_executor = triggers
 
@@ -118,14 +118,14 @@ class InsertExecutor:
             outcome = self._single_row_inserter.insert(plan, params)
             if outcome is not None:
                 return outcome
-            found = write(lambda: self._insert_single(plan, params))
-            if isinstance(found, SqlError):
+            outcome_or_error = write(lambda: self._insert_single(plan, params))
+            if isinstance(outcome_or_error, SqlError):
                 try:
-                    raise found
+                    raise outcome_or_error
                 finally:
                     # it refers to this frame: the cycle would keep both, and the session, until garbage collection
-                    del found
-            return found
+                    del outcome_or_error
+            return outcome_or_error
         return write(
             lambda: self._trigger_executor.run_with_triggers(
                 [firing], lambda: self._insert_with_triggers(plan, params, firing)
@@ -133,8 +133,9 @@ class InsertExecutor:
         )
 
     def _insert_single(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome | SqlError:
-        """Run an INSERT ... VALUES of one row, with the objects that are created for it. Those of a refused row are
-        deleted.
+        """Run an INSERT ...
+
+        VALUES of one row, with the objects that are created for it. Those of a refused row are deleted.
         """
         found = self.insert_values(self._evaluate_calls(plan, params), [params])[0]
         if plan.needs.files and isinstance(found, SqlError):
@@ -161,19 +162,19 @@ class InsertExecutor:
         if info.kind == "V":
             self._trigger_executor.run_row_actions(firing, {}, _view_row(info, columns))
             return StatementOutcome(rows=1)
-        done = self._appender.append(info, columns, 1, stop_at_error=True)
-        if done.errors:
-            raise done.errors.pop(0)  # no local variable keeps it: see `run`
-        outcome = done.outcome(0)
+        batch_outcome = self._appender.append(info, columns, 1, stop_at_error=True)
+        if batch_outcome.errors:
+            raise batch_outcome.errors.pop(0)  # no local variable keeps it: see `run`
+        outcome = batch_outcome.outcome(0)
         assert isinstance(outcome, StatementOutcome)
         if firing.each_row:
-            assert done.inserted_table is not None
-            row = {c.name: done.inserted_table.column(c.name)[0].as_py() for c in info.columns}
-            given = self._trigger_executor.run_row_actions(firing, {}, row)
-            if given:
+            assert batch_outcome.inserted_table is not None
+            row = {c.name: batch_outcome.inserted_table.column(c.name)[0].as_py() for c in info.columns}
+            assigned = self._trigger_executor.run_row_actions(firing, {}, row)
+            if assigned:
                 # an action may not have inserted another row in between (-747)
                 self._trigger_executor.update_row(
-                    info, self._trigger_executor.row_identity(info, row), row, given
+                    info, self._trigger_executor.row_identity(info, row), row, assigned
                 )
         return outcome
 
@@ -183,9 +184,9 @@ class InsertExecutor:
             return plan
         self._isolation.before_reading(plan.read_tables)
         self._executor.load_files(plan.needs, params)
-        wanted = [sql for kind, sql in plan.values if kind == "stored"]
+        expressions = [sql for kind, sql in plan.values if kind == "stored"]
         values = self._executor.bind(plan.needs, params)
-        text = f"SELECT {', '.join(map(str, wanted))}"
+        text = f"SELECT {', '.join(map(str, expressions))}"
         values_row = iter(self._executor.query_first(text, select_values(text, values)))
         return replace(
             plan,
@@ -258,8 +259,9 @@ class InsertExecutor:
     def insert_spooled(
         self, plan: InsertPlan, rows: BatchSpool, firing: TriggerFiring | None = None
     ) -> StatementOutcome:
-        """Insert the rows that a query has returned, like `insert_select`, with their triggers. The spool is
-        emptied.
+        """Insert the rows that a query has returned, like `insert_select`, with their triggers.
+
+        The spool is emptied.
         """
         total = StatementOutcome()
         try:

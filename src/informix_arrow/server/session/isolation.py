@@ -272,8 +272,9 @@ class Isolation:
         return keys
 
     def _require_fresh(self, tables: Iterable[TableInfo]) -> list[TableKey]:
-        """Return those of the tables that others can change. Raises `StaleSnapshot` if another session has
-        changed one.
+        """Return those of the tables that others can change.
+
+        Raises `StaleSnapshot` if another session has changed one.
         """
         shared = [lock_table_name(info) for info in tables if not info.temporary]
         self._transaction.require_fresh(shared)
@@ -292,8 +293,9 @@ class Isolation:
         return undo
 
     def lock_current_row(self, info: TableInfo, key: RowKey) -> None:
-        """Lock the row that WHERE CURRENT OF is about to change. Raises SqlError -244 if another session has
-        locked it.
+        """Lock the row that WHERE CURRENT OF is about to change.
+
+        Raises SqlError -244 if another session has locked it.
         """
         if info.temporary:
             return
@@ -452,8 +454,9 @@ class Isolation:
             self._lock_owner.held_tables.add(lock_table_name(info))
 
     def unlock_table(self, info: TableInfo) -> None:
-        """UNLOCK TABLE: -288 if this session has not locked it. Inside a transaction the end of the transaction unlocks
-        it.
+        """UNLOCK TABLE: -288 if this session has not locked it.
+
+        Inside a transaction the end of the transaction unlocks it.
         """
         owner, table = self._lock_owner, lock_table_name(info)
         if table not in owner.held_tables:

@@ -143,8 +143,9 @@ class WriteRecorder:
             reader.close()  # not left to the garbage collector: see OpenResult
 
     def discard_last(self) -> None:
-        """Remove the last write from the record. It changed nothing and holds no lock, and a replay might find newer
-        rows.
+        """Remove the last write from the record.
+
+        It changed nothing and holds no lock, and a replay might find newer rows.
         """
         del self.statement_writes[-1]
 

@@ -322,8 +322,9 @@ class Locks:
 
     @contextmanager
     def block_writers(self, claim: LockRequest, table: TableKey) -> Iterator[None]:
-        """Wait until no open transaction has changed rows of a table. No lock can be taken inside the block, so it must
-        be short.
+        """Wait until no open transaction has changed rows of a table.
+
+        No lock can be taken inside the block, so it must be short.
         """
         changing = frozenset({LockMode.INTENT_EXCLUSIVE, LockMode.EXCLUSIVE})
         with self._table_locks(table) as state:

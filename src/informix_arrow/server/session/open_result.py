@@ -77,8 +77,9 @@ class OpenResult:
         self._is_reading = False
 
     def read(self) -> pa.RecordBatch | None:
-        """Return the next batch, None after the last one. Raises SqlError if the query has failed, also on every later
-        call.
+        """Return the next batch, None after the last one.
+
+        Raises SqlError if the query has failed, also on every later call.
         """
         buffered = self._spool.pop()
         if buffered is not None:
@@ -150,16 +151,18 @@ class OpenResult:
                 con.interrupt()
 
     def fail_rest(self, problem: SqlError) -> None:
-        """Fail all later reads beyond the buffered rows with `problem`. Must not be called while the query is
-        running.
+        """Fail all later reads beyond the buffered rows with `problem`.
+
+        Must not be called while the query is running.
         """
         if self._reader is not None:
             self._failure = problem
             self._close_reader()
 
     def close(self) -> None:
-        """Discard the remaining rows. Called from another thread while the query runs, it lets the query's thread end
-        it.
+        """Discard the remaining rows.
+
+        Called from another thread while the query runs, it lets the query's thread end it.
         """
         with self._lock:
             if self._is_reading:

@@ -31,8 +31,9 @@ class PythonRoutine:
 def python_routine(
     name: str, function: Callable[..., Any], parameters: Sequence[str], returns: Sequence[str]
 ) -> PythonRoutine:
-    """Return a Python callable as a routine, given Informix names of its types. Raises ValueError for an
-    invalid type.
+    """Return a Python callable as a routine, given Informix names of its types.
+
+    Raises ValueError for an invalid type.
     """
     return PythonRoutine(
         name.strip().lower(),
@@ -71,8 +72,9 @@ class RoutineCallPlanner(UserRoutines, Protocol):
     """Plans calls of routines."""
 
     def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """Return the statement type and the plan of an EXECUTE or CALL by a client. Raises -674 for an unknown
-        routine.
+        """Return the statement type and the plan of an EXECUTE or CALL by a client.
+
+        Raises -674 for an unknown routine.
         """
 
 
@@ -91,8 +93,9 @@ class RoutineResultProvider(Protocol):
         """Remember results for the duration of one statement."""
 
     def bind_results(self, sql: str) -> str:
-        """Return a write's text with the current results of its calls. For use inside `result_scope`, after
-        `run_with_results`.
+        """Return a write's text with the current results of its calls.
+
+        For use inside `result_scope`, after `run_with_results`.
         """
 
 

@@ -33,8 +33,9 @@ _CHANGED = -710
 
 
 def user_number(name: str) -> int:
-    """Return the number of a user. A real server takes it from its operating system; here it depends on the
-    name only.
+    """Return the number of a user.
+
+    A real server takes it from its operating system; here it depends on the name only.
     """
     return 1000 + zlib.crc32(name.encode()) % 64000
 

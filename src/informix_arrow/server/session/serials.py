@@ -58,14 +58,14 @@ class SerialCounters:
         return number, first, following
 
     def assign(
-        self, con: SqlConnection, info: TableInfo, column: ColumnInfo, given: Any
+        self, con: SqlConnection, info: TableInfo, column: ColumnInfo, values: Any
     ) -> tuple[npt.NDArray[np.int64], int, int]:
         """Return the values of one serial column for an Arrow array of given ones, and the counter before and after.
 
         NULL and 0 take the next value. Others are kept, and the counter follows them.
         """
         key = self._require_counter(con, info, column)
-        numbers: npt.NDArray[np.int64] = given.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
+        numbers: npt.NDArray[np.int64] = values.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
         takes_next = numbers == 0
         before = np.cumsum(takes_next) - takes_next  # rows before this one that take the next value
         with self._lock:

@@ -34,8 +34,9 @@ class _RoutineOwner:
 
 
 class SessionPrivileges:
-    """The privileges of one session's user. They are read once for each state of the schema; GRANT and REVOKE change
-    it.
+    """The privileges of one session's user.
+
+    They are read once for each state of the schema; GRANT and REVOKE change it.
 
     Attributes
     ----------

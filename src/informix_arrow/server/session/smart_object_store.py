@@ -113,8 +113,9 @@ class SmartObjectStore:
         return self.read_with_size(locator, offset, count)[1]
 
     def read_with_size(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
-        """Return the object's size and the bytes of `read` with one statement. Each costs DuckDB about half a
-        millisecond.
+        """Return the object's size and the bytes of `read` with one statement.
+
+        Each costs DuckDB about half a millisecond.
         """
         sql, number = self._resolve_locator(locator)
         if offset < 0 or count < 0:

@@ -345,8 +345,9 @@ class SessionTransaction:
 
     # ---- other sessions -----------------------------------------------------------------------------
     def refresh_snapshot(self, tables: Iterable[TableKey]) -> None:
-        """Make the commits of other sessions visible to this query. Inside `write` raise `StaleSnapshot`, which
-        restarts it.
+        """Make the commits of other sessions visible to this query.
+
+        Inside `write` raise `StaleSnapshot`, which restarts it.
         """
         if self._duck.is_stale(tables):
             if self._writing:
@@ -375,8 +376,9 @@ class SessionTransaction:
             raise self.recover_from_error(duckdb.OutOfMemoryException(str(e))) from e
 
     def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenResult:
-        """Run a query whose rows are produced while they are read. They are those of this moment, whatever runs
-        later.
+        """Run a query whose rows are produced while they are read.
+
+        They are those of this moment, whatever runs later.
         """
         return self.read(self._duck.stream, query, parameters, batch_rows, self.recover_from_error)
 

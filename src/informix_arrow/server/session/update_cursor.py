@@ -23,7 +23,10 @@ from .transaction import SessionTransaction
 
 
 def _iterate_keys(spool: BatchSpool) -> Iterator[RowKey]:
-    """Iterates over the identities of the rows. It is a class so that an iteration can continue after an error."""
+    """Return an iterator over the identities of the rows.
+
+    It is not a generator, so that a caller whose loop was left by an exception can continue.
+    """
     batches = iter(spool.pop, None)
     return chain.from_iterable(
         zip(*(c.to_pylist() for c in batch.columns), strict=True) for batch in batches if batch is not None

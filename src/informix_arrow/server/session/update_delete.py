@@ -129,8 +129,9 @@ class Modifier:
         return self._transaction.write(run)
 
     def _change_and_check(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
-        """Run `change`, then check foreign keys, and keys that DuckDB does not check. Return the number of changed
-        rows.
+        """Run `change`, then check foreign keys, and keys that DuckDB does not check.
+
+        Return the number of changed rows.
 
         With `cascades`, rows that depend on deleted ones are deleted, too.
         """

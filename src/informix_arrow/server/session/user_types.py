@@ -51,8 +51,9 @@ class UserTypes:
         return self._transaction.read(lambda: find_type(con, self._database.require(), name))
 
     def resolve(self, t: ColumnType) -> ColumnType:
-        """Return the type that DDL refers to, looked up by name, or numbered if it has parts but no name. -9628 if
-        unknown.
+        """Return the type that DDL refers to, looked up by name, or numbered if it has parts but no name.
+
+        -9628 if unknown.
         """
         if t.extended_id != UNRESOLVED:
             return t

@@ -80,8 +80,9 @@ class DdlContext:
         return info
 
     def register_table(self, info: TableInfo, owner: str = "") -> None:
-        """Register a new table: a temporary one in the session, others in the hidden schema. `owner` defaults to the
-        user.
+        """Register a new table: a temporary one in the session, others in the hidden schema.
+
+        `owner` defaults to the user.
         """
         if info.temporary:
             self.schema.temp_tables[info.name] = info

@@ -71,7 +71,7 @@ def describe(
     )
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
     if storage is not None:
-        # Fragments have partition numbers of their own, unlike all tables' partnum.
+        # Fragments get numbers of their own, so that their partn differs from that of every table.
         if storage.strategy and not temporary:
             storage = replace(storage, parts=[context.new_tabid() for _ in storage.fragments])
         info = replace(info, storage=storage)

@@ -143,8 +143,9 @@ def _table(context: DdlContext, statement: Grant) -> None:
 def _requested_privileges(
     info: TableInfo, statement: Grant, context: DdlContext, grantor: str
 ) -> tuple[set[str], dict[str, set[str]]]:
-    """Return the privileges of a statement: letters, and columns by letter. ALL means those that the grantor
-    may grant.
+    """Return the privileges of a statement: letters, and columns by letter.
+
+    ALL means those that the grantor may grant.
     """
     letters: set[str] = set()
     columns: dict[str, set[str]] = {}

@@ -54,7 +54,8 @@ def create(context: DdlContext, statement: CreateTrigger) -> int:
             statement.text,
         ],
     )
-    if info.kind == "V":  # the owner could otherwise do to such views what he may not do to their tables
+    # The owner of a view with such a trigger may change it even if he may not change its tables.
+    if info.kind == "V":
         owner, letter = context.environment.user, statement.event
         letters = {*context.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
         privileges.set_table_grants(
