@@ -225,7 +225,7 @@ class Server:
         assert self.load is not None
         user, password = self.user, secrets.token_urlsafe()  # for this listener only
         limits = ServerLimits(sessions=MAX_UNAUTHENTICATED, login_seconds=_STOP_TIMEOUT, idle_seconds=None)
-        apart = replace(
+        private = replace(
             settings,
             users={user: password},
             limits=limits,
@@ -235,7 +235,7 @@ class Server:
             tls=None,
             pam=None,
         )
-        listener = self._listen(engine, apart, _LOOPBACK, 0)
+        listener = self._listen(engine, private, _LOOPBACK, 0)
         try:
             server, login = quote(self.server_name, safe=""), f"{quote(user, safe='')}:{password}"
             address = f"{_LOOPBACK}:{listener.address[1]}"

@@ -230,7 +230,7 @@ class ProtocolSession:
                 try:
                     handler(message)
                 except Exception as failure:
-                    if not replies.answer_failure(failure, message):
+                    if not replies.reply_to_failure(failure, message):
                         raise
             at += 1
 

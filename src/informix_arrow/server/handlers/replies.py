@@ -95,10 +95,10 @@ class ReplyWriter:
         try:
             handler(message)
         except Exception as failure:
-            if not self.answer_failure(failure, message):
+            if not self.reply_to_failure(failure, message):
                 raise
 
-    def answer_failure(self, failure: Exception, message: m.Message) -> bool:
+    def reply_to_failure(self, failure: Exception, message: m.Message) -> bool:
         """Reply to an exception of a message's handler, while it is being handled; return False if it ends the
         session.
         """

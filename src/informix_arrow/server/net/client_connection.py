@@ -335,9 +335,9 @@ class ClientConnection:
         inbox = stream.inbox
         messages: list[Message] = []
         reader = Reader(inbox, stream.pos)
-        lately = self._message_cache
+        cache = self._message_cache
         if self._message_cache_framing is not framing:
-            lately.clear()
+            cache.clear()
             self._message_cache_framing = framing
         try:
             while len(messages) < _MESSAGES_AT_A_TIME:
@@ -356,7 +356,7 @@ class ClientConnection:
                     stream.pos = pos + 2
                     messages.append(tag_only)
                     continue
-                before = lately.get(tag)
+                before = cache.get(tag)
                 if before is not None and inbox.startswith(before[0], pos):
                     stream.pos = pos + len(before[0])
                     messages.append(before[1])
@@ -366,7 +366,7 @@ class ClientConnection:
                 stream.pos = reader.pos
                 messages.append(message)
                 if type(message) in _CACHED_MESSAGES and stream.pos - pos <= _MAX_CACHED_BYTES:
-                    lately[tag] = inbox[pos : stream.pos], message
+                    cache[tag] = inbox[pos : stream.pos], message
                 elif type(message) is Protocols:
                     break
         except NeedMoreData as more:

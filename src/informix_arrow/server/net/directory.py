@@ -59,9 +59,9 @@ def write_format(directory: Path) -> None:
     file = directory / _FORMAT_FILE
     if file.exists() and file.read_text(encoding="ascii").strip() == str(FORMAT):
         return
-    passing = file.with_name(f"{file.name}.new")
-    passing.write_text(f"{FORMAT}\n", encoding="ascii")
-    passing.replace(file)
+    temporary = file.with_name(f"{file.name}.new")
+    temporary.write_text(f"{FORMAT}\n", encoding="ascii")
+    temporary.replace(file)
 
 
 class DirectoryLock:

@@ -64,7 +64,7 @@ class DuckInstance:
     def __init__(self, directory: Path | None, memory: MemorySettings) -> None:
         self.root = duckdb.connect(":memory:")
         self._temporary_folder: str | None = None
-        self._passing: str | None = None
+        self._created_directory: str | None = None
         try:
             # A vacuum renumbers rows, and locks and journals refer to the numbers.
             self.root.execute("SET max_vacuum_tasks = 0")
@@ -78,7 +78,7 @@ class DuckInstance:
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
             if not os.path.exists(self.temporary):
-                self._passing = self.temporary
+                self._created_directory = self.temporary
             self._restrict_access(directory, self.temporary)
         except BaseException:
             self.close()
@@ -133,8 +133,8 @@ class DuckInstance:
             self.root.close()
         finally:
             # DuckDB removes the files that it created, but not those of spill_file.py.
-            if self._passing is not None:
+            if self._created_directory is not None:
                 with contextlib.suppress(OSError):
-                    os.rmdir(self._passing)
+                    os.rmdir(self._created_directory)
             if self._temporary_folder is not None:
                 shutil.rmtree(self._temporary_folder, ignore_errors=True)

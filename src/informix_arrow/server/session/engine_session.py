@@ -245,7 +245,9 @@ class EngineSession:
             self.privileges,
             foreign_keys,
         )
-        self._interruption.wakes(engine.locks.wake, self.capture_routines.wake, self._duck.interrupt)
+        self._interruption.set_wake_functions(
+            engine.locks.wake, self.capture_routines.wake, self._duck.interrupt
+        )
 
     # ---- read by other parts of the server ------------------------------------------------------
     @property
@@ -555,7 +557,7 @@ class EngineSession:
         if self.closed:
             return
         self.closed = True
-        self._interruption.wakes()
+        self._interruption.set_wake_functions()
         try:
             self._duck.close_open_rows()
             if self.transaction.active:

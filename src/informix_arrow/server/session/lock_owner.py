@@ -26,7 +26,7 @@ class Interruption:
         self.requested = threading.Event()
         self._wake: tuple[Callable[[], None], ...] = ()
 
-    def wakes(self, *wake: Callable[[], None]) -> None:
+    def set_wake_functions(self, *wake: Callable[[], None]) -> None:
         """Set the functions that are called at each request: they end the session's waits."""
         self._wake = wake
 

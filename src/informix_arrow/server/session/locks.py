@@ -289,7 +289,7 @@ class Locks:
         owner = claim.owner
         new_keys: dict[str, set[RowKey]] = {}
 
-        def own(name: str) -> set[RowKey]:
+        def key_set(name: str) -> set[RowKey]:
             if name not in new_keys:
                 new_keys[name] = _key_tuples(keys[name])
             return new_keys[name]
@@ -298,10 +298,10 @@ class Locks:
             found = {
                 other
                 for other, inserted in state.inserted_keys.items()
-                if other is not owner and any(own(name) & inserted.keys(name) for name in keys)
+                if other is not owner and any(key_set(name) & inserted.keys(name) for name in keys)
             }
             if identity in keys and state.writers - {owner}:
-                for key in own(identity) & state.row_modes.keys():
+                for key in key_set(identity) & state.row_modes.keys():
                     found |= _conflicting_row_owners(state, key, owner, _ROW_CONFLICTS[LockMode.SHARE])
             return found
 

@@ -66,14 +66,14 @@ def make_index(context: DdlContext, info: TableInfo, index: IndexInfo) -> None:
 def rebuild(context: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
     """Rebuild the table with another shape and copy its rows."""
     schema, _, _ = old.duck_name.rpartition(".")
-    passing = f"{schema}.{quote_identifier(f'_new_{old.tabid}')}"
+    temporary = f"{schema}.{quote_identifier(f'_new_{old.tabid}')}"
     writer = context.transaction.recorder
     for name in _own_indexes(old):
         writer.execute(f"DROP INDEX {schema}.{name}")
-    writer.execute(create_sql(new, passing))
-    writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck_name}")
+    writer.execute(create_sql(new, temporary))
+    writer.execute(f"INSERT INTO {temporary} SELECT {', '.join(expressions)} FROM {old.duck_name}")
     writer.execute(f"DROP TABLE {old.duck_name}")
-    writer.execute(f"ALTER TABLE {passing} RENAME TO {quote_identifier(new.name)}")
+    writer.execute(f"ALTER TABLE {temporary} RENAME TO {quote_identifier(new.name)}")
     new = replace(new, duck_name=f"{schema}.{quote_identifier(new.name)}")
     _make_indexes(context, new)
     context.replace_table(old, new)
