@@ -266,10 +266,9 @@ class InsertExecutor:
         total = StatementOutcome()
         try:
             while rows.has_next:
-                # Used directly below: no local variable holds the rows during the insert.
-                taken = rows.pop_table
+                # No local variable holds the rows during the insert.
                 part = self._insert_table(
-                    plan, taken(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
+                    plan, rows.pop_table(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
                 )
                 part.rows += total.rows
                 part.warnings |= total.warnings
