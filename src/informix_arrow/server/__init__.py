@@ -1,11 +1,11 @@
-"""The embedded SQLI server: a real server of Informix's wire protocol with DuckDB as its SQL engine.
+"""The embedded SQLI server: Informix's wire protocol with DuckDB as its SQL engine.
 
     with Server() as server:
         conn = informix_arrow.connect(server.url("stores_demo"))
 
-IBM's JDBC driver and ``informix-driver`` use it unchanged. Its floors import the wire layer and the C codecs and
-know nothing of the client. The one door between them is here: ``load=`` is the work of `informix_arrow.preload`, a
-client like any other, which is handed in below.
+IBM's JDBC driver and ``informix-driver`` use it unchanged. It imports the wire layer and the C codecs and nothing of
+the client. There is one exception, in this module: ``load=`` uses `informix_arrow.preload`, an ordinary client, which
+is registered below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Informix SQL for sqlglot, as a dialect of its own: usable without the rest of the server."""
+"""The SQL dialect of Informix for sqlglot. It can be used without the rest of the server."""
 
 from __future__ import annotations
 

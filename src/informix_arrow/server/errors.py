@@ -1,7 +1,7 @@
-"""Informix error codes for what goes wrong in the engine (SERVER-BEHAVIOUR section 1).
+"""Informix error codes for errors in the engine (SERVER-BEHAVIOUR section 1).
 
-Three sources of trouble meet here: our own checks (which raise `SqlError` at once), sqlglot's parser (whose
-position becomes the offset of -201), and DuckDB, whose exceptions are recognised by class and wording.
+They have three sources: our own checks, which raise `SqlError` at once; sqlglot's parser, whose position becomes the
+offset of -201; and DuckDB, whose exceptions are recognised by class and text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _OUT_OF_MEMORY = -208
 class SqlError(Exception):
     """A statement was refused or failed.
 
-    Attributes: `sqlcode` and `isamcode` (the two shorts of SQ_ERR), `offset` (1-based character of the
-    statement, 0 = none), `near` (the one token that SQ_ERR carries: table, column or constraint), `detail`
-    (for logs, never sent).
+    Attributes: `sqlcode` and `isamcode` (the two shorts of SQ_ERR), `offset` (1-based character of the statement, 0 =
+    none), `near` (the one token that SQ_ERR carries: table, column or constraint), `detail` (for logs, never sent).
     """
 
     def __init__(
@@ -53,8 +52,10 @@ class SqlError(Exception):
 
 
 def syntax_error(offset: int, detail: str = "") -> SqlError:
-    """-201 at a 1-based character position. Only the first line of `detail` is kept: the next ones quote the
-    statement, which may have a password in it."""
+    """Return -201 at a 1-based character position.
+
+    Only the first line of `detail` is kept: the next ones quote the statement, which may contain a password.
+    """
     return SqlError(-201, 0, max(1, offset), "", detail.partition("\n")[0])
 
 
@@ -67,31 +68,32 @@ def no_column(name: str, offset: int = 0) -> SqlError:
 
 
 def internal_error(detail: str = "") -> SqlError:
-    """The answer to a fault of the server itself. Its token is an id, which has to stand in the log beside what
-    happened."""
+    """Return the error for a fault of the server itself. Its token is an id that must be logged with the cause."""
     return SqlError(_INTERNAL, _ISAM_INTERNAL, 0, f"fault {secrets.token_hex(4)}", detail)
 
 
 def out_of_memory(problem: BaseException) -> SqlError:
-    """The answer where there is no memory for a statement, whoever asked for it: DuckDB, Arrow or Python."""
+    """Return the error for a statement that ran out of memory, in DuckDB, Arrow or Python."""
     return SqlError(_OUT_OF_MEMORY, 0, 0, "", str(problem) or type(problem).__name__)
 
 
-_NEVER_SENT = (0, -937)  # their SQ_ERR has a layout that is not known (JDBC section 5)
+_NEVER_SENT = (0, -937)  # the layout of their SQ_ERR is not known (JDBC section 5)
 
 
 def can_be_sent(problem: SqlError) -> bool:
-    """Whether a client can be told of the error: RAISE EXCEPTION and testers take any number, SQ_ERR does not."""
+    """Return whether SQ_ERR can carry the error. RAISE EXCEPTION and fault injection accept any number."""
     short = range(-(2**15), 2**15)
     return problem.sqlcode in short and problem.isamcode in short and problem.sqlcode not in _NEVER_SENT
 
 
 UNSUPPORTED = "not supported by this server: "
-"""How the `detail` of an error begins that says what this server lacks."""
+"""Start of the `detail` of an error about something that this server does not support."""
 
 
 def not_supported(what: str, sqlcode: int = -201, offset: int = 1) -> SqlError:
-    """Something that a real server can do and this one cannot (yet); `what` goes to the log."""
+    """Return the error for something that a real server supports and this one does not (yet); `what` goes to
+    the log.
+    """
     return SqlError(sqlcode, 0, offset if sqlcode == -201 else 0, what, UNSUPPORTED + what)
 
 
@@ -116,7 +118,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"must appear in the group by clause", -294, 0),
         (r"ambiguous reference to column name \"([^\"]+)\"", -324, 0),
         (r"referenced column \"([^\"]+)\" not found", -217, 0),
-        # Wrong names are found before DuckDB sees them: another session has dropped the column since.
+        # Wrong names are found before DuckDB sees them; these were dropped by another session since.
         (r"does not have a column named", -710, 0),
         (r"(?:table|view) with name \"?([^\"\s!]+)\"? already exists", -310, 0),
         (r"table with name \"?([^\"\s!]+)\"? does not exist", -206, ISAM_NO_FILE),
@@ -126,7 +128,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"cannot take (?:square root|logarithm)|is undefined|out of range for numeric function", -1223, 0),
         (r"can't be cast.*destination type float", -1222, 0),
         (r"can't be cast.*destination type double", -1223, 0),
-        (r"can't be cast.*destination type uint32", -1267, 0),  # days, by planning/values/moments.py
+        (r"can't be cast.*destination type uint32", -1267, 0),  # days, from plan/values/datetimes.py
         (r"can't be cast.*destination type uint64", -1218, 0),
         (r"(?:out of range|can't be cast).*int16|overflow.*int16", -1214, 0),
         (r"(?:out of range|can't be cast).*int32|overflow.*int32", -1215, 0),
@@ -146,7 +148,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"conflict|transaction.*altered|write-write", -244, ISAM_LOCKED),
         (r"interrupt", -213, ISAM_INTERRUPTED),
         (r"no space left|file too large|disk quota|could not write", -271, ISAM_NO_SPACE),
-        # of a database that is to be attached anew (engine.revival)
+        # of a database that must be attached again (session.database_recovery)
         (
             r"invalidated because checkpointing failed|checkpoint failed for database|"
             r'catalog "d_[^"]+" does not exist',
@@ -159,8 +161,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
 
 
 def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
-    """The Informix error for what DuckDB complains about. What nobody foresaw is the server's own fault, and
-    stands in its log."""
+    """Return the Informix error for a DuckDB error. An unexpected one is an internal error and is logged."""
     message = str(error)
     own = _RAISED_CODE.search(message)
     if own:
@@ -185,17 +186,16 @@ def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
 
 
 def is_durable(error: duckdb.Error) -> bool:
-    """Whether a COMMIT that has failed has taken effect all the same: only what DuckDB does after it has failed."""
+    """Return whether a failed COMMIT has taken effect: only DuckDB's work after it has failed."""
     return "COMMIT succeeded and is durable" in str(error)
 
 
 def invalidated_database(error: BaseException) -> str:
-    """What DuckDB calls the database that it lets nobody near any more, as it could not be written; "" for other
-    errors."""
+    """Return DuckDB's name of the database that a failed write has invalidated; "" for other errors."""
     found = _INVALIDATED_DATABASE.search(str(error)) if isinstance(error, duckdb.Error) else None
     return found.group(1) or found.group(2) if found else ""
 
 
 def is_conflict(error: SqlError) -> bool:
-    """True for a write-write conflict between sessions, which a fresh snapshot may resolve."""
+    """Return whether it is a write-write conflict between sessions, which a fresh snapshot may resolve."""
     return error.sqlcode == -244 and error.isamcode == ISAM_LOCKED

@@ -1,7 +1,6 @@
-"""Who loads tables into a server that starts (``Server(load=...)``): a client, which the server does not know.
+"""Loading of tables into a server that starts (``Server(load=...)``) by a client, which the server does not import.
 
-The client's side is handed in by `set_loader`. `informix_arrow.server` does that where it is put together; nothing
-beneath imports a client.
+`informix_arrow.server` registers the client's function with `set_loader`.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import Any, Protocol
 
 
 class TableLoader(Protocol):
-    """Makes tables by way of a client.
+    """Creates tables by means of a client.
 
-    `url` is where the server listens, without a database; `tables` are the data by ``"database.table"``.
+    `url` is the address of the server, without a database; `tables` are the data by ``"database.table"``.
     """
 
     def __call__(self, url: str, tables: Mapping[str, Any]) -> None: ...
@@ -23,13 +22,13 @@ _loader: TableLoader | None = None
 
 
 def set_loader(loader: TableLoader) -> None:
-    """From here on tables are loaded by this one."""
+    """Register the loader."""
     global _loader
     _loader = loader
 
 
 def load_tables(url: str, tables: Mapping[str, Any]) -> None:
-    """Load over a listener; RuntimeError when nobody was handed in who can."""
+    """Load tables over a listener; RuntimeError if no loader is registered."""
     if _loader is None:
         raise RuntimeError("no loader was handed in: import Server from informix_arrow.server")
     _loader(url, tables)

@@ -1,4 +1,4 @@
-"""The server as an object: settings, databases and listener put together."""
+"""The class Server: settings, databases and listener put together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ log = logging.getLogger("informix_arrow.server")
 
 _LOOPBACK = "127.0.0.1"
 _STOP_TIMEOUT = 60.0
-"""Seconds for what takes none unless the machine is very busy."""
+"""Seconds to wait for the end of threads, which takes much less unless the machine is very busy."""
 
 
 @dataclass
@@ -48,50 +48,51 @@ class Server:
     Parameters
     ----------
     directory
-        Where databases are kept; None keeps them in memory until `stop`. One server at a time has it.
+        Folder of the databases, used by one server at a time; None keeps them in memory until `stop`.
     host, port
-        Where to listen. Only this machine reaches the default; port 0 takes a free port.
+        Address to listen on. The default host is reachable from this machine only; port 0 takes a free port.
     user, password
-        A login that is accepted; `url` gives it.
+        The login of `url`.
     users
-        Passwords of further users by name, who may do what GRANT lets them do (`user` and informix are DBAs of every
-        database); ValueError when `user` is among them with another password than `password`.
+        Passwords of further users by name. GRANT decides what they may do; `user` and informix are DBAs of every
+        database. ValueError if `user` is among them with another password than `password`.
     server_name
-        What clients call INFORMIXSERVER; another name is refused with -761.
+        Value of INFORMIXSERVER in clients; another name is refused with -761.
     login_timeout
         Seconds that a peer may take from connecting to the end of its login.
     idle_timeout
-        Seconds that a session may do nothing before it is ended; None, the default, for ever.
+        Seconds after which an idle session is ended; None, the default, for no limit.
     max_sessions
-        Logged-in clients at a time; one more is refused with -25571.
+        Number of logged-in clients; one more is refused with -25571.
     tls_cert, tls_key
         PEM files: the certificate (chain), and its private key unless that is in the same file. The server then
-        speaks TLS 1.2 or later from the first byte, and nothing else.
+        requires TLS 1.2 or later from the first byte.
     tls_ca
-        A PEM file of CAs, one of which must have signed the certificate that a client shows.
+        A PEM file of CAs, one of which must have signed the client's certificate.
     pam
-        Questions to users at login, ``{"ann": [("Code: ", True, "1234")]}``: text, whether the answer is hidden, the
-        right answer (None: the text is only shown). Such a user's password is ignored. Or a function from the user's
+        Questions to users at login, ``{"ann": [("Code: ", True, "1234")]}``: text, whether the reply is hidden, the
+        right reply (None: the text is only shown). Such a user's password is ignored. Or a function from the user's
         name to them, None for a user without.
     load
-        Tables to start with: ``{"database.table": data}``, data being anything with ``__arrow_c_stream__`` or the path
+        Tables to start with: ``{"database.table": data}``. The data is anything with ``__arrow_c_stream__`` or the path
         of a Parquet, CSV or Arrow file.
     memory_limit, statement_memory_limit
-        What the statements of all sessions take together, such as ``"2GB"``: half of the machine's memory unless it is
-        said; and what one takes to sort, group and join before it goes on in files: half of that.
+        Memory for the statements of all sessions, such as ``"2GB"``; the default is half of the machine's memory. And
+        memory for one statement to sort, group and join before it spills to files; the default is half of that.
     temp_directory
-        Where those files are: ``tmp`` in `directory`, or a new directory among the machine's temporary ones.
+        Directory of those files: by default ``tmp`` in `directory`, or a new directory among the machine's temporary
+        ones.
     query_log
         An open text file that gets a line of JSON for each statement.
     version
-        The release that it passes for: "12.10", "14.10" or "15.0"; ValueError at `start` for another. docs/server.md
-        says what depends on it.
+        The release that it reports: "12.10", "14.10" or "15.0"; ValueError at `start` for another. docs/server.md lists
+        what depends on it.
 
     Notes
     -----
-    Used as a context manager or through `start` and `stop`. `faults` makes statements and connections fail to
-    order, `query_log` holds the last statements that clients have executed. What it answers where real servers are not
-    known is written down in `server.dialogue.conversation`.
+    Use it as a context manager, or call `start` and `stop`. `faults` makes statements and connections fail on purpose.
+    `query_log` holds the last statements that clients have executed. `server.handlers.protocol_session` documents the
+    replies for which the behaviour of real servers is not known.
     """
 
     directory: str | os.PathLike[str] | None = None
@@ -129,11 +130,11 @@ class Server:
         self._requested_port = self.port
 
     def start(self) -> Server:
-        """Open the databases, load, and listen.
+        """Open the databases, load the initial tables, and listen.
 
-        RuntimeError when it runs already, or the databases cannot be opened (DirectoryInUse: another server has
-        them; DirectoryFormatUnknown: a newer one has written them); OSError when the address cannot be had; ValueError
-        for settings or tables to load that are wrong.
+        RuntimeError if it runs already or the databases cannot be opened (DirectoryInUse: another server uses them;
+        DirectoryFormatUnknown: a newer version has written them). OSError if the address is not available. ValueError
+        for wrong settings or tables.
         """
         if self._listener is not None:
             raise RuntimeError("the server is running already")
@@ -160,20 +161,20 @@ class Server:
     def stop(self) -> None:
         """End every session (open transactions are rolled back), wait for the threads, close the databases.
 
-        A statement that cannot be stopped goes on to its end, with a warning in the log; the databases are closed, and
-        their directory is free, when it has.
+        A statement that cannot be stopped runs to its end, with a warning in the log. The databases are closed, and
+        their directory is free, after that.
         """
         listener, engine, lock = self._listener, self._engine, self._lock
         self._listener = self._engine = self._lock = None
         self.port = self._requested_port
-        left = [] if listener is None else listener.stop()
-        if not left:
+        unfinished = [] if listener is None else listener.stop()
+        if not unfinished:
             _close(engine, lock)
             return
-        log.warning("%d statements go on; the databases are closed when they have ended", len(left))
+        log.warning("%d statements go on; the databases are closed when they have ended", len(unfinished))
 
         def close_later() -> None:
-            for thread in left:
+            for thread in unfinished:
                 thread.join()
             _close(engine, lock)
 
@@ -220,11 +221,11 @@ class Server:
             raise RuntimeError(f"the databases in {directory} cannot be opened: {problem}") from problem
 
     def _load(self, engine: Engine, settings: ServerSettings) -> None:
-        """Load over a listener of its own, which nobody else can log in to, before the real one is there."""
+        """Load the initial tables over a separate listener with a secret login, before the real one listens."""
         assert self.load is not None
-        user, password = self.user, secrets.token_urlsafe()  # for this listener alone
+        user, password = self.user, secrets.token_urlsafe()  # for this listener only
         limits = ServerLimits(sessions=MAX_UNAUTHENTICATED, login_seconds=_STOP_TIMEOUT, idle_seconds=None)
-        apart = replace(
+        private = replace(
             settings,
             users={user: password},
             limits=limits,
@@ -234,11 +235,11 @@ class Server:
             tls=None,
             pam=None,
         )
-        listener = self._listen(engine, apart, _LOOPBACK, 0)
+        listener = self._listen(engine, private, _LOOPBACK, 0)
         try:
             server, login = quote(self.server_name, safe=""), f"{quote(user, safe='')}:{password}"
-            where = f"{_LOOPBACK}:{listener.address[1]}"
-            load_tables(f"informix://{login}@{where}/?server={server}", self.load)
+            address = f"{_LOOPBACK}:{listener.address[1]}"
+            load_tables(f"informix://{login}@{address}/?server={server}", self.load)
         finally:
             listener.stop()
 
@@ -264,27 +265,26 @@ class Server:
         Parameters
         ----------
         name
-            What clients call it. A routine that a database has by CREATE goes before it.
+            Name of the routine in SQL. A routine that was created in a database with CREATE takes precedence.
         function
-            Gets its arguments as Python values, None for NULL. What it returns is a value, a tuple where there are
-            several types, or an iterator (a generator) of those: then each is a row. Sessions call it from their
-            own threads. What it raises reaches the client as -746 with its text; `SqlError` (of this package) as its
-            own code.
+            Gets its arguments as Python values, None for NULL. It returns a value, a tuple if there are several types,
+            or an iterator (a generator) of those: then each is a row. Sessions call it from their own threads. An
+            exception reaches the client as -746 with its text; a `SqlError` (of this package) with its own code.
         parameters, returns
-            Informix types, such as ``"INTEGER"`` or ``"VARCHAR(20)"``; nothing returned makes it a procedure.
+            Informix types, such as ``"INTEGER"`` or ``"VARCHAR(20)"``. Without `returns` it is a procedure.
 
-        Before or after `start`; it stays when the server is stopped. ValueError for a type that is none. See
-        docs/spl.md.
+        Call it before or after `start`. The routine stays registered when the server is stopped. ValueError for an
+        invalid type. See docs/spl.md.
         """
         types = (returns,) if isinstance(returns, str) else tuple(returns)
-        made = python_routine(name, function, tuple(parameters), types)
-        self._routines.append(made)
+        routine = python_routine(name, function, tuple(parameters), types)
+        self._routines.append(routine)
         if self._engine is not None:
-            self._engine.register(made)
+            self._engine.register(routine)
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port that it listens on; RuntimeError when it does not."""
+        """Host and port that it listens on; RuntimeError if it does not listen."""
         if self._listener is None:
             raise RuntimeError("the server is not running")
         return self._listener.address
@@ -297,14 +297,18 @@ class Server:
     def create_database(
         self, name: str, *, mode: Literal["logged", "unlogged", "ansi"] = "logged", locale: str = "en_US.utf8"
     ) -> None:
-        """Make a database, as CREATE DATABASE does; SqlError -330 when there is one of that name, -354 for a name
-        that is not letters, digits and underscores."""
+        """Create a database, as CREATE DATABASE does.
+
+        SqlError -330 if there is one of that name, -354 for a name that is not letters, digits and underscores.
+        """
         options = {"logged": ("log",), "unlogged": (), "ansi": ("log", "ansi")}[mode]
         self._running().create_database(name, options, locale_code(locale))
 
     def drop_database(self, name: str) -> None:
-        """Drop a database; sessions that have it open are ended first. SqlError -329 when there is none of that
-        name, -425 when it is in use all the same."""
+        """Drop a database; sessions that have it open are ended first.
+
+        SqlError -329 if there is none of that name, -425 if it is still in use.
+        """
         engine = self._running()
         name = parse_database_name(name)
         sessions = [] if self._listener is None else self._listener.sessions
@@ -319,13 +323,13 @@ class Server:
         return self._engine
 
     def url(self, database: str | None = None) -> str:
-        """A URL that `informix_arrow.connect` takes. It holds the password: do not log it."""
+        """Return a URL that `informix_arrow.connect` takes. It contains the password: do not log it."""
         host, port = self.address
         scheme = "informix" if self.tls_cert is None else "informixs"
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
-        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         path = "" if database is None else quote(database, safe="")
-        return f"{scheme}://{login}@{where}/{path}?server={quote(self.server_name, safe='')}"
+        return f"{scheme}://{login}@{address}/{path}?server={quote(self.server_name, safe='')}"
 
     def __enter__(self) -> Server:
         return self.start()

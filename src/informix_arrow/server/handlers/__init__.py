@@ -1,1 +1,1 @@
-"""What is answered to each message of a client. Knows the engine and the messages; a stream moves the bytes."""
+"""Handlers of a client's messages. They know the engine and the messages; a stream moves the bytes."""

@@ -1,4 +1,4 @@
-"""Rows that a client sends for an INSERT: decoded in C while they are plain, one by one where they are not."""
+"""Rows that a client sends for an INSERT: decoded in C if they are plain, otherwise one by one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from ..session.table_appender import BatchOutcome
 from .cursors import encoding_error
 
 MAX_ROWS, MAX_BYTES = 65536, 16 << 20
-"""Rows and Arrow bytes given to the engine at a time: bounds memory, and the time an interrupt may take."""
+"""Rows and Arrow bytes passed to the engine at a time. They bound memory and the delay of an interrupt."""
 
 MAX_ROW = 1 << 20
-"""Bytes of a row that is waited for; a longer one is read message by message, which has its own limit."""
+"""Largest size of a row that the bulk path waits for, in bytes. A longer one is read as a message, with its own limit.
+"""
 
 OPTIONS = TypeOptions(floating_decimals="string", intervals="month_day_nano")
-"""How the columns of rows are decoded: as they are stored, or nearly so (row_inserts)."""
+"""Types of the decoded columns: the storage types, or close to them (session/insert.py)."""
 
 _KINDS = frozenset(
     {
@@ -43,14 +44,14 @@ _CONVERSION_ERROR = -415
 
 
 class BulkRowReader:
-    """Takes plain rows of one prepared INSERT from received bytes, as columns (decode_bulk.h).
+    """Decodes plain rows of one prepared INSERT from received bytes into columns (decode_bulk.h).
 
     Attributes
     ----------
     encoding
         The code set of the rows' text.
     shape
-        How bound rows lie, as far as it is known: each in a group of its own, or all in one.
+        Grouping of bound rows, as far as it is known: each in a group of its own, or all in one.
     """
 
     def __init__(self, types: Sequence[ColumnType], encoding: str) -> None:
@@ -67,8 +68,10 @@ class BulkRowReader:
 
     @classmethod
     def for_statement(cls, prepared: PreparedPlan, encoding: str) -> BulkRowReader | None:
-        """A reader for rows of `prepared`; None when they have to be taken one by one: those in a multi-byte code
-        set, of which the C decoder knows none, too."""
+        """Return a reader for rows of `prepared`; None if they must be decoded one by one.
+
+        That is so for rows in a multi-byte code set that the C decoder does not know, too.
+        """
         if not prepared.parameters or not accepts_batches(prepared.plan) or is_multibyte(encoding):
             return None
         try:
@@ -78,28 +81,33 @@ class BulkRowReader:
 
     @property
     def rows(self) -> int:
-        """Rows that wait to be taken."""
+        """Number of decoded rows."""
         return self._reader.rows
 
     def read_puts(self, inbox: bytes, pos: int) -> tuple[int, int]:
-        """Take SQ_PUTs from inbox[pos:]; the position behind them and why they ended (NEED_MORE, OTHER,
-        FULL)."""
+        """Decode SQ_PUTs from inbox[pos:].
+
+        Return the position after them and the reason for stopping (NEED_MORE, OTHER, FULL).
+        """
         pos, status = self._reader.feed_puts(inbox, pos)
         return pos, _check_row_size(status, len(inbox) - pos)
 
     def read_binds(self, inbox: bytes, pos: int, statement: int) -> tuple[int, int]:
-        """Take executes of the statement with their binds from inbox[pos:]; as `read_puts`."""
+        """Decode executions of the statement with their binds from inbox[pos:]; returns the same as `read_puts`."""
         pos, status, self.shape = self._reader.feed_binds(inbox, pos, statement, self.shape)
         return pos, _check_row_size(status, len(inbox) - pos)
 
     def take_batch(self) -> Any:
-        """The rows taken so far as a record batch with one column per parameter."""
+        """Remove and return the decoded rows as a record batch with one column per parameter."""
         self.shape = SHAPE_UNKNOWN
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), self._reader.take())
 
     def take_single_row(self) -> tuple[object, ...] | None:
-        """The only row taken so far as the Python objects that `take`'s batch would give; None, and nothing is taken,
-        when there is not exactly one, or it has other columns than integers, floats, BOOLEAN and text."""
+        """Remove and return the only decoded row, as the Python objects that `take_batch` would contain.
+
+        Returns None, and removes nothing, if there is not exactly one row, or if it has other columns than integers,
+        floats, BOOLEAN and text.
+        """
         row = self._reader.take_values()
         if row is not None:
             self.shape = SHAPE_UNKNOWN
@@ -117,8 +125,8 @@ class InsertCursor:
 
     Attributes
     ----------
-    done
-        Rows inserted since the last SQ_DONE, which has not been sent for them yet.
+    inserted
+        Rows inserted since the last SQ_DONE was sent.
     serial
         The last SERIAL among them, 0 for none.
     """
@@ -129,49 +137,48 @@ class InsertCursor:
         self._prepared = prepared
         self._reader: BulkRowReader | None = None
         self._columns: Sequence[Column] = prepared.columns
-        if len(prepared.columns) != len(
-            prepared.parameters
-        ):  # VALUES (?, 0, ?): the row holds what the marks stand for
+        # VALUES (?, 0, ?): rows contain only the values of the marks.
+        if len(prepared.columns) != len(prepared.parameters):
             self._columns = [Column(f"parameter {n}", ct) for n, ct in enumerate(prepared.parameters, 1)]
 
     def reader(self, encoding: str) -> BulkRowReader | None:
-        """The reader of plain rows; None when all rows go through `put`."""
+        """Return the reader of plain rows; None if all rows go through `put`."""
         if self._reader is None or self._reader.encoding != encoding:
             self._reader = BulkRowReader.for_statement(self._prepared, encoding)
         return self._reader
 
     @property
     def pending_rows(self) -> int:
-        """Rows that have not reached the engine."""
+        """Number of rows that have not reached the engine."""
         return len(self.rows) or (self._reader.rows if self._reader is not None else 0)
 
     def add_outcome(self, outcome: BatchOutcome) -> None:
-        """Rows have gone to the engine."""
+        """Count rows that the engine has inserted."""
         self.inserted += outcome.inserted
         last = outcome.last_inserted
         if last is not None and outcome.serial is not None:
             self.serial = int(outcome.serial[last])
 
     def take_done(self) -> Done:
-        """The SQ_DONE for the rows inserted since the last one."""
+        """Return the SQ_DONE for the rows inserted since the last one."""
         done = Done(0, self.inserted, 0, self.serial)
         self.inserted = self.serial = 0
         return done
 
     def put(self, payload: bytes, encoding: str) -> None:
-        """Decode one row; SqlError when a value is none of its type."""
+        """Decode one row; SqlError if a value is not one of its type."""
         try:
             self.rows.append(decode_tuple(payload, self._columns, encoding, OPTIONS))
         except (DataError, NotSupportedError) as problem:
             raise encoding_error(problem) from problem
-        except ProtocolError as problem:  # the message's own length was right, so the conversation can go on
+        except ProtocolError as problem:  # the length of the message was right, so the session can continue
             raise SqlError(_CONVERSION_ERROR, near=problem.column or "", detail=str(problem)) from problem
 
     def take_rows(self) -> list[Sequence[object]]:
-        """The rows of `put`, which are then no longer waiting."""
+        """Remove and return the rows of `put`."""
         rows, self.rows = self.rows, []
         return rows
 
     def take_batch(self) -> Any:
-        """The rows of `reader` as a record batch, None when there are none."""
+        """Remove and return the rows of `reader` as a record batch, None if there are none."""
         return self._reader.take_batch() if self._reader is not None and self._reader.rows else None

@@ -1,12 +1,11 @@
-"""The fast lane: rows of an INSERT that are taken from the received bytes without a Python object per row or
-value.
+"""The bulk fast path: rows of an INSERT are decoded from the received bytes without a Python object per row or value.
 
-Consecutive SQ_PUTs, and consecutive executes with their binds, are decoded in C (bulk.py) and given to the
-engine as record batches; what each row is answered is what it would have been answered alone. Whatever is
-no plain row (another message, a value that needs a conversion of its own, a row that is wrong on the wire)
-stops the lane before it and is served message by message, as everything else is.
+Consecutive SQ_PUTs, and consecutive executions with their binds, are decoded in C (bulk.py) and passed to the engine as
+record batches. Each row gets the reply that it would have got alone. The fast path ends before anything that is not a
+plain row (another message, a value that needs a conversion of its own, a row that is malformed on the wire), which is
+served as a single message.
 
-Rows gather while more of them are there to be read: a DuckDB statement costs some 2 ms, a row in it 0.2 us.
+Rows are collected while more of them can be read: a DuckDB statement costs some 2 ms, a row in it 0.2 us.
 """
 
 from __future__ import annotations
@@ -24,22 +23,24 @@ from .statements import StatementHandle, StatementHandles
 
 _ID, _BIND, _PUT = (cls.TAG.to_bytes(2, "big") for cls in (m.Id, m.Bind, m.Put))
 ROW_TAGS = frozenset({_ID, _BIND, _PUT})
-"""What the messages of a row begin with; `BulkInsertFastPath.can_consume_next` says False of all others."""
+"""Tags of the messages of a row. `BulkInsertFastPath.can_consume_next` returns False for all others."""
 
 _TRUSTED_STREAK = 64
-"""Rows that the lane must take in a run to be trusted again after rows that it could not take."""
+"""Consecutive rows that the fast path must take before its backoff is reset after rows that it could not take."""
 
 _MAX_BACKOFF = 8192
 
 
 class BulkInsertFastPath:
-    """`consume_rows` before messages are parsed, `flush_complete_groups` before the session waits for its client, and
-    `can_consume_next` between messages, to tell where parsing should stop.
+    """The bulk fast path of one session.
+
+    `consume_rows` is called before messages are parsed, `flush_complete_groups` before the session waits for its
+    client, and `can_consume_next` between messages, to decide where parsing should stop.
 
     Attributes
     ----------
-    gathered
-        The statement whose bound rows have not been executed yet, None while there is none.
+    pending_statement
+        The statement whose bound rows have not been executed yet, None if there is none.
     """
 
     def __init__(
@@ -55,16 +56,16 @@ class BulkInsertFastPath:
         self._statements = statements
         self._executions = executions
         self._puts = puts
-        self.gathered: StatementHandle | None = None
-        self._consumed_streak = 0  # rows taken since the last that was not for the lane
-        self._backoff = 0  # grows while rows keep being none for the lane
-        self._rows_to_skip = 0  # rows that the lane lets pass before it tries again
+        self.pending_statement: StatementHandle | None = None
+        self._consumed_streak = 0  # rows taken since the last one that the fast path could not take
+        self._backoff = 0  # increases while rows cannot be taken
+        self._rows_to_skip = 0  # rows that the fast path skips before it tries again
 
     def consume_rows(self, inbox: bytes, pos: int) -> tuple[int, bool]:
-        """Take the rows at the front of inbox[pos:].
+        """Take the rows at the start of inbox[pos:].
 
-        Returns the position behind them, and whether there is nothing to parse before more has arrived:
-        all is taken, or what is left is the beginning of a row.
+        Returns the position after them, and whether nothing can be parsed before more has arrived: everything is taken,
+        or the rest is the beginning of a row.
         """
         while not self._replies.failed:
             if len(inbox) - pos < 2:
@@ -81,24 +82,27 @@ class BulkInsertFastPath:
                 return pos, True
             if status == OTHER and pos == start:
                 break
-        if self.gathered is not None:
+        if self.pending_statement is not None:
             self.flush()
         return pos, False
 
     def flush_complete_groups(self) -> bool:
-        """Before the session waits for its client: execute and answer the rows whose groups have ended. False
-        when there are none. Those of a group on its way go on gathering: nobody waits for their replies."""
-        gathered = self.gathered
-        on_its_way = (
-            gathered is not None
-            and gathered.bulk_reader is not None
-            and gathered.bulk_reader.shape != SHAPE_GROUPS
+        """Before the session waits for its client, execute the rows whose groups have ended and reply to them.
+
+        Returns False if there are none. Rows of an incomplete group stay collected: the client does not wait for their
+        replies.
+        """
+        pending = self.pending_statement
+        is_incomplete = (
+            pending is not None
+            and pending.bulk_reader is not None
+            and pending.bulk_reader.shape != SHAPE_GROUPS
         )
-        return not on_its_way and self.flush()
+        return not is_incomplete and self.flush()
 
     def flush(self) -> bool:
-        """Execute the bound rows that have been gathered and answer them; False when there are none."""
-        statement, self.gathered = self.gathered, None
+        """Execute the collected bound rows and reply to them; return False if there are none."""
+        statement, self.pending_statement = self.pending_statement, None
         if statement is None or statement.bulk_reader is None or not statement.bulk_reader.rows:
             return False
         reader = statement.bulk_reader
@@ -113,11 +117,11 @@ class BulkInsertFastPath:
         return True
 
     def can_consume_next(self, inbox: bytes, pos: int, last: m.Message) -> bool:
-        """Whether the lane may be able to go on at `pos`, after the message `last`."""
+        """Return whether the fast path may be able to continue at `pos`, after the message `last`."""
         kind = type(last)
         tag = inbox[pos : pos + 2]
         if tag == _PUT:
-            return kind is not m.Put  # a row that the lane has left is followed by its like
+            return kind is not m.Put  # a row that the fast path could not take is followed by similar ones
         if kind is m.EndOfTurn:
             if tag != _ID or inbox[pos + 4 : pos + 6] != _BIND:
                 return False
@@ -129,7 +133,7 @@ class BulkInsertFastPath:
         return self._rows_to_skip < 0
 
     def _target_statement(self, inbox: bytes, pos: int) -> StatementHandle | None:
-        """The statement that the row at `pos` is for, when the lane can take its rows."""
+        """Return the statement of the row at `pos` if the fast path can take its rows."""
         statement = self._statements.current
         if inbox[pos : pos + 2] == _ID:
             statement = self._statements.get(int.from_bytes(inbox[pos + 2 : pos + 4], "big", signed=True))
@@ -145,7 +149,7 @@ class BulkInsertFastPath:
         return statement if statement.bulk_reader is not None else None
 
     def _consume_binds(self, statement: StatementHandle, inbox: bytes, pos: int) -> tuple[int, int]:
-        if self.gathered is not statement:
+        if self.pending_statement is not statement:
             self.flush()
             if self._puts.pending_statement is not None:
                 self._replies.call_handler(self._puts.flush, m.Execute())
@@ -155,13 +159,14 @@ class BulkInsertFastPath:
         start, before = pos, reader.rows
         pos, status = reader.read_binds(inbox, pos, statement.id)
         if pos > start:
-            self._statements.current = self.gathered = statement
+            self._statements.current = self.pending_statement = statement
             statement.bound_values, statement.missing_contents = None, ()
         self._consumed_streak += reader.rows - before
         if status == FULL:
             self.flush()
         elif status == OTHER and pos == start:
-            # The fewer rows there were between those that are not for the lane, the more pass before it tries again.
+            # The fewer rows there were between those that could not be taken, the more are skipped before the next
+            # attempt.
             self._backoff = (
                 0 if self._consumed_streak >= _TRUSTED_STREAK else min(2 * self._backoff + 1, _MAX_BACKOFF)
             )

@@ -1,5 +1,6 @@
-"""The replies to many executions of one INSERT, made at once: one pattern of bytes as often as there are rows,
-with each row's serials and warnings put into its copy."""
+"""The replies to many executions of one INSERT, built at once: a pattern of bytes repeated for each row, with each
+row's serials and warnings written into its copy.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ from ...wire.capabilities import Framing
 from ..plan.plans import WARN_CUT
 from ..session.table_appender import BatchOutcome
 
-_LOW, _HIGH, _BIGSERIAL = 4, 8, 12  # in SQ_INSERTDONE, behind its tag and the sign of the SERIAL8
+_LOW, _HIGH, _BIGSERIAL = 4, 8, 12  # in SQ_INSERTDONE, after its tag and the sign of the SERIAL8
 
 
 def execute_replies(outcome: BatchOutcome, plain: bytes, framing: Framing) -> bytes:
-    """`outcome.rows` times `plain`, the reply to a row that nothing is to be said about, which begins with
-    SQ_INSERTDONE and SQ_DONE (SQLI sections 7.4 and 10). Rows with errors have their place in it, too."""
+    """Return the replies to `outcome.rows` executions: copies of `plain` with serials and warnings.
+
+    `plain` is the reply to a row without either, which begins with SQ_INSERTDONE and SQ_DONE (SQLI sections 7.4 and
+    10). Rows with errors have a place in the result, too.
+    """
     rows = outcome.rows
     serials = (outcome.serial, outcome.serial8, outcome.bigserial)
     if not outcome.truncated_rows and all(numbers is None for numbers in serials):
@@ -42,6 +46,6 @@ def execute_replies(outcome: BatchOutcome, plain: bytes, framing: Framing) -> by
 
 
 def _write_numbers(block: Any, at: int, numbers: Any, layout: str) -> None:
-    """Write a number into each row's bytes from column `at` on."""
+    """Write a number into each row's bytes, starting at column `at`."""
     raw = numbers.astype(layout).view(np.uint8).reshape(len(numbers), -1)
     block[:, at : at + raw.shape[1]] = raw

@@ -1,8 +1,8 @@
-"""Files on the client's side, which a running statement reads or writes (SQ_FILE, SQLI section 15).
+"""Files on the client's side that a running statement reads or writes (SQ_FILE, SQLI section 15).
 
-FILETOBLOB, FILETOCLOB and LOTOFILE with 'client' make the server ask its client in the middle of a reply: open,
-read or write, close. Each request is answered before the next, on the same stream as everything else, behind
-whatever the client had sent by then.
+FILETOBLOB, FILETOCLOB and LOTOFILE with 'client' make the server send requests to its client in the middle of a reply:
+open, read or write, close. The client replies to each before the next. Its reply comes on the same stream as everything
+else, after everything that the client had sent before.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .layout import MessageLayout
 T = TypeVar("T")
 
 CHUNK_SIZE = 32000
-"""Bytes of a file in one message, either way."""
+"""Bytes of a file in one message, in either direction."""
 
 FILE_FAILED = -9810
-"""The client could not do with its file what was asked; the token is the file's name."""
+"""The client could not carry out a request for its file; the token is the file's name."""
 
 _MAX_AHEAD = 64 << 20
-"""Bytes of further requests that a client may have sent before it answers; more ends the session."""
+"""Bytes of further requests that a client may have sent before its reply; more ends the session."""
 
 _MIN_MESSAGE_COST = 64
-"""Bytes that a request counts for at least: an object in memory, however few it had on the wire."""
+"""Bytes that a request counts for at least: it is an object in memory, however few bytes it had on the wire."""
 
 _PERMISSIONS = 0o666
 _OPEN_READ, _OPEN_WRITE = 0, 0o1101  # O_RDONLY; O_WRONLY | O_CREAT | O_TRUNC
@@ -49,27 +49,32 @@ _REPLY_TAGS = {
 
 @dataclass(slots=True)
 class MessageQueue:
-    """The messages that are being served: `at` is the index of the one at hand; what arrives while a statement runs
-    is appended."""
+    """The messages that are being served.
+
+    `index` is that of the current one; messages that arrive while a statement runs are appended.
+    """
 
     messages: list[m.Message] = field(default_factory=list)
     index: int = 0
 
 
 class ClientRequester:
-    """Requests to the client in the middle of a reply, and its answers."""
+    """Requests to the client in the middle of a reply."""
 
-    def __init__(self, peer: ClientStream, layout: MessageLayout, agenda: MessageQueue) -> None:
-        self._peer = peer
+    def __init__(self, stream: ClientStream, layout: MessageLayout, queue: MessageQueue) -> None:
+        self._peer = stream
         self._layout = layout
-        self._queue = agenda
+        self._queue = queue
 
     def request(self, op: m.FileOp, request: bytes, parse: Callable[[Reader], T]) -> T:
-        """Send a request and read what answers it. PeerGone when the client leaves, SqlError with the
-        client's code when it answers with SQ_ERR, ProtocolError when it says something else."""
+        """Send a request and read the client's reply.
+
+        Raises ClientDisconnected if the client leaves, SqlError with the client's code if it replies with SQ_ERR, and
+        ProtocolError for another reply.
+        """
         self._read_rest_of_group()
         self._peer.queue(request)
-        ahead = 0
+        queued_bytes = 0
         while True:
             if self._queue.messages[-1].TAG == _END:
                 tag = self.receive(Reader.short, peek=True)
@@ -77,12 +82,12 @@ class ClientRequester:
                     raise self._read_client_error()
                 if tag == _REPLY_TAGS[op]:
                     return self.receive(parse)
-            ahead += self._enqueue_message()
-            if ahead > _MAX_AHEAD:
-                raise ProtocolError(f"{ahead} bytes of requests where a file was asked for")
+            queued_bytes += self._enqueue_message()
+            if queued_bytes > _MAX_AHEAD:
+                raise ProtocolError(f"{queued_bytes} bytes of requests where a file was asked for")
 
     def _read_rest_of_group(self) -> None:
-        """Take in the rest of the group that is being served: an answer can only come after it."""
+        """Read the rest of the group that is being served: a reply can only come after it."""
         messages = self._queue.messages
         if any(message.TAG == _END for message in messages[self._queue.index + 1 :]):
             return
@@ -91,7 +96,7 @@ class ClientRequester:
             self._enqueue_message()
 
     def _enqueue_message(self) -> int:
-        """Put the next request with those that wait to be served; the bytes that it had."""
+        """Append the next request to the queue of messages; return its size in bytes."""
         start = self._peer.pos
         framing = self._layout.framing.with_encoding(self._layout.text_encoding)
         message = self.receive(lambda reader: m.parse_client_message(reader, framing))
@@ -107,7 +112,7 @@ class ClientRequester:
         return SqlError(error.sqlcode, error.isamcode, near=error.near, detail="said by the client")
 
     def receive(self, parse: Callable[[Reader], T], *, peek: bool = False) -> T:
-        """Parse from what has arrived, waiting for more as long as it takes."""
+        """Parse from received bytes, waiting for more without limit."""
         peer = self._peer
         peer.awaiting_client = True
         try:
@@ -115,7 +120,7 @@ class ClientRequester:
                 peer.skip_interrupts()
                 reader = Reader(peer.inbox, peer.pos)
                 try:
-                    found = parse(reader)
+                    parsed = parse(reader)
                 except NeedMoreData as more:
                     if peer.unread + more.missing > _MAX_AHEAD:
                         raise ProtocolError(f"a message of more than {_MAX_AHEAD} bytes") from None
@@ -124,61 +129,67 @@ class ClientRequester:
                     continue
                 if not peek:
                     peer.pos = reader.pos
-                return found
+                return parsed
         finally:
             peer.awaiting_client = False
 
 
 class ClientFileTransfer:
-    """The files of one session's client, for the engine: one at a time, each to be read or written at once.
+    """Transfers files of one session's client for the engine, one at a time.
 
-    Whatever becomes of the statement, `finish_transfer` brings the exchange to its end before anything else is said.
+    Each file must be read or written at once. `finish_transfer` completes the exchange of messages before any other
+    reply is sent, whatever happens to the statement.
 
     Attributes
     ----------
     name
-        The name of the open file, None while there is none.
+        The name of the open file, None if there is none.
     """
 
     def __init__(
         self,
-        inquiry: ClientRequester,
-        peer: ClientStream,
+        requester: ClientRequester,
+        stream: ClientStream,
         layout: MessageLayout,
         interrupts: StatementInterrupts,
     ) -> None:
-        self._requester = inquiry
-        self._peer = peer
+        self._requester = requester
+        self._peer = stream
         self._layout = layout
         self._interrupts = interrupts
         self.name: str | None = None
-        self._bytes_remaining: int | None = None  # bytes of it that the client is sending
+        self._bytes_remaining: int | None = None  # bytes that the client still sends of it
         self._writing = False
         self._written = 0
         self._open_count = 0
 
     def read(self, name: str) -> Iterator[bytes]:
-        """The content of a file in pieces of at most 32 KB. SqlError when the client does not give it."""
+        """Return the content of a file in pieces of at most 32 KB. SqlError if the client does not send it."""
         self._open(name, _OPEN_READ)
-        mine = self._open_count
+        open_number = self._open_count
         request = m.FileRequest(m.FileOp.READ.value, buffer_size=CHUNK_SIZE, amount=-1)
-        left = self._request(
+        remaining = self._request(
             m.FileOp.READ, request, lambda reader: m.parse_as(m.FileTotal, reader, self._framing).total
         )
-        self._bytes_remaining = max(left, 0)
+        self._bytes_remaining = max(remaining, 0)
         while self._bytes_remaining:
             piece = self._read_chunk()
             self._interrupts.check()
             yield piece
-            if self._open_count != mine:
+            if self._open_count != open_number:
                 raise SqlError(FILE_FAILED, near=name, detail="another file was opened in between")
         self.finish_transfer()
-        if left < 0:
-            raise SqlError(FILE_FAILED, left, near=name, detail=f"the client announced {left} bytes")
+        if remaining < 0:
+            raise SqlError(
+                FILE_FAILED, remaining, near=name, detail=f"the client announced {remaining} bytes"
+            )
 
     def write(self, name: str, chunks: Iterable[bytes]) -> str:
-        """Make a file of these bytes; the name that it got: a suffix is added unless `name` ends in "!", which
-        is cut off. SqlError when the client has not written all."""
+        """Write a file of these bytes; return its name.
+
+        The client adds a suffix unless `name` ends in "!", which is removed. SqlError if the client has not written
+        everything.
+        """
         name = name[:-1] if name.endswith("!") else f"{name}.{secrets.token_hex(8)}"
         self._open(name, _OPEN_WRITE)
         size = 0
@@ -200,7 +211,7 @@ class ClientFileTransfer:
         return name
 
     def finish_transfer(self) -> None:
-        """Close the file that is open, if any: take what still comes of it, end what is being sent."""
+        """Close the open file, if any: read what the client still sends, end what is being sent."""
         name, self.name = self.name, None
         if name is None:
             return
@@ -212,12 +223,12 @@ class ClientFileTransfer:
             self._requester.receive(lambda reader: m.expect_tag(_END, reader))
         if self._writing:
             self._writing = False
-            answer = self._requester.request(
+            reply = self._requester.request(
                 m.FileOp.WRITE,
                 m.EndOfTurn().encode(self._framing),
                 lambda reader: m.parse_file_answer(m.FileOp.WRITE.value, reader, self._framing),
             )
-            self._written = answer.written
+            self._written = reply.written
         self._request_without_result(m.FileRequest(m.FileOp.CLOSE.value))
 
     @property
@@ -230,7 +241,7 @@ class ClientFileTransfer:
         self.name = name
 
     def _request_without_result(self, request: m.FileRequest) -> None:
-        """A request that is answered by SQ_EOT alone."""
+        """Send a request whose reply is SQ_EOT alone."""
         self._request(m.FileOp(request.op), request, lambda reader: m.expect_tag(_END, reader))
 
     def _request(self, op: m.FileOp, request: m.FileRequest, parse: Callable[[Reader], T]) -> T:
@@ -241,7 +252,7 @@ class ClientFileTransfer:
         self._peer.queue(message.encode(self._framing))
 
     def _read_chunk(self) -> bytes:
-        """The next piece of the file that is being read."""
+        """Return the next piece of the file that is being read."""
         framing = self._framing
         piece = self._requester.receive(lambda reader: m.parse_as(m.FileRead, reader, framing)).data
         assert self._bytes_remaining is not None

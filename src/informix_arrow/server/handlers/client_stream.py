@@ -1,5 +1,4 @@
-"""The client, as a conversation sees it: bytes that have come and bytes that leave. The socket behind it is the
-edge's."""
+"""The client as a protocol session sees it: received bytes and bytes to send. The socket belongs to `server.net`."""
 
 from __future__ import annotations
 
@@ -7,15 +6,15 @@ from typing import Protocol
 
 
 class ClientDisconnected(Exception):
-    """The connection ended: closed, reset, or silent beyond the time limit given."""
+    """The connection ended: closed, reset, or silent beyond the time limit."""
 
 
 class ClientStream(Protocol):
-    """What the parts of a conversation need of the connection.
+    """The connection as a protocol session uses it.
 
-    ``inbox[pos:]`` is what has not been parsed yet. `awaiting_client` is set while a statement waits for the client, which
-    is no idleness. `client_closed` is set, by another thread, when the client has gone: what it had sent ahead is not served.
-    `last_received` is when bytes came last, by the monotonic clock.
+    ``inbox[pos:]`` has not been parsed yet. `awaiting_client` is set while a statement waits for the client, which does
+    not count as idle. `client_closed` is set, by another thread, when the client is gone: requests sent ahead are then
+    not served. `last_received` is the time at which bytes arrived last, by the monotonic clock.
     """
 
     inbox: bytes
@@ -26,19 +25,25 @@ class ClientStream(Protocol):
 
     @property
     def unread(self) -> int:
-        """Received bytes that nobody has parsed yet."""
+        """Received bytes that have not been parsed yet."""
 
     def queue(self, data: bytes | bytearray) -> None:
-        """Append reply bytes, without waiting. A bytearray is given away: nobody else changes or reads it any more."""
+        """Append reply bytes, without waiting. A bytearray must not be used afterwards."""
 
     def flush(self) -> None:
-        """Send what the connection takes now. PeerGone when it broke."""
+        """Send what the connection accepts now. Raises ClientDisconnected if it is broken."""
 
     def wait_until_sent(self) -> None:
-        """Wait until little is left unsent; for whoever makes a long reply. PeerGone when the client leaves."""
+        """Wait until little is left unsent, between the parts of a long reply.
+
+        Raises ClientDisconnected if the client leaves.
+        """
 
     def receive(self) -> bool:
-        """Wait for at least one more byte; False at the end of the client's stream. PeerGone when it broke."""
+        """Wait for at least one more byte; return False at the end of the client's stream.
+
+        Raises ClientDisconnected if the connection is broken.
+        """
 
     def skip_interrupts(self) -> bool:
-        """Where a message should begin: pass over interrupts that came as data; whether there were any."""
+        """Skip interrupts that arrived as data where a message should begin; return whether there were any."""

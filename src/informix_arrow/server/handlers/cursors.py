@@ -1,4 +1,4 @@
-"""Open cursors: rows on their way to the client as SQ_TUPLE messages (from it as SQ_PUT rows: bulk.py)."""
+"""Open cursors: rows for the client as SQ_TUPLE messages. For SQ_PUT rows from the client see bulk.py."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .lob_columns import NO_SUCH_OBJECT, LobColumns
 from .python_tuples import PythonTupleEncoder
 
 MAX_FETCH = 16 << 20
-"""Most bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""
+"""Largest number of bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""
 
 _MAX_RETAINED_ROWS = 64
 """Rows that may stay in memory after their cursor has been closed."""
 
 TUPLE_HEADER = 8
-"""SQ_TUPLE's tag, warnings and size, before its payload."""
+"""Bytes of SQ_TUPLE's tag, warnings and size, before its payload."""
 
 
 class TupleEncoder:
-    """From a result's batches to SQ_TUPLE messages.
+    """Encodes a result's batches as SQ_TUPLE messages.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ class TupleEncoder:
         Columns of the result.
     encoding
         The connection's code set.
-    wanted
-        Type codes that SQ_RETTYPE asked for, by position (JDBC section 5): 45 makes a BOOLEAN 0 or 1, 44 a
-        locator raw bytes. The forms of the other types are the same whether they are asked for or not.
+    result_types
+        Type codes that SQ_RETTYPE asked for, by position (JDBC section 5): 45 makes a BOOLEAN 0 or 1, 44 a locator raw
+        bytes. Other types have the same form whether they are asked for or not.
     """
 
-    def __init__(self, columns: Sequence[Column], encoding: str, wanted: Mapping[int, int]) -> None:
+    def __init__(self, columns: Sequence[Column], encoding: str, result_types: Mapping[int, int]) -> None:
         ops = [
-            plan_op(column.type, RESULT_OPTIONS, bool_binary=wanted.get(position) == TypeCode.BOOL)
+            plan_op(column.type, RESULT_OPTIONS, bool_binary=result_types.get(position) == TypeCode.BOOL)
             for position, column in enumerate(columns)
         ]
         self._text_encoder = MultibyteTextEncoder(columns, ops, encoding) if is_multibyte(encoding) else None
@@ -59,21 +59,21 @@ class TupleEncoder:
         )
         if self._text_encoder is not None:
             ops = self._text_encoder.ops
-        self._encoding_and_types = encoding, dict(wanted)
+        self._encoding_and_types = encoding, dict(result_types)
         self._encoder = Encoder(
             [op.as_tuple() for op in ops],
             [column.name for column in columns],
             codepage=None if self._text_encoder is not None else encoder_table(encoding),
         )
         self.encode = self._encoder.encode
-        self.lobs = LobColumns(columns, wanted)
+        self.lobs = LobColumns(columns, result_types)
 
-    def is_compatible(self, encoding: str, wanted: Mapping[int, int]) -> bool:
-        """Whether it encodes for this code set and these types."""
-        return self._encoding_and_types == (encoding, wanted)
+    def is_compatible(self, encoding: str, result_types: Mapping[int, int]) -> bool:
+        """Return whether it encodes for this code set and these types."""
+        return self._encoding_and_types == (encoding, result_types)
 
     def encode_values(self, rows: Sequence[Sequence[object]]) -> list[bytes] | None:
-        """The messages of a few rows of Python objects; None where Arrow has to be made of them."""
+        """Return the messages of a few rows of Python objects; None if Arrow is needed."""
         return None if self._plain_encoder is None else self._plain_encoder.encode(rows)
 
     @property
@@ -82,20 +82,20 @@ class TupleEncoder:
         return self._encoder.remaining
 
     def load(self, batch: pa.RecordBatch) -> None:
-        """Take the batch that follows the last one."""
+        """Load the next batch."""
         if self.lobs:
             batch = self.lobs.wire_form(batch)
         self.load_wire_form(batch)
 
     def load_wire_form(self, batch: pa.RecordBatch) -> None:
-        """Take a batch whose large objects have their wire form already."""
+        """Load a batch whose large objects have their wire form already."""
         if self._text_encoder is not None:
             batch = self._text_encoder.wire_form(batch)
         self._encoder.load(*batch.__arrow_c_array__())
 
 
 def check_columns(columns: Sequence[Column]) -> None:
-    """-9628 with the type's name for the first column that cannot be sent (yet)."""
+    """Raise -9628 with the type's name for the first column of a type that cannot be sent (yet)."""
     for column in columns:
         try:
             plan_op(column.type, RESULT_OPTIONS, column=column.name)
@@ -103,7 +103,7 @@ def check_columns(columns: Sequence[Column]) -> None:
             raise SqlError(_UNKNOWN_TYPE, near=column.type.sql, detail=str(problem)) from problem
 
 
-# What the encoder's complaints begin with -> SQLCODE (SERVER-BEHAVIOUR section 1).
+# Start of the encoder's error text -> SQLCODE (SERVER-BEHAVIOUR section 1).
 _ENCODER_ERRORS = (
     ("-32768 cannot be stored", -1214),  # the pattern of NULL, one too low
     ("-2147483648 cannot be stored", -1215),
@@ -120,11 +120,11 @@ _UNKNOWN_TYPE = -9628
 
 
 def encoding_error(problem: DataError | NotSupportedError) -> SqlError:
-    """The SQ_ERR for a value or a type that the wire cannot carry.
+    """Return the SQ_ERR for a value or a type that the wire cannot carry.
 
-    -9628 with the column for a type that is not supported; for a value the code of its kind: -23103 a
-    character that the database's code set lacks, -1279 a text that is too long, -1226 a number that is too
-    large, -1214, -1215 or -1284 a whole one, -415 the rest. The token is the column.
+    -9628 with the column for a type that is not supported. For a value the code of its kind: -23103 for a character
+    that the database's code set lacks, -1279 for text that is too long, -1226 for a number that is too large, -1214,
+    -1215 or -1284 for an integer, -415 for the rest. The token is the column.
     """
     text = str(problem)
     if isinstance(problem, NotSupportedError):
@@ -137,18 +137,18 @@ def encoding_error(problem: DataError | NotSupportedError) -> SqlError:
 
 
 class SelectCursor:
-    """A forward cursor over a query's batches. It may be given the encoder of an earlier one of the same statement.
+    """A forward cursor over a query's batches. It may reuse the encoder of an earlier cursor of the same statement.
 
-    The encoder is made at the first fetch: SQ_RETTYPE, which comes after SQ_OPEN, has a say in it.
+    The encoder is created at the first fetch: SQ_RETTYPE, which follows SQ_OPEN, affects it.
 
     Attributes
     ----------
     rows
-        Rows handed out so far.
+        Rows returned so far.
     exhausted
-        Every row has been handed out.
+        True if every row has been returned.
     failure
-        What stopped the query after the rows handed out; the cursor gives nothing more.
+        The error that ended the query after the returned rows.
     """
 
     def __init__(self, result: QueryResult, encoder: TupleEncoder | None = None) -> None:
@@ -158,28 +158,27 @@ class SelectCursor:
         self._spare_encoder = encoder
         self._columns = result.columns
         self._result = result
-        self._values = (
-            result.values if isinstance(result, PythonRowsResult) else None
-        )  # until they are encoded
-        self._messages: list[bytes] | None = None  # of these, in place of batches
-        self._batches: Iterator[pa.RecordBatch] | None = None  # begun where they are wanted
+        # Until they are encoded
+        self._values = result.values if isinstance(result, PythonRowsResult) else None
+        self._messages: list[bytes] | None = None  # of these rows, instead of batches
+        self._batches: Iterator[pa.RecordBatch] | None = None  # started at the first use
         self._encoder: TupleEncoder | None = None
 
     @cached_property
     def _max_tuple_size(self) -> int:
-        """Bytes of a row's message at most; asked for where a reply may go on with another batch."""
+        """Largest size of a row's message in bytes. Needed if a reply may continue with another batch."""
         return TUPLE_HEADER + 1 + sum(column.type.max_width for column in self._columns)
 
-    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
-        """SQ_TUPLE messages of at most `budget` bytes, but at least one row while there is one."""
+    def fetch(self, budget: int, encoding: str, result_types: Mapping[int, int]) -> bytes | bytearray:
+        """Return SQ_TUPLE messages of at most `budget` bytes, but at least one row if there is one."""
         budget = min(max(budget, 1), MAX_FETCH)
         blocks: list[bytearray] = []
         size = 0
         try:
             if self._encoder is None:
                 spare, self._spare_encoder = self._spare_encoder, None
-                fits = spare is not None and spare.is_compatible(encoding, wanted)
-                self._encoder = spare if fits else TupleEncoder(self._columns, encoding, wanted)
+                fits = spare is not None and spare.is_compatible(encoding, result_types)
+                self._encoder = spare if fits else TupleEncoder(self._columns, encoding, result_types)
             assert self._encoder is not None
             if self._values is not None:
                 self._messages = self._encoder.encode_values(self._values)
@@ -204,7 +203,7 @@ class SelectCursor:
         return blocks[0] if len(blocks) == 1 else bytearray().join(blocks)
 
     def _next_messages(self, messages: list[bytes], budget: int) -> bytes:
-        """Those of the messages that have not been handed out, as `fetch`."""
+        """Return the next messages within the budget, like `fetch`."""
         first, last, size = self.rows, self.rows, 0
         for message in messages[first:]:
             size += len(message)
@@ -216,21 +215,23 @@ class SelectCursor:
         return b"".join(messages[first:last])
 
     def content(self, descriptor: bytes) -> memoryview:
-        """The BYTE or TEXT content behind a descriptor of a row handed out; SqlError -602 for any other."""
+        """Return the BYTE or TEXT content for a descriptor of a returned row; SqlError -602 for any other."""
         return _content(self._encoder, descriptor)
 
     def close(self) -> None:
-        """Forget the rows that were not handed out."""
+        """Discard the remaining rows."""
         self._result.close()
 
     def spare_encoder(self) -> TupleEncoder | None:
-        """The encoder, for the next cursor of the statement; None when it holds more than few rows, or contents."""
+        """Return the encoder for the next cursor of the statement; None if it holds more than a few rows, or
+        contents.
+        """
         encoder = self._encoder
-        few = self.exhausted and self.failure is None and self.rows <= _MAX_RETAINED_ROWS
-        return encoder if few and encoder is not None and not encoder.lobs else None
+        is_small = self.exhausted and self.failure is None and self.rows <= _MAX_RETAINED_ROWS
+        return encoder if is_small and encoder is not None and not encoder.lobs else None
 
     def _load_next_batch(self, encoder: TupleEncoder) -> bool:
-        """Hand the next batch that has rows to the encoder; False when there is none."""
+        """Pass the next batch that has rows to the encoder; return False if there is none."""
         if self._batches is None:
             self._batches = self._result.batches()
         for batch in self._batches:
@@ -242,14 +243,14 @@ class SelectCursor:
 
 
 class UpdateCursor:
-    """A cursor FOR UPDATE: a fetch gives one row, whatever its budget.
+    """A cursor FOR UPDATE: a fetch returns one row, whatever its budget.
 
     Attributes
     ----------
     rows
-        Rows handed out so far.
+        Rows returned so far.
     exhausted
-        There is no further row.
+        True if there is no further row.
     """
 
     failure: SqlError | None = None
@@ -260,14 +261,14 @@ class UpdateCursor:
         self._rows = rows
         self._encoder: TupleEncoder | None = None
 
-    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
-        """One SQ_TUPLE message, none behind the last row. SqlError when the row is locked, or cannot be sent."""
+    def fetch(self, budget: int, encoding: str, result_types: Mapping[int, int]) -> bytes | bytearray:
+        """Return one SQ_TUPLE message, none after the last row. SqlError if the row is locked or cannot be sent."""
         result = self._rows.next()
         if result is None:
             self.exhausted = True
             return b""
         if self._encoder is None:
-            self._encoder = TupleEncoder(result.columns, encoding, wanted)
+            self._encoder = TupleEncoder(result.columns, encoding, result_types)
         try:
             for batch in result.batches():
                 self._encoder.load(batch)
@@ -278,31 +279,33 @@ class UpdateCursor:
         return data
 
     def content(self, descriptor: bytes) -> memoryview:
-        """As `SelectCursor.content`."""
+        """See `SelectCursor.content`."""
         return _content(self._encoder, descriptor)
 
     def close(self) -> None:
-        """The current row is unlocked if it was not changed; there is no further one."""
+        """Close the cursor. The current row is unlocked if it was not changed."""
         self._rows.close()
 
 
 class ScrollCursor:
-    """A cursor that goes anywhere (SQLI section 13, JDBC section 10): rows are kept as soon as one of them or one
-    behind them was asked for, when they are many in a temporary file in `directory`."""
+    """A scroll cursor (SQLI section 13, JDBC section 10).
+
+    Rows are buffered up to the last one that was requested, with many of them in a temporary file in `directory`.
+    """
 
     def __init__(self, result: QueryResult, directory: str) -> None:
         self._columns = result.columns
         self._result = result
         self._batches = iter(result.batches())
         self._fetched_batches = BatchSpool(directory=directory)
-        self._batch_starts = [0]  # of the kept batches, and the end of the last
+        self._batch_starts = [0]  # of the buffered batches, and the end of the last
         self._loaded_batch: tuple[int, pa.RecordBatch] | None = None
         self._failure: SqlError | None = None
         self._encoder: TupleEncoder | None = None
         self.position = 0
 
     def _fetch_up_to(self, position: int | None, encoder: TupleEncoder) -> bool:
-        """Whether there is a row at 1-based `position`; all rows are kept up to there, with None to the last."""
+        """Return whether there is a row at 1-based `position`. Buffers all rows up to it, or all if it is None."""
         while position is None or self._batch_starts[-1] < position:
             if self._failure is not None:
                 raise self._failure
@@ -320,10 +323,10 @@ class ScrollCursor:
         return position is not None and position > 0
 
     def target_position(self, how: int, row: int) -> int | None:
-        """The 1-based position that an SQ_SFETCH means, None for the last. -285 for an unknown way of moving.
+        """Return the 1-based position that an SQ_SFETCH requests, None for the last. -285 for an unknown kind of move.
 
-        1 next carries the absolute number wanted, and 0 there was read as "to the last" by a real server; 4
-        is last, 6 absolute (JDBC section 10, SQLI section 13). 2, 3, 5 and 7 go by the numbering of ESQL/C.
+        1 is next with the absolute number of the row; a real server takes 0 there as the last row. 4 is last, 6
+        absolute (JDBC section 10, SQLI section 13). 2, 3, 5 and 7 follow the numbering of ESQL/C.
         """
         targets: dict[int, int | None] = {1: row or None, 2: self.position - 1, 3: 1, 4: None}
         targets.update({5: self.position + row, 6: row, 7: self.position})
@@ -331,12 +334,17 @@ class ScrollCursor:
             raise SqlError(-285)
         return targets[how]
 
-    def fetch(self, position: int | None, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
-        """One SQ_TUPLE for the row at 1-based `position`, or for the last; empty when there is no such row. SqlError
-        as `encoding_error`. `position` is the row's then, 0 before the first and one more than there are behind the last."""
+    def fetch(
+        self, position: int | None, encoding: str, result_types: Mapping[int, int]
+    ) -> bytes | bytearray:
+        """Return one SQ_TUPLE for the row at 1-based `position`, or for the last; empty if there is no such row.
+
+        Raises the SqlError of `encoding_error`. The attribute `position` is then that of the row, 0 before the first
+        and one more than the number of rows after the last.
+        """
         try:
             if self._encoder is None:
-                self._encoder = TupleEncoder(self._columns, encoding, wanted)
+                self._encoder = TupleEncoder(self._columns, encoding, result_types)
             found = self._fetch_up_to(position, self._encoder)
             if position is None:
                 position = self._batch_starts[-1]
@@ -356,11 +364,11 @@ class ScrollCursor:
         return data
 
     def content(self, descriptor: bytes) -> memoryview:
-        """As `SelectCursor.content`."""
+        """See `SelectCursor.content`."""
         return _content(self._encoder, descriptor)
 
     def close(self) -> None:
-        """Forget all rows."""
+        """Discard all rows."""
         self._result.close()
         self._fetched_batches.close()
 

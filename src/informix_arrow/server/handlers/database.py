@@ -13,17 +13,17 @@ from .statements import StatementHandles
 
 
 class DatabaseHandler:
-    """Opens and closes databases, and follows what a statement opened.
+    """Opens and closes databases, and follows statements that open one.
 
     Parameters
     ----------
-    statements, objects
-        Lose their cursors and are closed when another database becomes current.
+    statements, open_objects
+        Cursors and open objects, which are closed when another database becomes current.
 
     Attributes
     ----------
     logged
-        The database has transactions.
+        True if the database has transactions.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class DatabaseHandler:
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
-        objects: OpenObjectTable,
+        open_objects: OpenObjectTable,
     ) -> None:
         self.logged = False
         self._engine_session = engine
@@ -41,7 +41,7 @@ class DatabaseHandler:
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
-        self._open_objects = objects
+        self._open_objects = open_objects
 
     def open(self, message: m.DbOpen) -> None:
         with self._interrupts:
@@ -59,9 +59,9 @@ class DatabaseHandler:
         self._replies.send_message(m.DbNames(tuple(self._engine_session.database_names())))
 
     def database_changed(self, warnings: int) -> None:
-        """Another database is current, or none: its code set is that of all text from here on (JDBC section 3).
+        """Adapt to another current database, or none: its code set is that of all text from now on (JDBC section 3).
 
-        `warnings` are those of the answer to SQ_DBOPEN.
+        `warnings` are those of the reply to SQ_DBOPEN.
         """
         self._open_objects.clear()
         self._statements.close_cursors()

@@ -1,5 +1,7 @@
-"""What a statement's columns need to be described and sent, made once for all statements of a session that have them:
-the same text is often prepared again."""
+"""Cached descriptions and encoders of statements, shared by all statements of a session with the same columns.
+
+The same text is often prepared again.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,20 @@ from ..session.prepared_plan import PreparedPlan
 from .cursors import TupleEncoder, check_columns
 
 CACHE_SIZE = 16
-"""Descriptions that a session keeps, with an encoder each: that may hold on to a few rows."""
+"""Number of cached descriptions per session. Each has an encoder, which may hold a few rows."""
 
 _MAX_RETAINED_ROW_BYTES = 4096
-"""Bytes of the rows, at most, whose encoder is kept."""
+"""Largest size of rows in bytes for which the encoder is kept."""
 
 _ID = struct.Struct(">h")
-_ID_OFFSET = 4  # behind tag and type
+_ID_OFFSET = 4  # after tag and type
 
 
 @dataclass(slots=True)
 class StatementDescription:
-    """The answer to SQ_PREPARE, around the statement's id, and an encoder that nobody uses."""
+    """The reply to SQ_PREPARE, around the statement's id, and an encoder that is not in use."""
 
-    columns: tuple[Column, ...]  # held: they are known by being the same object
+    columns: tuple[Column, ...]  # kept alive: the cache compares them by identity
     framing: Framing
     reply_prefix: bytes
     reply_suffix: bytes
@@ -36,50 +38,53 @@ class StatementDescription:
     _encoder: TupleEncoder | None = None
 
     def message(self, number: int) -> bytes:
-        """The whole answer for the statement of this id."""
+        """Return the whole reply for the statement with this id."""
         return self.reply_prefix + _ID.pack(number) + self.reply_suffix
 
     def take_encoder(self) -> TupleEncoder | None:
-        """The encoder, for one statement at a time."""
+        """Remove and return the encoder: one statement uses it at a time."""
         encoder, self._encoder = self._encoder, None
         return encoder
 
     def keep_encoder(self, encoder: TupleEncoder) -> None:
-        """One that nobody uses any more, with the few rows that it had last; not where these may be large."""
+        """Keep an encoder that is no longer in use, with the few rows that it had last.
+
+        Not kept if these may be large.
+        """
         if self.keeps_encoder:
             self._encoder = encoder
 
 
 class DescriptionCache:
-    """Those of one session; the least recently used goes first."""
+    """The descriptions of one session; the least recently used is evicted first."""
 
     def __init__(self) -> None:
         self._descriptions: OrderedDict[tuple[int, int], StatementDescription] = OrderedDict()
 
     def get(self, prepared: PreparedPlan, framing: Framing) -> StatementDescription:
-        """The description of a statement. -9628 for a column that cannot be sent."""
+        """Return the description of a statement. -9628 for a column that cannot be sent."""
         columns = prepared.columns
         key = id(columns), prepared.statement_type
-        found = self._descriptions.get(key)
-        if found is not None and found.framing is framing:
+        description = self._descriptions.get(key)
+        if description is not None and description.framing is framing:
             self._descriptions.move_to_end(key)
-            return found
+            return description
         if prepared.returns_rows:
             check_columns(columns)
         described = Describe.of_columns(prepared.statement_type, 0, columns)
-        whole = described.encode(framing)
+        reply = described.encode(framing)
         if prepared.statement_type == StatementType.INSERT:
-            whole += m.InsertDone(0, 0).encode(framing)
-        whole += m.Done(0, 0, 0, 0).encode(framing) + m.Cost(1, 1).encode(framing)
+            reply += m.InsertDone(0, 0).encode(framing)
+        reply += m.Done(0, 0, 0, 0).encode(framing) + m.Cost(1, 1).encode(framing)
         narrow = described.tuple_size <= _MAX_RETAINED_ROW_BYTES
-        found = StatementDescription(
-            columns, framing, whole[:_ID_OFFSET], whole[_ID_OFFSET + _ID.size :], narrow
+        description = StatementDescription(
+            columns, framing, reply[:_ID_OFFSET], reply[_ID_OFFSET + _ID.size :], narrow
         )
-        self._descriptions[key] = found
+        self._descriptions[key] = description
         if len(self._descriptions) > CACHE_SIZE:
             self._descriptions.popitem(last=False)
-        return found
+        return description
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Clear the cache."""
         self._descriptions.clear()

@@ -1,4 +1,4 @@
-"""What changes data by SQ_EXECUTE: one execution, or many of one INSERT together (SQLI sections 7 and 11)."""
+"""SQ_EXECUTE of statements without rows: one execution, or many of one INSERT together (SQLI sections 7 and 11)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _CHANGES_DATA = frozenset({3, 4, 5, 6, 7, 8, 32, 33})  # SERVER-BEHAVIOUR sectio
 
 
 class ExecuteHandler:
-    """Runs what was prepared and bound, and answers each execution as if it were alone."""
+    """Runs prepared and bound statements, and replies to each execution as if it were alone."""
 
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
@@ -47,17 +47,18 @@ class ExecuteHandler:
         transactions: TransactionHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
         self._database_handler = database
         self._transaction_handler = transactions
-        self._reply_cache: tuple[object, bytes] = None, b""  # the last reply to an execution, and to what
+        # the last reply to an execution, and the key that it is valid for
+        self._reply_cache: tuple[object, bytes] = None, b""
 
     def execute(self, _: m.Execute) -> None:
-        """One execution of the statement that was named."""
+        """Execute the current statement once."""
         statement = self._statements.require_current()
         prepared = statement.prepared
         if prepared.returns_rows:
@@ -75,7 +76,7 @@ class ExecuteHandler:
         self._transaction_handler.close_cursors(before)
 
     def _execution_reply(self, prepared: PreparedPlan, outcome: StatementOutcome, before: bool) -> bytes:
-        """The reply to one execution; `before` tells whether a transaction was open before it."""
+        """Return the reply to one execution; `before` says whether a transaction was open before it."""
         states = self._transaction_handler.state_messages(before, prepared.statement_type in _CHANGES_DATA)
         framing = self._layout.framing
         plain = 0 <= outcome.rows <= 1 and not (outcome.serial or outcome.serial8 or outcome.bigserial)
@@ -93,22 +94,24 @@ class ExecuteHandler:
             self._reply_cache = key, reply
         return reply
 
-    # ---- many together ---------------------------------------------------------------------------------------
+    # ---- batches ---------------------------------------------------------------------------------------------
 
     def can_batch(self) -> bool:
-        """Whether executions of the statement that was named can be taken together."""
+        """Return whether executions of the current statement can be batched."""
         current = self._statements.current
         return (
             current is not None
             and inserts_one_row(current.prepared)
             and current.bound_values is not None
-            and not current.missing_contents  # contents that never came: the single execution says so
-            and not current.executes_singly  # each reply must be complete before the next
+            and not current.missing_contents  # missing contents are reported by a single execution
+            and not current.executes_singly  # each reply must be complete before the next execution
         )
 
     def execute_consecutive(self, messages: Sequence[m.Message], at: int) -> int:
-        """Answer the SQ_EXECUTE at `at` and the executes after it that can go with it; the index after
-        them."""
+        """Reply to the SQ_EXECUTE at `at` and the following executions that can be batched with it.
+
+        Returns the index after them.
+        """
         statement = self._statements.require_current()
         run = find_run(messages, at, statement.id)
         binds = [statement.bound_values, *run.bound_rows]
@@ -132,8 +135,10 @@ class ExecuteHandler:
         return run.end
 
     def execute_batch(self, statement: StatementHandle, batch: pa.RecordBatch, separate: bool) -> None:
-        """Answer the executions whose rows the fast lane has gathered. `separate_groups` ones have a group each, with its
-        SQ_EOT; others share one that has not ended."""
+        """Reply to the executions whose rows the bulk fast path has collected.
+
+        `separate` ones have a group each, with its SQ_EOT. Others share a group that has not ended.
+        """
 
         def execute() -> BatchOutcome:
             return self._executor.execute_batch(statement.prepared, batch, stop_at_error=not separate)
@@ -144,7 +149,7 @@ class ExecuteHandler:
         )
 
     def execute_row(self, statement: StatementHandle, row: Sequence[object], separate: bool) -> None:
-        """As `execute_batch`, for one row of Python objects."""
+        """Reply to an execution of one row of Python objects, like `execute_batch`."""
         replies = self._replies
         replies.call_handler(lambda _: self._execute_row(statement.prepared, row), _EXECUTE)
         if separate:
@@ -165,8 +170,10 @@ class ExecuteHandler:
         separate: bool,
         closed: bool,
     ) -> None:
-        """Run `rows` executions of an INSERT and answer each. `separate_groups` ones have a group each, and the last
-        SQ_EOT belongs to the answer when it is `group_closed`."""
+        """Run `rows` executions of an INSERT and reply to each.
+
+        `separate` ones have a group each. The last SQ_EOT belongs to the reply if the group is `closed`.
+        """
         replies, framing = self._replies, self._layout.framing
         before = self._engine_session.in_transaction
         try:
@@ -176,9 +183,7 @@ class ExecuteHandler:
             if not separate:
                 raise
             problem = failure if isinstance(failure, SqlError) else out_of_memory(failure)
-            outcome = BatchOutcome(
-                rows, dict.fromkeys(range(rows), problem)
-            )  # every group has a reply to come
+            outcome = BatchOutcome(rows, dict.fromkeys(range(rows), problem))  # every group must get a reply
         except Exception:
             fault = internal_error()
             log.exception("%s: internal error in %d executes of one INSERT", fault.near, rows)

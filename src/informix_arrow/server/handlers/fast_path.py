@@ -1,8 +1,8 @@
-"""The fast path: routines called by a handle, without SQL (SQLI section 16, JDBC section 11).
+"""Routines called by a handle, without SQL: the protocol's fast path (SQLI section 16, JDBC section 11).
 
-The routines that open, create, describe and close smart large objects are here; every other name is looked for among
-the routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where real servers
-are not known, what IBM's JDBC driver needs decides.
+The routines that open, create, describe and close smart large objects are here. Every other name is looked up among the
+routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where the behaviour of
+real servers is not known, IBM's JDBC driver decides.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ NO_ROUTINE = -674
 WRONG_ARGUMENTS = -664
 
 STAT_SIZE = 644
-"""Bytes of the structure that describes an object's state. Of all of it, JDBC reads the size only."""
+"""Bytes of the structure that describes an object's state. JDBC reads only its size."""
 
 _STAT_STRUCT = struct.Struct(">4xIIh")
-"""The size at offset 4: its low half, its high half, its sign (found by varying the bytes before JDBC's eyes)."""
+"""The size at offset 4: its low half, its high half, its sign (found by varying the bytes that JDBC reads)."""
 
 _INT8 = struct.Struct(">hII")
 _SIGNATURE = re.compile(
@@ -50,7 +50,7 @@ RoutineFunction = Callable[["FastPathHandler", Sequence[BoundValue]], Sequence[B
 
 
 class FastPathHandler:
-    """SQ_GETROUTINE and SQ_EXFPROUTINE."""
+    """Handles SQ_GETROUTINE and SQ_EXFPROUTINE."""
 
     def __init__(
         self,
@@ -58,36 +58,35 @@ class FastPathHandler:
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
-        objects: OpenObjectTable,
+        open_objects: OpenObjectTable,
         smart_objects: SmartObjectHandler,
     ) -> None:
         self._engine_session = engine
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
-        self._open_objects = objects
+        self._open_objects = open_objects
         self._smart_object_handler = smart_objects
         self._sql_routines: list[RoutineReference] = []  # routines of SQL that have handles, in their order
-        # handles of routines whose parameters a client has not been told of since it asked for the handle
+        # handles of routines whose parameters the client has not received since it requested the handle
         self._undescribed_handles: set[int] = set()
-        self._pending_routine: RoutineFunction | None = None  # its arguments are the SQ_BIND that follows
+        self._pending_routine: RoutineFunction | None = None  # its arguments are in the SQ_BIND that follows
         self._expected_arguments = 0
         self._described_in_group = False
-        self.ignores_next_eot = (
-            False  # whether an SQ_EOT, were it to come now, is the one too many of a question
-        )
+        # True if an SQ_EOT, if it came now, would be the redundant one after a question
+        self.ignores_next_eot = False
 
     def get_routine(self, message: m.GetRoutine) -> None:
-        """Give a handle for a signature, whose spelling differs from client to client in blanks and case."""
+        """Return a handle for a signature. Clients differ in its blanks and case."""
         if message.number is not None:
             self._undescribed_handles.add(
                 self._assign_handle(RoutineReference(message.signature, None, message.number))
             )
             return
-        found = _SIGNATURE.fullmatch(message.signature)
-        if found is None:
+        signature = _SIGNATURE.fullmatch(message.signature)
+        if signature is None:
             raise SqlError(NO_ROUTINE, near=message.signature)
-        name, listed = found[1].lower(), found[2]
+        name, listed = signature[1].lower(), signature[2]
         words = (
             [word.strip().lower() for word in _ARGUMENT.split(listed)] if listed and listed.strip() else []
         )
@@ -101,7 +100,7 @@ class FastPathHandler:
         self._replies.send_message(m.RoutineHandle(self._engine_session.database or "", number))
 
     def _assign_handle(self, user: RoutineReference) -> int:
-        """A handle for a routine of SQL."""
+        """Return a handle for a routine of SQL."""
         self._engine_session.require_routine(user)
         if user not in self._sql_routines:
             self._sql_routines.append(user)
@@ -110,11 +109,11 @@ class FastPathHandler:
         return number
 
     def describe_routine(self, message: m.RoutineQuestion) -> None:
-        """The SQ_EOT behind it is the whole answer, and the one that JDBC sends alone after that has none."""
+        """Reply with the SQ_EOT of the group. The second one, which JDBC sends alone after it, has no reply."""
         self._described_in_group = True
 
     def call_routine(self, message: m.ExecuteRoutine) -> None:
-        """The database's name is empty from a routine's second call on."""
+        """Call a routine by its handle. The database's name is empty from a routine's second call on."""
         if 0 <= message.handle - _FIRST_USER_HANDLE < len(self._sql_routines):
             user = self._sql_routines[message.handle - _FIRST_USER_HANDLE]
             handle = message.handle if message.fparam else None
@@ -128,29 +127,32 @@ class FastPathHandler:
     def _call_sql_routine(
         self, arguments: Sequence[BoundValue], user: RoutineReference, *, outs_of: int | None
     ) -> Sequence[BoundValue]:
-        """A routine of SQL: its one row; for the handle `outs_of`, what its OUT parameters have in front of it. JDBC
-        keeps what it is told of a routine's parameters with the first such call, and takes it no second time."""
+        """Call a routine of SQL and return its one row, with OUT parameters before it for the handle `outs_of`.
+
+        JDBC stores the description of a routine's parameters at the first such call, and does not accept it a second
+        time.
+        """
         encoding = self._layout.framing.encoding
         try:
-            given = [bound_to_python(value, encoding) for value in arguments]
+            python_values = [bound_to_python(value, encoding) for value in arguments]
         except (Error, ValueError, ArithmeticError) as problem:
             raise SqlError(-415, detail=str(problem)) from problem
-        answer = self._engine_session.call_routine(user, given)
-        values = answer.returned
+        result = self._engine_session.call_routine(user, python_values)
+        values = result.returned
         if outs_of is not None:
-            values = answer.out_values + values
+            values = result.out_values + values
         if outs_of in self._undescribed_handles:
             self._undescribed_handles.discard(outs_of)
             self._replies.send_message(
                 m.RoutineParameters(
-                    tuple(int(t.code) for t, _ in answer.returned),
-                    tuple(m.RoutineParameter(int(t.code), out) for t, out in answer.arguments),
+                    tuple(int(t.code) for t, _ in result.returned),
+                    tuple(m.RoutineParameter(int(t.code), out) for t, out in result.arguments),
                 )
             )
         return [_encode_result(value, t, encoding) for t, value in values]
 
     def take_arguments(self, arguments: Sequence[BoundValue]) -> bool:
-        """Call the routine that waits for its arguments with these values of an SQ_BIND; False when none does."""
+        """Call the routine that waits for its arguments with the values of an SQ_BIND; return False if none does."""
         routine, self._pending_routine = self._pending_routine, None
         if routine is None:
             return False
@@ -162,37 +164,40 @@ class FastPathHandler:
         return True
 
     def end_group(self) -> bool:
-        """No arguments will come any more. Whether the SQ_EOT that says so is answered."""
+        """Note that no arguments will follow. Return whether the SQ_EOT gets a reply."""
         self._pending_routine = None
-        answered = not self.ignores_next_eot
+        has_reply = not self.ignores_next_eot
         self.ignores_next_eot, self._described_in_group = self._described_in_group, False
-        return answered
+        return has_reply
 
     # ---- the routines --------------------------------------------------------------------------------------
 
     def _lo_open(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_open(locator, mode): a descriptor."""
+        """ifx_lo_open(locator, mode): return a descriptor."""
         locator, mode = _require_arguments(arguments, 2)
         return [
             _encode_integer(self._smart_object_handler.open(_decode_locator(locator), _decode_integer(mode)))
         ]
 
     def _lo_close(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_close(descriptor): 0."""
+        """ifx_lo_close(descriptor): return 0."""
         (descriptor,) = _require_arguments(arguments, 1)
         self._open_objects.close(_decode_integer(descriptor))
         return [_encode_integer(0)]
 
     def _lo_release(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_release(locator): 0. The client has done with an object that it made; one that no row names keeps no
-        resources but its content, so nothing is left to be given back. -9810 for a locator without an object."""
+        """ifx_lo_release(locator): return 0. -9810 for a locator without an object.
+
+        The client no longer needs an object that it created. An object that no row refers to has no resources but its
+        content, so there is nothing to release.
+        """
         (locator,) = _require_arguments(arguments, 1)
         if not self._engine_session.lobs.exists(_decode_locator(locator)):
             raise SqlError(BAD_OBJECT, detail="there is no such smart large object")
         return [_encode_integer(0)]
 
     def _lo_stat(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_stat(descriptor, room for the answer): the object's state."""
+        """ifx_lo_stat(descriptor, buffer for the result): return the object's state."""
         descriptor, _ = _require_arguments(arguments, 2)
         size = self._engine_session.lobs.size(self._open_objects.get(_decode_integer(descriptor)).locator)
         return [
@@ -202,26 +207,28 @@ class FastPathHandler:
         ]
 
     def _lo_seek(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_seek(descriptor, offset, whence, room for the answer): the new position."""
+        """ifx_lo_seek(descriptor, offset, whence, buffer for the result): return the new position."""
         descriptor, offset, whence, _ = _require_arguments(arguments, 4)
-        found = self._open_objects.get(_decode_integer(descriptor))
+        lob = self._open_objects.get(_decode_integer(descriptor))
         return [
             _encode_bigint(
-                self._smart_object_handler.seek(found, _decode_integer(offset), _decode_integer(whence))
+                self._smart_object_handler.seek(lob, _decode_integer(offset), _decode_integer(whence))
             )
         ]
 
     def _lo_truncate(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_truncate(descriptor, size): 0."""
+        """ifx_lo_truncate(descriptor, size): return 0."""
         descriptor, size = _require_arguments(arguments, 2)
-        found = self._open_objects.get(_decode_integer(descriptor))
-        if not found.writable:
+        lob = self._open_objects.get(_decode_integer(descriptor))
+        if not lob.writable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
-        self._engine_session.lobs.truncate(found.locator, _decode_integer(size))
+        self._engine_session.lobs.truncate(lob.locator, _decode_integer(size))
         return [_encode_integer(0)]
 
     def _lo_col_sbinfo(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_col_sbinfo("table.column", specification): how objects of the column are created: as asked."""
+        """ifx_lo_col_sbinfo("table.column", specification): return how objects of the column are created: as
+        requested.
+        """
         column, specification = _require_arguments(arguments, 2)
         table, _, name = (
             _decode_bytes(column).decode(self._layout.framing.encoding, "replace").strip().rpartition(".")
@@ -234,18 +241,18 @@ class FastPathHandler:
         return [_encode_opaque("ifx_lo_spec", _decode_bytes(specification))]
 
     def _lo_create_blob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_create(specification, mode, room for the locator): descriptor and locator, open."""
+        """ifx_lo_create(specification, mode, buffer for the locator) of a BLOB: return descriptor and locator, open."""
         return self._lo_create("blob", arguments)
 
     def _lo_create_clob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """As `_lo_create_blob`."""
+        """ifx_lo_create of a CLOB, like `_lo_create_blob`."""
         return self._lo_create("clob", arguments)
 
     def _lo_create(self, kind: Kind, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
         _, mode, _ = _require_arguments(arguments, 3)
-        wanted = _decode_integer(mode)
+        mode_bits = _decode_integer(mode)
         locator = self._engine_session.lobs.create(kind)
-        return [_encode_opaque(kind, locator), _encode_integer(self._open_objects.add(locator, wanted))]
+        return [_encode_opaque(kind, locator), _encode_integer(self._open_objects.add(locator, mode_bits))]
 
 
 _BUILTIN_ROUTINES: tuple[tuple[str, RoutineFunction], ...] = (
@@ -267,7 +274,7 @@ _HANDLES = {name: _FIRST_HANDLE + index for index, (name, _) in enumerate(_BUILT
 
 
 def _parse_argument_type(word: str) -> ColumnType | None:
-    """An argument's type in a signature; None for one that says nothing here."""
+    """Return the type of an argument in a signature; None for one that has no meaning here."""
     try:
         return ColumnType.parse_sql(word)
     except ValueError:
@@ -281,7 +288,7 @@ def _require_arguments(values: Sequence[BoundValue], count: int) -> Sequence[Bou
 
 
 def _encode_result(value: object, t: ColumnType, encoding: str) -> BoundValue:
-    """A value of SQL as a routine gives it; one of CHAR has its blanks."""
+    """Return a value of SQL as a routine's result; one of CHAR is padded with blanks."""
     if value is None:
         return BoundValue(t.code, None)
     bound = bind_value(value, encoding, t)
@@ -292,7 +299,7 @@ def _encode_result(value: object, t: ColumnType, encoding: str) -> BoundValue:
 
 
 def _decode_integer(value: BoundValue) -> int:
-    """An argument that must be an integer; -664 for another."""
+    """Return an argument that must be an integer; -664 for another."""
     kind = value.type & 0xFF
     if kind in (TypeCode.INT8, TypeCode.SERIAL8) and value.data is not None:
         sign, low, high = _INT8.unpack(value.data)
@@ -304,7 +311,7 @@ def _decode_integer(value: BoundValue) -> int:
 
 
 def _decode_bytes(value: BoundValue) -> bytes:
-    """The bytes of an opaque or character argument without their length; -664 for another."""
+    """Return the bytes of an opaque or character argument without their length; -664 for another."""
     kind = value.type & 0xFF
     if value.data is None:
         raise SqlError(WRONG_ARGUMENTS)
@@ -316,7 +323,7 @@ def _decode_bytes(value: BoundValue) -> bytes:
 
 
 def _decode_locator(value: BoundValue) -> bytes:
-    """A locator, raw or as hexadecimal digits; -9810 for what is none."""
+    """Return a locator, raw or as hexadecimal digits; -9810 for an invalid one."""
     data = _decode_bytes(value)
     try:
         return data if len(data) == LOCATOR_SIZE else bytes.fromhex(data.decode("ascii"))

@@ -1,4 +1,4 @@
-"""Cursors over the rows of a query, by message (SQLI sections 7.5 and 13, JDBC sections 5 and 10)."""
+"""Messages for cursors over the rows of a query (SQLI sections 7.5 and 13, JDBC sections 5 and 10)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .transactions import TransactionHandler
 
 
 class FetchHandler:
-    """SQ_CURNAME, SQ_OPEN, SQ_NFETCH, SQ_SFETCH, SQ_CLOSE and what modifies them."""
+    """Handles SQ_CURNAME, SQ_OPEN, SQ_NFETCH, SQ_SFETCH, SQ_CLOSE and the messages that modify them."""
 
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
@@ -32,23 +32,20 @@ class FetchHandler:
         transactions: TransactionHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
         self._transaction_handler = transactions
-        self._reply_cache: tuple[int, Framing | None, bytes] = (
-            0,
-            None,
-            b"",
-        )  # the last end of a result, and of what
+        # The last reply at the end of a result, and the key that it is valid for.
+        self._reply_cache: tuple[int, Framing | None, bytes] = (0, None, b"")
 
     def set_result_types(self, message: m.RetType) -> None:
         statement = self._statements.require_current()
         if message.direction == m.RetType.FETCH:
             statement.result_type_codes = {
-                position: wanted.code for position, wanted in enumerate(message.types)
+                position: requested.code for position, requested in enumerate(message.types)
             }
 
     def set_cursor_name(self, message: m.CursorName) -> None:
@@ -109,7 +106,7 @@ class FetchHandler:
             raise cursor.failure
 
     def _end_of_rows(self, rows: int) -> bytes:
-        """What is told behind the last row."""
+        """Return the reply after the last row."""
         framing = self._layout.framing
         if rows != self._reply_cache[0] or framing is not self._reply_cache[1]:
             parts = m.Done(0, rows, 0, 0), m.Cost(rows, 1)

@@ -1,5 +1,7 @@
-"""The generated keys of an INSERT, for JDBC's getGeneratedKeys: asked for by message 134, answered by a description
-(135) and a row (136) for each execution."""
+"""The generated keys of an INSERT, for JDBC's getGeneratedKeys.
+
+They are requested by message 134. The reply has a description (135) and a row (136) for each execution.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +19,27 @@ from ..session.prepared_plan import PreparedPlan, StatementOutcome
 
 
 def key_columns(prepared: PreparedPlan, names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns that a client wants of each inserted row: those that it names, or all that make numbers themselves;
-    none of a statement that is no INSERT. -201 for a column that does not."""
+    """Return the columns that a client requests of each inserted row.
+
+    These are those that it names, or all that generate numbers; none for a statement that is not an INSERT. -201 for a
+    named column that does not.
+    """
     plan = prepared.plan
     if not isinstance(plan, InsertPlan):
         return ()
-    made = {column.name: Column(column.name, column.type) for column in plan.info.columns if column.is_serial}
+    serials = {
+        column.name: Column(column.name, column.type) for column in plan.info.columns if column.is_serial
+    }
     for name in names:
-        if name.lower() not in made:
+        if name.lower() not in serials:
             raise not_supported(f"{name} as a generated key, which is no SERIAL column")
-    return tuple(made[name.lower()] for name in names) if names else tuple(made.values())
+    return tuple(serials[name.lower()] for name in names) if names else tuple(serials.values())
 
 
 def keys_reply(
     prepared: PreparedPlan, columns: Sequence[Column], outcome: StatementOutcome, framing: Framing
 ) -> bytes:
-    """The messages for one execution; of several rows the last one's keys are known."""
+    """Return the messages for one execution; of several rows only the last one's keys are known."""
     if not columns or not outcome.rows:
         return b""
     values = [_value(column, outcome) for column in columns]

@@ -1,8 +1,8 @@
-"""Consecutive executes of one INSERT, which the engine takes together although each has its own reply.
+"""Consecutive executions of one INSERT, which the engine runs together although each has its own reply.
 
-A single-row INSERT costs DuckDB some 0.3 ms, a row of a batch far less. Clients pipeline (SQLI section 11:
-many groups without waiting) or put many executes into one group (JDBC section 8), so the rows are there: in
-the receive buffer.
+A single-row INSERT costs DuckDB some 0.3 ms, a row of a batch far less. Clients pipeline (SQLI section 11: many groups
+without waiting) or put many executions into one group (JDBC section 8), so further rows are already in the receive
+buffer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .statement_executor import StatementExecutor
 from .statements import descriptor_positions
 
 MAX_BATCHED = 8192
-"""Rows given to the engine at a time: bounds memory, and the time an interrupt may take."""
+"""Rows passed to the engine at a time. They bound memory and the delay of an interrupt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRun:
-    """Executes that follow each other.
+    """Consecutive executions.
 
-    `bound_rows` are those after the first, `end` is the index of the message after the run. When `separate_groups`, each
-    execute ends its group, so an SQ_EOT belongs behind each of their replies (behind the last when `group_closed`:
-    its SQ_EOT is part of the run); else they share a group, which ends at the first error.
+    `bound_rows` are those after the first, `end` is the index of the message after the run. With `separate_groups`,
+    each execution ends its group, so an SQ_EOT follows each of their replies (and the last one if `group_closed`: its
+    SQ_EOT is part of the run). Otherwise they share a group, which ends at the first error.
     """
 
     bound_rows: list[tuple[BoundValue, ...]]
@@ -39,7 +39,7 @@ class ExecutionRun:
 
 
 def find_run(messages: Sequence[Message], execute: int, statement: int) -> ExecutionRun:
-    """The executes of `statement` that directly follow the SQ_EXECUTE at index `execute`."""
+    """Return the executions of `statement` that directly follow the SQ_EXECUTE at index `execute`."""
     count = len(messages)
     end = execute + 1
     separate = end < count and type(messages[end]) is EndOfTurn
@@ -48,13 +48,13 @@ def find_run(messages: Sequence[Message], execute: int, statement: int) -> Execu
         at = end + 1 if separate else end
         if separate and (end >= count or type(messages[end]) is not EndOfTurn):
             break
-        named = _skip_id(messages, at, statement)
-        if separate and named == at:
+        after_id = _skip_id(messages, at, statement)
+        if separate and after_id == at:
             break  # a new group must name its statement
-        if named >= count:
+        if after_id >= count:
             break
-        bind = messages[named]
-        run = _skip_id(messages, named + 1, statement)
+        bind = messages[after_id]
+        run = _skip_id(messages, after_id + 1, statement)
         if type(bind) is not Bind or run >= count or type(messages[run]) is not Execute:
             break
         if descriptor_positions(bind.values):
@@ -66,7 +66,7 @@ def find_run(messages: Sequence[Message], execute: int, statement: int) -> Execu
 
 
 def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
-    """The index after an SQ_ID of `statement` at `at`, or `at` when there is none."""
+    """Return the index after an SQ_ID of `statement` at `at`, or `at` if there is none."""
     if at < len(messages):
         message = messages[at]
         if type(message) is Id and message.statement_id == statement:
@@ -75,8 +75,7 @@ def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
 
 
 def bound_values(bound: Sequence[BoundValue] | None, prepared: PreparedPlan, encoding: str) -> list[object]:
-    """Parameters as values for the engine. -254 for a wrong number of them, -415 for bytes that are no
-    value."""
+    """Return parameters as values for the engine. -254 for a wrong number of them, -415 for malformed bytes."""
     values = bound or ()
     if len(values) != len(prepared.parameters):
         raise SqlError(-254)
@@ -89,13 +88,13 @@ def bound_values(bound: Sequence[BoundValue] | None, prepared: PreparedPlan, enc
 
 
 def execute_all(
-    runner: StatementExecutor,
+    executor: StatementExecutor,
     prepared: PreparedPlan,
     binds: Sequence[Sequence[BoundValue] | None],
     encoding: str,
     stop_at_error: bool,
 ) -> BatchOutcome:
-    """Run the INSERT once per bind; outcomes in order, up to and with the first error if `stop_at_error`."""
+    """Run the INSERT once per bind. Return the outcomes in order, including the first error if `stop_at_error`."""
     results: list[StatementOutcome | SqlError | None] = []
     rows: list[list[object]] = []
     for bound in binds:
@@ -106,26 +105,27 @@ def execute_all(
             results.append(problem)
             if stop_at_error:
                 break
-    answers = iter(insert_rows(runner, prepared, rows, stop_at_error) if rows else ())
+    outcomes = iter(insert_rows(executor, prepared, rows, stop_at_error) if rows else ())
     merged: list[StatementOutcome | SqlError] = []
     for result in results:
-        answer = result if result is not None else next(answers, None)
-        if answer is None:
+        outcome = result if result is not None else next(outcomes, None)
+        if outcome is None:
             break
-        merged.append(answer)
-        if stop_at_error and isinstance(answer, SqlError):
+        merged.append(outcome)
+        if stop_at_error and isinstance(outcome, SqlError):
             break
     return BatchOutcome.from_outcomes(merged)
 
 
 def insert_rows(
-    runner: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
+    executor: StatementExecutor, prepared: PreparedPlan, rows: Sequence[Sequence[object]], stop_at_error: bool
 ) -> list[StatementOutcome | SqlError]:
-    """One result per row as if each were executed alone, up to and with the first error if
-    `stop_at_error`."""
+    """Return one outcome per row as if each were executed alone, up to and including the first error if
+    `stop_at_error`.
+    """
     if len(rows) == 1:
         try:
-            return [runner.execute(prepared, rows[0])]
+            return [executor.execute(prepared, rows[0])]
         except SqlError as problem:
             return [problem]
-    return runner.execute_many(prepared, rows, stop_at_error=stop_at_error)
+    return executor.execute_many(prepared, rows, stop_at_error=stop_at_error)

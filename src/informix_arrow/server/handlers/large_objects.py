@@ -1,7 +1,7 @@
 """BYTE and TEXT values by their descriptors, in both directions (SQLI section 14, JDBC sections 6 and 7).
 
-Bound values are descriptors whose contents follow in SQ_BLOB pieces; fetched ones are descriptors that
-SQ_FETCHBLOB asks the contents of, as often and in whatever order it likes until the cursor closes.
+Bound values are descriptors whose contents follow in SQ_BLOB pieces. Fetched ones are descriptors whose contents
+SQ_FETCHBLOB requests, repeatedly and in any order until the cursor closes.
 """
 
 from __future__ import annotations
@@ -17,41 +17,39 @@ from .replies import ReplyWriter
 from .statements import StatementHandle, StatementHandles, descriptor_positions
 
 MAX_CONTENT = 512 << 20
-"""Bytes of all values that a session has bound: they are held in memory until their statements run."""
+"""Largest number of bytes of all values that a session has bound: they are in memory until their statements run."""
 
 NOT_WRITTEN = -605
-"""A bound BYTE or TEXT value whose content did not come, or is not what its descriptor says."""
+"""A bound BYTE or TEXT value whose content did not arrive, or does not match its descriptor."""
 
 _CHUNK_SIZE = 32766
 """Bytes of an SQ_BLOB piece: the largest even number that a padded string can hold."""
 
 _UNKNOWN_SIZE_BYTES = range(4, 12)
-"""Sizes that say nothing about a TEXT value: for a string JDBC announces 11, seldom 10 or less, however long it
-is. (For a stream of unknown length it announces -1.)"""
+"""Sizes that say nothing about a TEXT value: for a string JDBC announces 11, seldom 10 or less, however long it is.
+(For a stream of unknown length it announces -1.)
+"""
 
 _BLOCK = 512 << 10
-_CHECK_TOTAL_ABOVE = (
-    64 << 10
-)  # bytes of one SQ_BIND's values that may add up to too much over a session's statements
+# Bytes of one SQ_BIND's values from which on the total of a session's statements is checked.
+_CHECK_TOTAL_ABOVE = 64 << 10
 _SIZE_AT = 16
 _CHUNK_HEADER = struct.Struct(">hH")
 
 
 @dataclass(slots=True)
 class _IncomingContents:
-    """Contents on their way, in the order of the descriptors."""
+    """Contents that are being received, in the order of the descriptors."""
 
     statement: StatementHandle
     contents: list[bytes] = field(default_factory=list)
-    content: bytearray = field(
-        default_factory=bytearray
-    )  # of the one that is coming, however small its pieces
+    content: bytearray = field(default_factory=bytearray)  # the current one, however small its pieces
     size: int = 0
-    checked: int = 0  # of them, by _check_room
+    checked: int = 0  # part of `size` that _check_memory has counted
 
 
 def _bound_bytes(statement: StatementHandle) -> int:
-    """Bytes of the values that are bound to a statement."""
+    """Return the bytes of the values that are bound to a statement."""
     size = 0
     for value in statement.bound_values or ():
         size += len(value.data or b"")
@@ -59,7 +57,7 @@ def _bound_bytes(statement: StatementHandle) -> int:
 
 
 class LargeObjectHandler:
-    """SQ_BBIND, SQ_BLOB and SQ_FETCHBLOB, and SQ_BIND as far as it matters to them."""
+    """Handles SQ_BBIND, SQ_BLOB and SQ_FETCHBLOB, and their part of SQ_BIND."""
 
     def __init__(self, replies: ReplyWriter, statements: StatementHandles) -> None:
         self._replies = replies
@@ -71,9 +69,9 @@ class LargeObjectHandler:
         statement.bound_values = message.values
         statement.missing_contents = descriptor_positions(message.values)
         self._incoming = None
-        held = _bound_bytes(statement)
-        if held > _CHECK_TOTAL_ABOVE:
-            self._check_memory(statement, held)
+        size = _bound_bytes(statement)
+        if size > _CHECK_TOTAL_ABOVE:
+            self._check_memory(statement, size)
 
     def blob_bind(self, message: m.BlobBind) -> None:
         statement = self._statements.require_current()
@@ -98,14 +96,16 @@ class LargeObjectHandler:
             return
         statement = arriving.statement
         bound = statement.bound_values
-        assert bound is not None  # only bind and what follows the last content change it
+        assert bound is not None  # only bind and the last content change it
         content = bytes(arriving.content)
         arriving.content = bytearray()
         value = bound[statement.missing_contents[len(arriving.contents)]]
         assert value.data is not None
         declared = int.from_bytes(value.data[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
-        told = declared >= 0 and not (value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES)
-        if told and declared != len(content):
+        is_declared = declared >= 0 and not (
+            value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES
+        )
+        if is_declared and declared != len(content):
             raise self._discard_bound(statement, f"{len(content)} bytes where {declared} were announced")
         arriving.contents.append(content)
         if len(arriving.contents) == len(statement.missing_contents):
@@ -116,13 +116,13 @@ class LargeObjectHandler:
             self._incoming = None
 
     def _check_memory(self, statement: StatementHandle, size: int) -> None:
-        """Refuse what was bound when the session's statements hold too much together."""
+        """Refuse bound values if the session's statements hold too much together."""
         size += sum(_bound_bytes(other) for other in self._statements if other is not statement)
         if size > MAX_CONTENT:
             raise self._discard_bound(statement, f"more than {MAX_CONTENT} bytes are bound")
 
     def _discard_bound(self, statement: StatementHandle, why: str) -> SqlError:
-        """Forget what was bound; the pieces that still come are passed over with the rest of their group."""
+        """Discard the bound values. The pieces that still arrive are skipped with the rest of their group."""
         statement.bound_values, statement.missing_contents = None, ()
         self._incoming = None
         return SqlError(NOT_WRITTEN, detail=f"BYTE/TEXT: {why}")

@@ -1,4 +1,4 @@
-"""How the messages of one session are laid out just now."""
+"""The current layout of the messages of one session."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from ...wire.capabilities import Framing
 from ..errors import SqlError
 
 MAX_SQL = 4 << 20
-"""Characters of one statement; -460 above."""
+"""Largest number of characters of one statement; -460 above."""
 
 
 class MessageLayout:
-    """What all parts of a conversation read and write messages by.
+    """The settings by which a protocol session reads and writes messages.
 
     Attributes
     ----------
     framing
-        For replies, and for what is received from here on; SQ_PROTOCOLS and the opened database change it.
+        For replies, and for messages received from now on. SQ_PROTOCOLS and the opened database change it.
     text_encoding
-        The code set that the messages at hand were decoded by, which may be an earlier one.
+        The code set by which the current messages were decoded, which may be an earlier one.
     """
 
     def __init__(self, framing: Framing) -> None:
@@ -25,7 +25,7 @@ class MessageLayout:
         self.text_encoding = framing.encoding
 
     def decode_sql(self, text: str) -> str:
-        """A received text that is SQL. -460 for one that is too long, -202 for one with what is no character."""
+        """Return a received text that is SQL. -460 if it is too long, -202 if it contains an invalid character."""
         if self.text_encoding != self.framing.encoding:  # a database was opened since the text was received
             raw = text.encode(self.text_encoding, "surrogateescape")
             text = raw.decode(self.framing.encoding, "surrogateescape")

@@ -1,8 +1,8 @@
-"""Large objects among a result's columns: from what the engine gives to what travels in a tuple.
+"""Large objects among a result's columns: from the engine's form to that in a tuple.
 
-BYTE and TEXT contents stay here and descriptors of 56 bytes travel in their place (TYPES section 12, JDBC
-section 7); SQ_FETCHBLOB brings a descriptor back and asks for its content. BLOB and CLOB locators travel as
-hexadecimal digits, or as they are where SQ_RETTYPE asked for type 44 (TYPES section 13, JDBC section 5).
+BYTE and TEXT contents stay here, and descriptors of 56 bytes are sent in their place (TYPES section 12, JDBC section
+7). SQ_FETCHBLOB requests the content for a descriptor. BLOB and CLOB locators are sent as hexadecimal digits, or
+unchanged if SQ_RETTYPE asked for type 44 (TYPES section 13, JDBC section 5).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ...wire.types import TypeCode
 from ..errors import SqlError
 
 DESCRIPTOR_SIZE = 56
-"""Bytes of a descriptor: our answer to SQ_PROTOCOLS never puts bit 70, which makes it 68, in force."""
+"""Bytes of a descriptor. Bit 70, which makes it 68, is never in force with our reply to SQ_PROTOCOLS."""
 
 NO_SUCH_OBJECT = -602
-"""A descriptor that this cursor has not given, or that stands for NULL."""
+"""A descriptor that this cursor has not sent, or that represents NULL."""
 
 _LAYOUT = np.dtype(
     {
@@ -42,17 +42,17 @@ _cursor_ids = itertools.count(1)
 
 
 class LobColumns:
-    """The large object columns of one open cursor, and the contents of the rows it has handed out.
+    """The large object columns of one open cursor, and the contents of its returned rows.
 
     Parameters
     ----------
     columns
         All columns of the result.
-    wanted
+    result_types
         Type codes that SQ_RETTYPE asked for, by position.
     """
 
-    def __init__(self, columns: Sequence[Column], wanted: Mapping[int, int]) -> None:
+    def __init__(self, columns: Sequence[Column], result_types: Mapping[int, int]) -> None:
         self._names = [column.name for column in columns]
         self._content_columns = [
             position
@@ -62,7 +62,7 @@ class LobColumns:
         self._locator_columns = [
             position
             for position, column in enumerate(columns)
-            if is_locator(column) and wanted.get(position) != TypeCode.SENDRECV
+            if is_locator(column) and result_types.get(position) != TypeCode.SENDRECV
         ]
         self._cursor_id = next(_cursor_ids) & 0xFFFF_FFFF
         self._batch_starts: list[int] = []
@@ -70,11 +70,11 @@ class LobColumns:
         self._batch_contents: list[dict[int, pa.Array]] = []
 
     def __bool__(self) -> bool:
-        """Whether any column has to be changed."""
+        """Return whether any column must be converted."""
         return bool(self._content_columns or self._locator_columns)
 
     def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The next batch of the result as the encoder takes it; its BYTE and TEXT contents are kept."""
+        """Return the next batch of the result in the encoder's form; its BYTE and TEXT contents are kept."""
         arrays = batch.columns
         if self._content_columns:
             self._batch_starts.append(self._rows)
@@ -87,29 +87,29 @@ class LobColumns:
         return pa.RecordBatch.from_arrays(arrays, names=self._names)
 
     def _make_descriptors(self, position: int, contents: pa.Array) -> pa.Array:
-        """A descriptor for each value: positions 0 to size - 1, as IBM's JDBC driver wants them."""
+        """Return a descriptor for each value: positions 0 to size - 1, as IBM's JDBC driver requires."""
         rows = len(contents)
-        made = np.zeros(rows, dtype=_LAYOUT)
+        descriptors = np.zeros(rows, dtype=_LAYOUT)
         offsets = np.frombuffer(contents.buffers()[1], np.int64, rows + 1, contents.offset * 8)
         sizes = np.diff(offsets)
         nulls = np.asarray(contents.is_null())
         sizes[nulls] = 0
         if rows and int(sizes.max()) > _MAX_INT:
             raise SqlError(NO_SUCH_OBJECT, near=self._names[position], detail="a content of 2 GiB or more")
-        made["last"] = sizes - 1
-        made["size"] = sizes
-        made["null"] = nulls
-        made["opening"] = self._cursor_id
-        made["column"] = position
-        made["row"] = np.arange(self._rows, self._rows + rows)
+        descriptors["last"] = sizes - 1
+        descriptors["size"] = sizes
+        descriptors["null"] = nulls
+        descriptors["opening"] = self._cursor_id
+        descriptors["column"] = position
+        descriptors["row"] = np.arange(self._rows, self._rows + rows)
         kind = pa.binary(DESCRIPTOR_SIZE)
         if not nulls.any():
-            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(made.tobytes())])
+            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(descriptors.tobytes())])
         valid = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
-        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(made.tobytes())])
+        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(descriptors.tobytes())])
 
     def content(self, descriptor: bytes) -> memoryview:
-        """The content that a descriptor of this cursor stands for. SqlError -602 for any other descriptor."""
+        """Return the content for a descriptor of this cursor. SqlError -602 for any other descriptor."""
         opening, column, row = _HANDLE.unpack_from(descriptor, _HANDLE_OFFSET)
         if opening != self._cursor_id or column not in self._content_columns or row >= self._rows:
             raise SqlError(NO_SUCH_OBJECT, detail="a descriptor that this cursor has not given")
@@ -123,12 +123,12 @@ class LobColumns:
 
 
 def is_locator(column: Column) -> bool:
-    """Whether a column holds BLOB or CLOB locators."""
+    """Return whether a column holds BLOB or CLOB locators."""
     return column.type.code == TypeCode.UDTFIXED and column.type.extended_name in ("blob", "clob")
 
 
 def to_hexadecimal(values: pa.Array) -> pa.Array:
-    """A binary array with each value as hexadecimal digits."""
+    """Return a binary array with each value as hexadecimal digits."""
     rows = len(values)
     valid, offsets, data = values.buffers()
     begins = np.frombuffer(offsets, np.int32, rows + 1, values.offset * 4)

@@ -1,8 +1,8 @@
-"""Logins by question and answer, as PAM on a real server asks them (SQLI section 18).
+"""Logins by question and reply, as PAM on a real server (SQLI section 18).
 
-A user who has questions is let in by their answers alone: the password of the login is ignored, as it is by
-Informix on Linux when PAM challenges. All questions are asked before the verdict is given, so that nobody learns
-which answer was wrong.
+The replies of a user with questions decide alone: the password of the login is ignored, as Informix on Linux does when
+PAM challenges. All questions are asked before the login is accepted or rejected, so that a wrong reply cannot be
+identified.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...wire import messages as m
 from ...wire.errors import ProtocolError
 
 Question = tuple[str, bool, str | None]
-"""Text, whether the answer is hidden while it is typed, and the right answer; None: the text is only shown."""
+"""Text, whether the reply is hidden while it is typed, and the right reply; None: the text is only shown."""
 
 Questions = Mapping[str, Sequence[Question]] | Callable[[str], Iterable[Question] | None]
 """Questions by user; or a function from the user's name to them, None for a user without."""
@@ -23,16 +23,15 @@ _HIDDEN, _VISIBLE, _INFORMATION = 1, 2, 4
 
 
 def start_pam_conversation(questions: Questions | None, user: str) -> PamConversation | None:
-    """The dialogue that a login of this user needs, None when his password decides."""
+    """Return the conversation that a login of this user needs, None if his password decides."""
     if questions is None:
         return None
-    found = questions(user) if callable(questions) else questions.get(user)
-    return None if found is None else PamConversation(found)
+    user_questions = questions(user) if callable(questions) else questions.get(user)
+    return None if user_questions is None else PamConversation(user_questions)
 
 
 class PamConversation:
-    """One login's questions, one after another. `is_rejected` tells that it is over and was lost, `is_accepted` that it was
-    won."""
+    """One login's questions, one after another. It ends with `is_accepted` or `is_rejected`."""
 
     def __init__(self, questions: Iterable[Question]) -> None:
         self.is_accepted = False
@@ -42,13 +41,16 @@ class PamConversation:
         self._expected_answer: str | None = None
 
     def next_messages(self, message: m.Message) -> list[m.Message]:
-        """What is said to the client's SQ_ACK or SQ_RESPONSE; an SQ_EOT goes behind each but the last, behind which
-        the group's own comes. ProtocolError for anything else."""
+        """Return the messages that follow the client's SQ_ACK or SQ_RESPONSE.
+
+        An SQ_EOT follows each except the last, which is followed by the group's own. ProtocolError for any other
+        message.
+        """
         if isinstance(message, m.Response):
             if self._expected_answer is None:
                 raise ProtocolError("the client answered a PAM challenge that was not given")
-            answer = message.text.encode("utf-8", "surrogateescape")
-            if not hmac.compare_digest(answer, self._expected_answer.encode()):
+            reply = message.text.encode("utf-8", "surrogateescape")
+            if not hmac.compare_digest(reply, self._expected_answer.encode()):
                 self._any_wrong_answer = True
         elif not isinstance(message, m.Ack) or self._expected_answer is not None:
             raise ProtocolError(f"{type(message).__name__} in place of an answer to a PAM challenge")

@@ -1,4 +1,4 @@
-"""Statements from their preparation to their release (SQLI section 7)."""
+"""Messages for statements from their preparation to their release (SQLI section 7)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .statements import StatementHandles
 
 
 class PrepareHandler:
-    """SQ_PREPARE, SQ_COMMAND, SQ_ID, SQ_RELEASE, and what is asked about a statement before it runs."""
+    """Handles SQ_PREPARE, SQ_COMMAND, SQ_ID, SQ_RELEASE, and questions about a statement before it runs."""
 
     def __init__(
         self,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
     ) -> None:
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
@@ -40,14 +40,13 @@ class PrepareHandler:
         statements.current = statement
 
     def command(self, message: m.Command) -> None:
-        """SQ_COMMAND prepares a statement that has no id; EXECUTE and RELEASE follow in the same group."""
+        """Prepare a statement that has no id; EXECUTE and RELEASE follow in the same group."""
         with self._interrupts:
             prepared = self._executor.prepare(self._layout.decode_sql(message.sql), message.nparams)
         self._statements.set_command(prepared)
 
     def generated_keys(self, message: m.GeneratedKeys) -> None:
-        """The statement just prepared tells the keys of each row that it inserts, so its executions are answered one
-        by one."""
+        """Make the statement just prepared return the keys of each inserted row. Its executions then run one by one."""
         statement = self._statements.require_current()
         statement.generated_key_columns = key_columns(statement.prepared, message.names)
         statement.executes_singly = statement.executes_singly or bool(statement.generated_key_columns)

@@ -1,21 +1,20 @@
-"""What the server answers to each message of an opened session (SQLI sections 5 to 13, JDBC sections 2 to
-10).
+"""The replies of the server to each message of an open session (SQLI sections 5 to 13, JDBC sections 2 to 10).
 
-Messages are served as they come; a group's reply ends when its SQ_EOT does. The first error of a group is
-answered with SQ_ERR and the rest of the group is passed over (SQLI section 21).
+Messages are served as they arrive. A group's reply ends when its SQ_EOT is served. The reply to the first error of a
+group is SQ_ERR, and the rest of the group is skipped (SQLI section 21).
 
-Choices where real servers are not known, or where clients accept several:
+Choices where the behaviour of real servers is not known, or where clients accept several:
 
 * several BIND+EXECUTE in one group: one DONE each, stop at the first error (JDBC section 8);
 * PUT rows: one DONE for the rows since the last, at SQ_EOT; at an error a DONE for the rows before it, then
   SQ_ERR;
 * CLOSE of a statement whose cursor is not open is no error, as in any database that is not ANSI;
 * opening a cursor that is open closes it first;
-* XACTSTAT comes where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
+* XACTSTAT is sent where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
   autocommitted change of data does at once (SERVER-BEHAVIOUR section 8);
-* BYTE and TEXT: the content must have the size that its descriptor says, except where JDBC says nothing by it
-  (large_objects.py); what does not fit is -605, a descriptor that the cursor has not given is -602;
-* smart large objects: -9810 for whatever is wrong with one; descriptors begin at 1;
+* BYTE and TEXT: the content must have the size that its descriptor announces, unless JDBC's size has no meaning
+  (large_objects.py); a mismatch is -605, a descriptor that the cursor has not sent is -602;
+* smart large objects: -9810 for every error; descriptors begin at 1;
 * text that is not in the connection's code set: -202 with its position in SQL, -415 in a parameter; a result's
   character that the code set lacks: -23103 in place of its row and all after it.
 """
@@ -50,13 +49,14 @@ from .transactions import TransactionHandler
 
 
 class ClientSide:
-    """What the statements of a session can ask of its client: its files, and to open objects for it. It is made before
-    the session's side of the engine, which asks it.
+    """The client as the statements of a session use it: its files, and objects opened for it.
+
+    It is created before the engine session that uses it.
 
     Attributes
     ----------
     layout
-        How messages are laid out.
+        The layout of messages.
     agenda
         The messages that are being served.
     files
@@ -74,66 +74,66 @@ class ClientSide:
         self.open_objects = OpenObjectTable()
 
     def open(self, locator: bytes, mode: int) -> int:
-        """Open a smart large object that exists: a descriptor."""
+        """Open an existing smart large object; return a descriptor."""
         return self.open_objects.add(locator, mode)
 
 
 class ProtocolSession:
-    """One session after its login: its parts put together, and the table of who answers which message.
+    """One session after its login: its parts put together, and the table from messages to handlers.
 
     Parameters
     ----------
     engine
-        The session's side of the engine.
-    runner
-        By whom the client's statements run: `engine`, or somebody before it.
+        The engine session.
+    executor
+        Runs the client's statements: `engine`, or a wrapper around it.
     client
-        What `engine` asks of the client; SQ_PROTOCOLS and the opened database change its layout.
+        The client as `engine` uses it. SQ_PROTOCOLS and the opened database change its layout.
     peer
-        The client: takes reply bytes without waiting, and is waited for where a reply is long.
+        The client's stream: accepts reply bytes without waiting, and is waited for during a long reply.
     interrupts
         Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
-    dialogue
-        The PAM questions that come before everything else (SQLI section 18); None: the client is in already.
+    pam_conversation
+        The PAM questions that come before everything else (SQLI section 18); None if the login is complete.
 
     Attributes
     ----------
-    lane
+    bulk_inserts
         Takes rows from the received bytes before they are parsed as messages.
     ended
-        The client has said goodbye, or was refused by PAM.
+        True if the client has sent its exit message, or was rejected by PAM.
     """
 
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         client: ClientSide,
         peer: ClientStream,
         interrupts: StatementInterrupts,
-        dialogue: PamConversation | None = None,
+        pam_conversation: PamConversation | None = None,
     ) -> None:
         self.ended = False
         self._engine_session = engine
-        self._pam_conversation = dialogue
+        self._pam_conversation = pam_conversation
         self._queue = client.agenda
         self._layout = layout = client.layout
-        objects = client.open_objects
+        open_objects = client.open_objects
         self._peer = peer
         self._replies = replies = ReplyWriter(peer, layout, client.files)
         self._statements = statements = StatementHandles()
-        database = DatabaseHandler(engine, layout, replies, interrupts, statements, objects)
-        transactions = TransactionHandler(engine, runner, replies, interrupts, statements, database)
-        preparing = PrepareHandler(runner, layout, replies, interrupts, statements)
+        database = DatabaseHandler(engine, layout, replies, interrupts, statements, open_objects)
+        transactions = TransactionHandler(engine, executor, replies, interrupts, statements, database)
+        preparing = PrepareHandler(executor, layout, replies, interrupts, statements)
         self._execute_handler = executions = ExecuteHandler(
-            engine, runner, layout, replies, interrupts, statements, database, transactions
+            engine, executor, layout, replies, interrupts, statements, database, transactions
         )
-        self._put_handler = puts = PutHandler(runner, layout, replies, interrupts, statements)
-        fetching = FetchHandler(engine, runner, layout, replies, interrupts, statements, transactions)
+        self._put_handler = puts = PutHandler(executor, layout, replies, interrupts, statements)
+        fetching = FetchHandler(engine, executor, layout, replies, interrupts, statements, transactions)
         self._large_object_handler = large_objects = LargeObjectHandler(replies, statements)
-        smart_objects = SmartObjectHandler(engine, replies, interrupts, objects)
+        smart_objects = SmartObjectHandler(engine, replies, interrupts, open_objects)
         self._fast_path_handler = fast_path = FastPathHandler(
-            engine, layout, replies, interrupts, objects, smart_objects
+            engine, layout, replies, interrupts, open_objects, smart_objects
         )
         self.bulk_inserts = BulkInsertFastPath(layout, replies, statements, executions, puts)
 
@@ -184,17 +184,20 @@ class ProtocolSession:
 
     @property
     def logged_in(self) -> bool:
-        """Whether the login is over."""
+        """True if the login is complete."""
         return self._pam_conversation is None
 
     @property
     def framing(self) -> Framing:
-        """How the next messages are laid out."""
+        """The layout of the next messages."""
         return self._layout.framing
 
     def serve(self, messages: Sequence[m.Message], encoding: str) -> None:
-        """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
-        send; PeerGone when the client has gone: what it sent ahead is not begun."""
+        """Serve messages whose text was decoded as `encoding`.
+
+        Raises ProtocolError for one that no client may send, and ClientDisconnected if the client is gone: requests
+        that it sent ahead are then not served.
+        """
         self._layout.text_encoding = encoding
         agenda, replies, puts = self._queue, self._replies, self._put_handler
         agenda.messages = messages = list(messages)
@@ -227,46 +230,49 @@ class ProtocolSession:
                 try:
                     handler(message)
                 except Exception as failure:
-                    if not replies.answer_failure(failure, message):
+                    if not replies.reply_to_failure(failure, message):
                         raise
             at += 1
 
     def close(self) -> None:
-        """Nothing is answered any more. What the client has left open goes now and not with Python's collector, which
-        does not know how large results are: the parts of a conversation know each other."""
+        """Close everything that the client has left open.
+
+        It is not left to the garbage collector, which does not know how large results are: the parts of a session form
+        reference cycles.
+        """
         self._statements.clear()
         self._queue.messages = []
         self._handlers.clear()
 
     def _bind(self, message: m.Bind) -> None:
-        """Values of the routine that is to be called, or of the statement that was named."""
+        """Take values of the routine that is to be called, or of the current statement."""
         if not self._fast_path_handler.take_arguments(message.values):
             self._large_object_handler.bind(message)
 
     def _protocols(self, message: m.Protocols) -> None:
-        answer = server_answer(message.mask, pam=self._pam_conversation is not None)
-        self._replies.send_message(m.Protocols(answer))
-        self._layout.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
+        reply_mask = server_answer(message.mask, pam=self._pam_conversation is not None)
+        self._replies.send_message(m.Protocols(reply_mask))
+        self._layout.framing = Framing.negotiate(message.mask, reply_mask, self.framing.encoding)
         if self._pam_conversation is not None and not self.framing.pam:
             raise ProtocolError(
                 "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
             )
 
-    def _continue_pam(self, dialogue: PamConversation, message: m.Message) -> None:
-        """The next question, or the verdict."""
-        said = dialogue.next_messages(message)
-        for number, each in enumerate(said):
+    def _continue_pam(self, conversation: PamConversation, message: m.Message) -> None:
+        """Send the next question, or accept or reject the login."""
+        replies = conversation.next_messages(message)
+        for number, reply in enumerate(replies):
             if number:
                 self._replies.send_message(m.EndOfTurn())
-            self._replies.send_message(each)
-        if dialogue.is_accepted:
+            self._replies.send_message(reply)
+        if conversation.is_accepted:
             self._pam_conversation = None
-        elif dialogue.is_rejected:
+        elif conversation.is_rejected:
             log.info("login refused: wrong answers to the PAM questions")
             self.ended = True
 
     def _exit(self, _: m.Exit) -> None:
-        # Answered when it is so: whoever has the answer finds no lock of this session and nothing uncommitted.
+        # The reply is sent after the end: then no lock of this session is left, and nothing is uncommitted.
         self._statements.clear()
         self._engine_session.close()
         self._replies.send_message(m.Exit())
@@ -274,4 +280,4 @@ class ProtocolSession:
 
 
 def _ignore(_: m.Message) -> None:
-    """Messages that ask for nothing beyond what is sent anyway, or that are answered by SQ_EOT alone."""
+    """Ignore messages that request nothing beyond what is sent anyway, or whose reply is SQ_EOT alone."""

@@ -1,4 +1,4 @@
-"""Rows by SQ_PUT into an insert cursor (SQLI section 11, JDBC section 8)."""
+"""Rows sent by SQ_PUT into an insert cursor (SQLI section 11, JDBC section 8)."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .statements import StatementHandle, StatementHandles
 
 
 class PutHandler:
-    """Takes rows, and inserts them many at a time.
+    """Collects rows, and inserts many at a time.
 
     Attributes
     ----------
-    pending
-        The statement whose cursor has rows that are not inserted, or not answered, yet.
+    pending_statement
+        The statement whose cursor has rows that are not inserted yet, or not reported.
     """
 
     def __init__(
         self,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         layout: MessageLayout,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
     ) -> None:
         self.pending_statement: StatementHandle | None = None
-        self._executor = runner
+        self._executor = executor
         self._layout = layout
         self._replies = replies
         self._interrupts = interrupts
@@ -48,7 +48,7 @@ class PutHandler:
         for row in rows[self._decode_rows(statement, cursor, message) :]:
             if self.pending_statement is not statement:
                 self.flush()
-            elif len(cursor.rows) >= MAX_BATCHED or not cursor.rows:  # those that the lane took come first
+            elif len(cursor.rows) >= MAX_BATCHED or not cursor.rows:  # those of the bulk fast path come first
                 self.insert_pending()
             if self._replies.failed:
                 return
@@ -62,7 +62,7 @@ class PutHandler:
                 return
 
     def _decode_rows(self, statement: StatementHandle, cursor: InsertCursor, message: m.Put) -> int:
-        """Have the rows of one message decoded in C, as far as they are plain: how many of them are dealt with."""
+        """Decode the rows of one message in C as far as they are plain; return their number."""
         framing = self._layout.framing
         reader = cursor.reader(framing.encoding) if message.more else None
         if reader is None:
@@ -82,13 +82,13 @@ class PutHandler:
         return len(message.rows) if self._replies.failed else pos // stride
 
     def insert_pending(self, _: m.Message | None = None) -> None:
-        """Insert the rows put so far; at an error a DONE for those before it, then SQ_ERR."""
+        """Insert the collected rows; at an error reply with a DONE for those before it, then SQ_ERR."""
         statement = self.pending_statement
         cursor = statement.cursor if statement is not None else None
         if statement is None or not isinstance(cursor, InsertCursor) or not cursor.pending_rows:
             return
         prepared = statement.prepared
-        self.pending_statement = None  # until it has gone well
+        self.pending_statement = None  # until it has succeeded
         rows, batch = cursor.take_rows(), cursor.take_batch()
         try:
             with self._interrupts:
@@ -110,7 +110,7 @@ class PutHandler:
         self.pending_statement = statement
 
     def flush(self, _: m.Message | None = None) -> None:
-        """The rows put so far are all for now: a DONE with their number."""
+        """Insert the rest of the collected rows and reply with a DONE with their number."""
         self.insert_pending()
         statement, self.pending_statement = self.pending_statement, None
         if statement is not None and isinstance(statement.cursor, InsertCursor) and statement.cursor.inserted:

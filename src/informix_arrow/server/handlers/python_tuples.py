@@ -1,6 +1,6 @@
-"""A few rows of Python objects as SQ_TUPLE messages: for one row the way through Arrow takes longer than finding it.
+"""Encodes a few rows of Python objects as SQ_TUPLE messages: for one row Arrow takes longer than finding it.
 
-Only what is plainly of its column is written here; whatever is to be refused goes through Arrow, which says why.
+Only values that certainly fit their column are encoded here. All others go through Arrow, which reports errors.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _HEAD = struct.Struct(">hhi")
 _ENVELOPE_NULL = b"\1\0\0\0\0"
 
 ValueEncoder = Callable[[Any], bytes]
-"""One column's value to its bytes (TYPES); NotPlain for one that is to be looked at."""
+"""Encodes one column's value (TYPES); UnsupportedValue for one that may not fit."""
 
 
 class UnsupportedValue(Exception):
-    """A value that is not plainly of its column."""
+    """A value that may not fit its column."""
 
 
 class PythonTupleEncoder:
-    """Writes rows of one result."""
+    """Encodes rows of one result."""
 
     def __init__(self, puts: Sequence[ValueEncoder]) -> None:
         self._value_encoders = puts
@@ -36,8 +36,10 @@ class PythonTupleEncoder:
     def for_columns(
         cls, columns: Sequence[Column], ops: Sequence[PlanOp], encoding: str
     ) -> PythonTupleEncoder | None:
-        """None where a column is of a type that needs more. `encoding` is a code set of one byte for each character, or
-        UTF-8."""
+        """Return an encoder for the columns, None if a column's type is not supported.
+
+        `encoding` is a code set of one byte per character, or UTF-8.
+        """
         puts = []
         for column, op in zip(columns, ops, strict=True):
             make = _ENCODER_FACTORIES.get(op.kind)
@@ -47,17 +49,17 @@ class PythonTupleEncoder:
         return cls(puts)
 
     def encode(self, rows: Sequence[Sequence[Any]]) -> list[bytes] | None:
-        """One SQ_TUPLE message for each row; None where a value of any of them is not plain."""
+        """Return one SQ_TUPLE message for each row; None if a value of any of them is not supported."""
         puts = self._value_encoders
-        made = []
+        messages = []
         try:
             for row in rows:
                 payload = b"".join([put(value) for put, value in zip(puts, row, strict=True)])
                 size = len(payload)
-                made.append(_HEAD.pack(Tuple.TAG, 0, size) + payload + b"\0" * (size & 1))
+                messages.append(_HEAD.pack(Tuple.TAG, 0, size) + payload + b"\0" * (size & 1))
         except (UnsupportedValue, UnicodeEncodeError):
             return None
-        return made
+        return messages
 
 
 def _integer(op: PlanOp, _: int, __: str) -> ValueEncoder:
@@ -67,7 +69,7 @@ def _integer(op: PlanOp, _: int, __: str) -> ValueEncoder:
     def put(value: Any) -> bytes:
         if value is None:
             return null
-        if type(value) is not int or not -end < value < end:  # the least stands for NULL
+        if type(value) is not int or not -end < value < end:  # the smallest value represents NULL
             raise UnsupportedValue
         return value.to_bytes(width, "big", signed=True)
 

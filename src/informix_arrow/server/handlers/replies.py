@@ -1,4 +1,4 @@
-"""What is said to the client: messages, refusals, and what becomes of an error in a handler."""
+"""Replies to the client: messages, refusals, and the conversion of a handler's exception to an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .layout import MessageLayout
 log = logging.getLogger("informix_arrow.server")
 
 _CANNOT_BE_SENT = -999
-"""Stands for an error whose own codes SQ_ERR cannot carry; the token tells them."""
+"""Stands for an error whose own codes SQ_ERR cannot carry; the token contains them."""
 
 _MAX_TOKEN = 255
 _MAX_SHORT, _MAX_INT = 2**15 - 1, 2**31 - 1
@@ -29,21 +29,21 @@ M = TypeVar("M", bound=m.Message)
 
 
 class ReplyWriter:
-    """The replies of one session, in the order in which they are made.
+    """The replies of one session, in order.
 
     Parameters
     ----------
     peer
-        The client.
+        The client's stream.
     layout
-        How messages are laid out just now.
+        The current layout of messages.
     files
-        A file of the client that is open when something is said was left open by a failure: it is closed first.
+        The client's files. One that is open when a reply is sent was left open by a failure, and is closed first.
 
     Attributes
     ----------
     failed
-        The group has had its error: the rest of it is passed over.
+        True if the group has had its error: the rest of it is skipped.
     """
 
     def __init__(self, peer: ClientStream, layout: MessageLayout, files: ClientFileTransfer) -> None:
@@ -53,8 +53,10 @@ class ReplyWriter:
         self._files = files
 
     def send(self, data: bytes | bytearray) -> None:
-        """Append to the reply; it leaves when the messages at hand have been served, or when a handler waits
-        for the client."""
+        """Append to the reply.
+
+        It is sent when the current messages have been served, or when a handler waits for the client.
+        """
         if self._files.name is not None:
             self._files.finish_transfer()
         self._peer.queue(data)
@@ -64,15 +66,15 @@ class ReplyWriter:
 
     @property
     def requested_at(self) -> float:
-        """When what is being answered had been asked, at the latest, by the monotonic clock."""
+        """Latest possible time of the request that is being served, by the monotonic clock."""
         return self._peer.last_received
 
     def wait_until_sent(self) -> None:
-        """Between the pieces of a long reply: wait until the client has taken most of it."""
+        """Wait, between the pieces of a long reply, until the client has received most of it."""
         self._peer.wait_until_sent()
 
     def send_error(self, problem: SqlError) -> None:
-        """SQ_ERR, which ends the group."""
+        """Send SQ_ERR, which ends the group."""
         log.debug("refused: %s", hide_secrets(str(problem)))
         framing = self._layout.framing
         near = problem.near.encode(framing.encoding, "replace")[:_MAX_TOKEN].decode(
@@ -89,15 +91,17 @@ class ReplyWriter:
             )
 
     def call_handler(self, handler: Callable[[M], None], message: M) -> None:
-        """Call a message's handler; what it raises is answered, except for what ends the session."""
+        """Call a message's handler. Exceptions become an error reply, except those that end the session."""
         try:
             handler(message)
         except Exception as failure:
-            if not self.answer_failure(failure, message):
+            if not self.reply_to_failure(failure, message):
                 raise
 
-    def answer_failure(self, failure: Exception, message: m.Message) -> bool:
-        """Answer what a message's handler has raised, while it is being handled; False for what ends the session."""
+    def reply_to_failure(self, failure: Exception, message: m.Message) -> bool:
+        """Reply to an exception of a message's handler, while it is being handled; return False if it ends the
+        session.
+        """
         if isinstance(failure, SqlError):
             self.send_error(failure)
         elif isinstance(failure, (DataError, NotSupportedError)):
@@ -108,10 +112,10 @@ class ReplyWriter:
             self.send_error(SqlError(-208, detail="the statement is nested too deeply"))
         elif isinstance(failure, duckdb.Error):
             self.send_error(from_duckdb(failure))
-        elif isinstance(failure, MemoryError):  # Arrow's is one
+        elif isinstance(failure, MemoryError):  # includes Arrow's
             self.send_error(out_of_memory(failure))
         else:
-            # The engine's faults must not end the session: its transaction would be lost with it.
+            # Faults of the engine must not end the session: its transaction would be lost with it.
             fault = internal_error()
             log.exception("%s: internal error in %s", fault.near, type(message).__name__)
             self.send_error(fault)

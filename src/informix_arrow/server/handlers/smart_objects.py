@@ -15,22 +15,25 @@ from .interrupts import StatementInterrupts
 from .replies import ReplyWriter
 
 BAD_OBJECT = -9810
-"""A smart large object could not be used: not open, not there, or not open for that."""
+"""A smart large object could not be used: not open, unknown, or not open for that."""
 
 MAX_OPEN = DESCRIPTORS.stop
-"""Objects that a session may have open at a time: descriptors are shorts, from 1; above are those of change capture."""
+"""Objects that a session may have open at a time: descriptors are shorts, from 1. Those above belong to change capture.
+"""
 
 _READ_BLOCK = 512 << 10
 _MAX_CHUNK = 32000
-_MAX_CHANGE_BYTES = 1 << 20  # bytes in one reply, whatever is asked for
+_MAX_CHANGE_BYTES = 1 << 20  # bytes in one reply, whatever is requested
 _CHUNK_HEADER = struct.Struct(">h")
 _HEAD = struct.Struct(">hhi")
-_MAX_SIZE = 1 << 42  # as a real sbspace: 4 TB
+_MAX_SIZE = 1 << 42  # as in a real sbspace: 4 TB
 
 
 class OpenMode(IntFlag):
-    """How an object is opened: the access bits of ESQL/C's locator.h. JDBC sends 8, or 0x800 to read, which
-    has none of them and means reading."""
+    """Mode of opening an object: the access bits of ESQL/C's locator.h.
+
+    JDBC sends 8, or 0x800 to read, which has none of these bits and means reading.
+    """
 
     APPEND = 1
     WRITE_ONLY = 2
@@ -43,7 +46,7 @@ _WRITES = OpenMode.APPEND | OpenMode.WRITE_ONLY | OpenMode.READ_WRITE
 
 @dataclass(slots=True)
 class OpenObject:
-    """One open object: where the next read or write happens, and which of them may."""
+    """One open object: the position of the next read or write, and which of them are allowed."""
 
     locator: bytes
     mode: OpenMode
@@ -59,15 +62,17 @@ class OpenObject:
 
 
 class OpenObjectTable:
-    """The open objects of one session by their descriptors, the lowest free of which is given first: from 1,
-    because informix-driver's suite takes 0 for none."""
+    """The open objects of one session by descriptor. The lowest free one is assigned first, from 1.
+
+    informix-driver's tests treat 0 as no descriptor.
+    """
 
     def __init__(self) -> None:
         self._open: dict[int, OpenObject] = {}
         self._free_descriptors: list[int] = []
 
     def add(self, locator: bytes, mode: int) -> int:
-        """Open an object that exists; -9810 when too many are open."""
+        """Open an existing object; -9810 if too many are open."""
         if len(self._open) >= MAX_OPEN:
             raise SqlError(BAD_OBJECT, detail=f"{MAX_OPEN} smart large objects are open")
         number = heapq.heappop(self._free_descriptors) if self._free_descriptors else len(self._open) + 1
@@ -75,31 +80,31 @@ class OpenObjectTable:
         return number
 
     def get(self, number: int) -> OpenObject:
-        """-9810 for a descriptor that is not open."""
-        found = self._open.get(number)
-        if found is None:
+        """Return an open object; -9810 for a descriptor that is not open."""
+        lob = self._open.get(number)
+        if lob is None:
             raise SqlError(BAD_OBJECT, detail=f"no smart large object is open as {number}")
-        return found
+        return lob
 
     def close(self, number: int) -> None:
-        """-9810 for a descriptor that is not open."""
+        """Close an object; -9810 for a descriptor that is not open."""
         self.get(number)
         del self._open[number]
         heapq.heappush(self._free_descriptors, number)
 
     def clear(self) -> None:
-        """Close all: another database is current, whose predecessor's objects are out of reach."""
+        """Close all, as another database is current, from which they cannot be reached."""
         self._open.clear()
         self._free_descriptors.clear()
 
 
 class SmartObjectHandler:
-    """Opens objects, moves in them, and reads and writes them by SQ_LODATA.
+    """Opens objects, and moves in, reads and writes them by SQ_LODATA.
 
     Parameters
     ----------
     objects
-        Those that are open; whoever makes another database current closes them.
+        Those that are open. They are closed when another database becomes current.
     """
 
     def __init__(
@@ -115,7 +120,7 @@ class SmartObjectHandler:
         self._open_objects = objects
 
     def open(self, locator: bytes, mode: int) -> int:
-        """ifx_lo_open by the fast path: a descriptor. -9810 for a locator without an object."""
+        """ifx_lo_open by the fast path: return a descriptor. -9810 for a locator without an object."""
         self._engine_session.lobs.require(locator)
         return self._open_objects.add(locator, mode)
 
@@ -123,15 +128,14 @@ class SmartObjectHandler:
         if self._engine_session.capture_routines.is_capture_descriptor(message.fd):
             self._read_changes(message)
             return
-        found = self._open_objects.get(message.fd)
+        lob = self._open_objects.get(message.fd)
         if message.op == m.LoOp.WRITE:
-            self._lo_write(found, message)
+            self._lo_write(lob, message)
         else:
-            self._lo_read(found, message)
+            self._lo_read(lob, message)
 
     def _read_changes(self, message: m.LoData) -> None:
-        """Records of a session of change capture: what there is, when there is some (docs/protocol/CDC.md, the
-        read)."""
+        """Send records of a change capture session as soon as there are some (docs/protocol/CDC.md, the read)."""
         if message.op != m.LoOp.READ or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail="change records are read one after the other, and nothing else")
         with self._interrupts:
@@ -144,69 +148,69 @@ class SmartObjectHandler:
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(data)))
         self._replies.send(_encode_chunks(data, min(message.piece, _MAX_CHUNK)))
 
-    def _lo_write(self, found: OpenObject, message: m.LoData) -> None:
-        if not found.writable:
+    def _lo_write(self, lob: OpenObject, message: m.LoData) -> None:
+        if not lob.writable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
         store = self._engine_session.lobs
         with self._interrupts:
-            if found.mode & OpenMode.APPEND:
-                found.position = store.size(found.locator)
-            if found.position + len(message.data) > _MAX_SIZE:
+            if lob.mode & OpenMode.APPEND:
+                lob.position = store.size(lob.locator)
+            if lob.position + len(message.data) > _MAX_SIZE:
                 raise SqlError(BAD_OBJECT, detail="a smart large object of more than 4 TB")
             if message.data:
-                store.write(found.locator, found.position, message.data)
-        found.position += len(message.data)
+                store.write(lob.locator, lob.position, message.data)
+        lob.position += len(message.data)
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(message.data)))
 
-    def _lo_read(self, found: OpenObject, message: m.LoData) -> None:
-        """The bytes from the position on, as many as there are; none is the end of the object."""
-        if not found.readable:
+    def _lo_read(self, lob: OpenObject, message: m.LoData) -> None:
+        """Send the bytes from the position on, as many as there are; none at the end of the object."""
+        if not lob.readable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for writing only")
         if message.count < 0 or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail=f"{message.count} bytes in pieces of {message.piece}")
         if message.op == m.LoOp.SEEK_READ:
-            self.seek(found, message.offset, message.whence)
+            self.seek(lob, message.offset, message.whence)
         piece = min(message.piece, _MAX_CHUNK)
         step = max(_READ_BLOCK // piece, 1) * piece
-        # The first bytes are read before their number is promised: an error must come in its place.
+        # The first bytes are read before their number is announced: an error must come in its place.
         with self._interrupts:
             size, block = self._engine_session.lobs.read_with_size(
-                found.locator, found.position, min(step, message.count)
+                lob.locator, lob.position, min(step, message.count)
             )
-        count = max(0, min(message.count, size - found.position))
-        found.position += _require_length(block, min(step, count))
+        count = max(0, min(message.count, size - lob.position))
+        lob.position += _require_length(block, min(step, count))
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, count) + (b"" if count else b"\0\0"))
         while block:
             self._replies.send(_encode_chunks(block, piece))
             self._replies.wait_until_sent()
             count -= len(block)
-            block = self._receive_bytes(found, min(step, count))
+            block = self._receive_bytes(lob, min(step, count))
 
-    def seek(self, found: OpenObject, offset: int, whence: int) -> int:
-        """Move to another position, which may lie behind the end; -9810 for one before the start."""
+    def seek(self, lob: OpenObject, offset: int, whence: int) -> int:
+        """Move to another position, which may be after the end; -9810 for one before the start."""
         if whence == m.Whence.CURRENT:
-            offset += found.position
+            offset += lob.position
         elif whence == m.Whence.END:
-            offset += self._engine_session.lobs.size(found.locator)
+            offset += self._engine_session.lobs.size(lob.locator)
         elif whence != m.Whence.SET:
             raise SqlError(BAD_OBJECT, detail=f"an offset from {whence}")
         if not 0 <= offset <= _MAX_SIZE:
             raise SqlError(BAD_OBJECT, detail=f"a position of {offset}")
-        found.position = offset
+        lob.position = offset
         return offset
 
-    def _receive_bytes(self, found: OpenObject, count: int) -> bytes:
-        """Exactly so many bytes from the position, which moves on."""
+    def _receive_bytes(self, lob: OpenObject, count: int) -> bytes:
+        """Return exactly `count` bytes from the position, and advance it."""
         if not count:
             return b""
         store = self._engine_session.lobs
-        data = store.read(found.locator, found.position, count)
-        found.position += _require_length(data, count)
+        data = store.read(lob.locator, lob.position, count)
+        lob.position += _require_length(data, count)
         return data
 
 
 def _require_length(data: bytes, count: int) -> int:
-    """`count`, which `data` must have."""
+    """Return `count` if `data` has that length."""
     if len(data) != count:
         raise RuntimeError(f"{len(data)} bytes of {count}: the smart large object changed while it was read")
     return count

@@ -1,4 +1,4 @@
-"""Who runs what a client asks for."""
+"""The protocol for the execution of a client's statements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..session.update_cursor import UpdateCursorRows
 
 
 class StatementExecutor(Protocol):
-    """The calls of an engine's session by which a client's statements run, as `EngineSession` has them; somebody may
-    stand between, who writes them down or makes them fail."""
+    """Runs a client's statements: the methods of `EngineSession`, or of a wrapper that logs them or makes them fail."""
 
     def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan: ...
 

@@ -1,5 +1,4 @@
-"""A session's prepared statements, by the short id that every message about them carries (SQLI section
-7.0)."""
+"""A session's prepared statements, by the short id that every message about them contains (SQLI section 7.0)."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from .cursors import ScrollCursor, SelectCursor, TupleEncoder, UpdateCursor
 from .descriptions import DescriptionCache, StatementDescription
 
 MAX_STATEMENTS = 32768
-"""Ids are shorts; below zero they would be another's."""
+"""Largest number of statements: ids are shorts."""
 
 _COMMAND_ID = -1
 
@@ -27,15 +26,17 @@ _CLIENT_FILES = re.compile(r"\b(?:filetoblob|filetoclob|lotofile)\b", re.IGNOREC
 
 @dataclass(slots=True)
 class StatementHandle:
-    """One prepared statement and what the client has said about its next opening.
+    """One prepared statement and the settings for its next opening.
 
     `bound_values` is the last SQ_BIND, kept until the OPEN or EXECUTE that uses it. `result_type_codes` are the type
-    codes that SQ_RETTYPE asked for, by column; it is said once per statement and holds for every later
-    opening. `missing_contents` are the positions of bound BYTE and TEXT values whose contents have not come yet.
-    `generated_key_columns` are the columns of generated keys that were asked for. `executes_singly` is true where executions cannot be taken
-    together: running it may ask the client for files (SQ_FILE), or tells keys. `bulk_reader` takes its rows in
-    bulk, None when they cannot be; that was found out for the code set `bulk_reader_encoding`. `encoder` is that of the last
-    cursor, for the next one; `description` takes it when the statement is released, for the next such statement.
+    codes that SQ_RETTYPE asked for, by column; they are sent once per statement and apply to every later opening.
+    `missing_contents` are the positions of bound BYTE and TEXT values whose contents have not arrived yet.
+    `generated_key_columns` are the requested columns of generated keys.
+
+    `executes_singly` is true if executions cannot be batched: running it may request files of the client (SQ_FILE), or
+    returns keys. `bulk_reader` decodes its rows in bulk, None if they cannot be; it was created for the code set
+    `bulk_reader_encoding`. `encoder` is that of the last cursor, for the next one. `description` takes it over when the
+    statement is released.
     """
 
     id: int
@@ -59,8 +60,10 @@ class StatementHandle:
         self.executes_singly = _CLIENT_FILES.search(self.prepared.sql) is not None
 
     def close_cursor(self) -> None:
-        """Close the cursor, if there is one: rows that were not fetched are forgotten. A row that a cursor FOR UPDATE
-        is at keeps its lock."""
+        """Close the cursor, if there is one, and discard its remaining rows.
+
+        The current row of a cursor FOR UPDATE stays locked.
+        """
         cursor, self.cursor = self.cursor, None
         if isinstance(cursor, SelectCursor):
             self.encoder = cursor.spare_encoder()
@@ -68,8 +71,10 @@ class StatementHandle:
             cursor.close()
 
     def take_bound_values(self) -> tuple[BoundValue, ...] | None:
-        """The values of the last SQ_BIND, for the one execution that uses them. -605 when contents of BYTE or
-        TEXT values are missing: their descriptors are no values."""
+        """Remove and return the values of the last SQ_BIND, for one execution.
+
+        Raises -605 if contents of BYTE or TEXT values are missing: their descriptors are not values.
+        """
         bound, missing = self.bound_values, self.missing_contents
         self.bound_values, self.missing_contents = None, ()
         if missing:
@@ -81,24 +86,26 @@ _DESCRIPTOR_TYPES = frozenset({int(TypeCode.BYTE), int(TypeCode.TEXT)})
 
 
 def descriptor_positions(values: Iterable[BoundValue]) -> tuple[int, ...]:
-    """Positions of the bound values that are descriptors of BYTE or TEXT, not NULL: SQ_BBIND has to bring
-    their contents (SQLI section 14)."""
-    found: tuple[int, ...] = ()
+    """Return the positions of the bound values that are descriptors of BYTE or TEXT and not NULL.
+
+    SQ_BBIND has to transfer their contents (SQLI section 14).
+    """
+    positions: tuple[int, ...] = ()
     for position, value in enumerate(values):
         if value.type & 0xFF in _DESCRIPTOR_TYPES and value.data is not None:
-            found += (position,)
-    return found
+            positions += (position,)
+    return positions
 
 
 class StatementHandles:
-    """Statements of one session. The lowest free id is given first, from 0: informix-driver always says 0.
+    """Statements of one session. The lowest free id is assigned first, from 0: informix-driver always uses 0.
 
     Attributes
     ----------
     current
-        The one that messages are about: the last SQ_ID named it, or it was prepared just now.
+        The statement that messages refer to: named by the last SQ_ID, or just prepared.
     descriptions
-        What was made for statements with the same columns.
+        Shared by statements with the same columns.
     """
 
     def __init__(self) -> None:
@@ -111,7 +118,7 @@ class StatementHandles:
         return iter(list(self._statements.values()))
 
     def add(self, prepared: PreparedPlan, described: StatementDescription) -> StatementHandle:
-        """Give `prepared` an id. -208 when the session has 32768 statements."""
+        """Assign an id to `prepared`. -208 if the session has 32768 statements."""
         number = heapq.heappop(self._free_ids) if self._free_ids else len(self._statements)
         if number >= MAX_STATEMENTS:
             raise SqlError(-208)
@@ -120,21 +127,21 @@ class StatementHandles:
         return statement
 
     def get(self, number: int) -> StatementHandle | None:
-        """The statement with this id, None when there is none."""
+        """Return the statement with this id, None if there is none."""
         return self._statements.get(number)
 
     def choose(self, message: Id) -> None:
-        """SQ_ID: what follows is about this statement."""
+        """SQ_ID: make a statement the current one."""
         self.current = self._statements.get(message.statement_id)
 
     def require_current(self, missing: int = -258) -> StatementHandle:
-        """The current statement; SqlError `missing` when there is none."""
+        """Return the current statement; SqlError `missing` if there is none."""
         if self.current is None:
             raise SqlError(missing)
         return self.current
 
     def set_command(self, prepared: PreparedPlan) -> None:
-        """Make a statement without an id the current one; it is known as long as it is that."""
+        """Make a statement without an id the current one. It exists only as long as it is that."""
         self.current = StatementHandle(_COMMAND_ID, prepared)
 
     def close_cursors(self, *, held: bool = True) -> None:
@@ -144,17 +151,17 @@ class StatementHandles:
                 statement.close_cursor()
 
     def remove(self, statement: StatementHandle) -> None:
-        """Forget the statement with its cursor; its id is free again. Nothing for one without an id."""
+        """Remove the statement with its cursor; its id is free again. Does nothing for one without an id."""
         statement.close_cursor()
         if self._statements.get(statement.id) is statement:
             del self._statements[statement.id]
-            statement.cursor = None  # the result goes now, whoever still holds the statement
+            statement.cursor = None  # releases the result now, even if the statement is still referenced
             if statement.description is not None and statement.encoder is not None:
                 statement.description.keep_encoder(statement.encoder)
             heapq.heappush(self._free_ids, statement.id)
 
     def clear(self) -> None:
-        """Forget all statements with their cursors and results."""
+        """Remove all statements with their cursors and results."""
         for statement in self._statements.values():
             statement.cursor = statement.bulk_reader = None
         self._statements.clear()

@@ -1,4 +1,4 @@
-"""Transactions by message: SQ_BEGIN, SQ_CMMTWORK, SQ_RBWORK, savepoints; and what is told of them, XACTSTAT."""
+"""Messages for transactions: SQ_BEGIN, SQ_CMMTWORK, SQ_RBWORK, savepoints, and XACTSTAT, which reports their state."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _TRANSACTION_BEGAN, _TRANSACTION_ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1
 
 
 class TransactionHandler:
-    """Begins and ends transactions; at the end of one, cursors without HOLD are closed (SQLI section 12)."""
+    """Begins and ends transactions. At the end of one, cursors without HOLD are closed (SQLI section 12)."""
 
     def __init__(
         self,
         engine: EngineSession,
-        runner: StatementExecutor,
+        executor: StatementExecutor,
         replies: ReplyWriter,
         interrupts: StatementInterrupts,
         statements: StatementHandles,
         database: DatabaseHandler,
     ) -> None:
         self._engine_session = engine
-        self._executor = runner
+        self._executor = executor
         self._replies = replies
         self._interrupts = interrupts
         self._statements = statements
@@ -65,7 +65,10 @@ class TransactionHandler:
             self._replies.send_message(_TRANSACTION_ENDED)
 
     def _buffer_open_rows(self, *, ending: bool) -> None:
-        """What may take long before a transaction ends can be interrupted, its end cannot."""
+        """Buffer open rows before a transaction ends.
+
+        This may take long and can be interrupted, the end itself cannot.
+        """
         with self._interrupts.preparing_commit():
             self._engine_session.buffer_open_rows(ending=ending)
 
@@ -79,10 +82,10 @@ class TransactionHandler:
         self._buffer_open_rows(ending=False)
         self._engine_session.rollback_to_savepoint(message.name)
 
-    # ---- of other messages -----------------------------------------------------------------------------------
+    # ---- for other messages ----------------------------------------------------------------------------------
 
     def state_messages(self, before: bool, changes_data: bool) -> tuple[m.XactStat, ...]:
-        """What is told behind an execution; `before` says whether a transaction was open before it."""
+        """Return the XACTSTAT messages after an execution; `before` says whether a transaction was open before it."""
         after = self._engine_session.in_transaction
         if after != before:
             return (_TRANSACTION_BEGAN if after else _TRANSACTION_ENDED,)
@@ -90,7 +93,7 @@ class TransactionHandler:
         return (_TRANSACTION_ENDED,) if autocommitted else ()
 
     def report_change(self, before: bool) -> None:
-        """Tell of a transaction that a routine has begun or ended."""
+        """Report a transaction that a routine has begun or ended."""
         after = self._engine_session.in_transaction
         if before == after:
             return
@@ -99,6 +102,6 @@ class TransactionHandler:
         self.close_cursors(before)
 
     def close_cursors(self, before: bool) -> None:
-        """Close what a transaction that has ended leaves open; `before` says whether one was open."""
+        """Close the cursors that the end of a transaction closes; `before` says whether one was open."""
         if before and not self._engine_session.in_transaction:
             self._statements.close_cursors(held=False)

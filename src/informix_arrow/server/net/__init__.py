@@ -1,1 +1,1 @@
-"""Sockets, threads, TLS, PAM, limits, faults and logs: how a client gets in, and what a tester sees of it."""
+"""Connections of clients: sockets, threads, TLS, limits, fault injection and the query log."""

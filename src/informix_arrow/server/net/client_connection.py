@@ -1,5 +1,4 @@
-"""One client's session, from the first byte of its login to the end of its connection. Runs on a thread of
-its own."""
+"""One client's connection, from the first byte of its login to its end. It runs on a thread of its own."""
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ _SERIAL = "RDS#N000000"
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """What the server wants of its clients, and what all their sessions share."""
+    """Requirements on clients, and what all their sessions share."""
 
     users: Mapping[str, str] = field(repr=False)  # passwords by name
     server_name: str
@@ -72,13 +71,13 @@ class ServerSettings:
     pam: Questions | None = field(default=None, repr=False)
 
 
-# They are their tag and nothing else, and most of what is sent.
+# These messages consist of their tag only, and are most of what is sent.
 _TAG_ONLY: dict[bytes, Message] = {
     cls.TAG.to_bytes(2, "big"): cls()
     for cls in (EndOfTurn, Execute, Open, Close, Release, NDescribe, WantDone)
 }
 
-# They come with the same few bytes again and again.
+# Their bytes rarely differ from one message to the next.
 _CACHED_MESSAGES = frozenset({Id, CursorName, Fetch})
 _MAX_CACHED_BYTES = 64
 
@@ -90,7 +89,7 @@ class LoginRejected(Exception):
 class ClientConnection:
     """Serves one connected socket until either side ends it; see `run`.
 
-    `handle_urgent`, `urge`, `client_disconnected` and `abort` may come from other threads.
+    `handle_urgent`, `repeat_interrupt`, `client_disconnected` and `abort` may be called from other threads.
     """
 
     def __init__(self, sock: socket.socket, settings: ServerSettings, engine: Engine) -> None:
@@ -104,19 +103,18 @@ class ClientConnection:
         self._closed = threading.Event()
         self._deadline = 0.0  # of the login
         self._aborted = False
-        self._message_cache: dict[
-            bytes, tuple[bytes, Message]
-        ] = {}  # by tag: the same bytes are the same message
+        # By tag: the same bytes are the same message.
+        self._message_cache: dict[bytes, tuple[bytes, Message]] = {}
         self._message_cache_framing: Framing | None = None
 
     def run(self) -> None:
-        """Log in, converse, clean up. Whatever the peer does ends here and nowhere else."""
+        """Log in, serve the client, clean up. All errors of the peer are handled here."""
         placed = False
         try:
             self._deadline = time.monotonic() + self._settings.limits.login_seconds
             if self._settings.tls is not None:
                 self._stream.start_tls(self._settings.tls, self._deadline)
-            request, dialogue = self._login()
+            request, pam_conversation = self._login()
             placed = self._settings.session_slots.acquire()
             if not placed:
                 raise self._reject(TOO_MANY_SESSIONS, "the limit of sessions is reached")
@@ -128,11 +126,11 @@ class ClientConnection:
                 self._engine, request.user, dict(request.environment), client, interruption
             )
             self._engine_session = session
-            self._executor = runner = InstrumentedExecutor(
+            self._executor = executor = InstrumentedExecutor(
                 session, self._settings.faults, self._settings.query_log, self._stream.shutdown
             )
             self._stream.queue(self._accept_reply().encode())
-            self._serve_session(session, runner, client, interrupts, dialogue)
+            self._serve_session(session, executor, client, interrupts, pam_conversation)
             self._stream.drain(_LINGER_SECONDS)
         except LoginRejected as refused:
             log.info("login refused: %s", refused)
@@ -150,7 +148,7 @@ class ClientConnection:
                 if self._engine_session is not None:
                     self._engine_session.close()
             finally:
-                # It goes now, not with Python's collector, which does not know what DuckDB holds for it.
+                # Closed now and not by the garbage collector, which does not know the size of what DuckDB holds for it.
                 self._engine_session = self._executor = self._interrupts = None
                 self._closed.set()
                 if placed:
@@ -158,9 +156,11 @@ class ClientConnection:
                 self._stream.finish()
 
     def handle_urgent(self) -> bool:
-        """Take the urgent byte that has come, if nobody has yet, and heed it: stop the statement that runs or is
-        about to; nothing when the session waits for its client. True when the engine must be urged. From the
-        watcher's thread, and from the session's own.
+        """Take the urgent byte that has arrived, unless another thread has, and stop the current statement or the next
+        one.
+
+        It has no effect while the session waits for its client. Returns True if the interrupt must be repeated. Called
+        from the watcher's thread and from the session's own.
         """
         interrupts = self._interrupts
         with self._stream.urgent_lock:
@@ -175,13 +175,14 @@ class ClientConnection:
             return interrupts.request()
 
     def repeat_interrupt(self) -> bool:
-        """Repeat an interrupt that has not worked yet; False when there is no need."""
+        """Repeat an interrupt that has not taken effect yet; return False when there is no need."""
         interrupts = self._interrupts
         return interrupts is not None and interrupts.repeat()
 
     def client_disconnected(self) -> bool:
-        """The client has closed its end, and nobody waits for answers any more: its statement is stopped, and what it
-        had sent ahead is not begun. True when the engine must be urged.
+        """Stop the statement because the client has closed its end. Requests that it had sent ahead are not served.
+
+        Returns True if the interrupt must be repeated.
         """
         self._stream.client_closed = True
         session, interrupts = self._engine_session, self._interrupts
@@ -190,32 +191,35 @@ class ClientConnection:
         return interrupts is not None and interrupts.request()
 
     def abort(self) -> bool:
-        """End the session: its connection is closed, its statement stopped. True when the engine must be
-        urged.
+        """End the session: close its connection and stop its statement.
+
+        Returns True if the interrupt must be repeated.
         """
         self._aborted = self._stream.client_closed = True
         self._stream.shutdown()
-        runner, interrupts = self._executor, self._interrupts
-        if runner is not None:
-            runner.release()
+        executor, interrupts = self._executor, self._interrupts
+        if executor is not None:
+            executor.release()
         return interrupts is not None and interrupts.request()
 
     @property
     def database(self) -> str | None:
-        """The database that the session has open now."""
+        """Name of the database that the session has open."""
         session = self._engine_session
         return None if session is None else session.database
 
     def end(self, seconds: float) -> None:
-        """End the connection from another thread, and wait until the session is closed, at most so long."""
+        """End the connection from another thread, and wait at most `seconds` until the session is closed."""
         self._stream.shutdown()
         self._closed.wait(seconds)
 
     # ---- login ---------------------------------------------------------------------------------------------
 
     def _login(self) -> tuple[ConnectRequest, PamConversation | None]:
-        """Read the connect request and check it; the PAM dialogue is still to come when there is one.
-        LoginRefused after a CONREJ is queued (SQLI sections 3 and 4)."""
+        """Read the connect request and check it; return it with the PAM conversation that must follow, if any.
+
+        Raises `LoginRejected` after a CONREJ is queued (SQLI sections 3 and 4).
+        """
         header = self._read_login_bytes(4)
         if header[2] != _CONREQ or header[3] != _PROTOCOL:
             hint = (
@@ -225,13 +229,13 @@ class ClientConnection:
         length = packet_length(header[:2])
         request = ConnectRequest.parse(self._read_login_bytes(length))
         self._stream.pos += length
-        if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be left out
+        if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be missing
             raise self._reject(_WRONG_SERVER, f"unknown server name {request.server!r}")
-        dialogue = start_pam_conversation(self._settings.pam, request.user)
-        if dialogue is None:
+        pam_conversation = start_pam_conversation(self._settings.pam, request.user)
+        if pam_conversation is None:
             # The comparison always happens, in constant time.
-            wanted = self._settings.users.get(request.user)
-            if not _equal_constant_time(request.password, wanted or "") or wanted is None:
+            password = self._settings.users.get(request.user)
+            if not _equal_constant_time(request.password, password or "") or password is None:
                 raise self._reject(_WRONG_LOGIN, "wrong user or password")
         elif dict(request.environment).get(_PAM_CAPABLE) != "1":
             raise self._reject(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
@@ -239,10 +243,10 @@ class ClientConnection:
             codec_of_locale(_locale_of(request))
         except ValueError as problem:
             raise self._reject(_BAD_LOCALE, str(problem)) from problem
-        return request, dialogue
+        return request, pam_conversation
 
     def _read_login_bytes(self, size: int) -> bytes:
-        """The first `size` received bytes, which stay in the inbox."""
+        """Return the first `size` received bytes, which stay in the inbox."""
         stream = self._stream
         while stream.unread < size:
             if not stream.receive(self._deadline):
@@ -259,78 +263,81 @@ class ClientConnection:
         self._stream.queue(reply.encode())
         return LoginRejected(why)
 
-    # ---- conversation --------------------------------------------------------------------------------------
+    # ---- messages -----------------------------------------------------------------------------------------
 
     def _serve_session(
         self,
         session: EngineSession,
-        runner: InstrumentedExecutor,
+        executor: InstrumentedExecutor,
         client: ClientSide,
         interrupts: StatementInterrupts,
-        dialogue: PamConversation | None,
+        pam_conversation: PamConversation | None,
     ) -> None:
         stream = self._stream
         stream.idle_timeout = self._settings.limits.idle_seconds
         self._interrupts = interrupts
-        conversation = ProtocolSession(session, runner, client, stream, interrupts, dialogue)
+        protocol_session = ProtocolSession(session, executor, client, stream, interrupts, pam_conversation)
         try:
-            self._serve_messages(conversation, interrupts)
+            self._serve_messages(protocol_session, interrupts)
         finally:
-            conversation.close()
+            protocol_session.close()
 
-    def _serve_messages(self, conversation: ProtocolSession, interrupts: StatementInterrupts) -> None:
-        """Receive and answer until either side ends it."""
+    def _serve_messages(self, protocol_session: ProtocolSession, interrupts: StatementInterrupts) -> None:
+        """Receive and reply until either side ends the connection."""
         stream = self._stream
-        while not conversation.ended and not self._aborted:
+        while not protocol_session.ended and not self._aborted:
             if stream.client_closed:
                 raise ClientDisconnected("the client closed the connection")
-            if stream.ready and self._serve(conversation):
+            if stream.ready and self._serve(protocol_session):
                 continue
-            # An urgent byte follows the request that it is meant for. One that had come before the kernel was
-            # found empty, with nothing left to parse, had nothing to stop; a later one belongs to what comes
-            # now.
+            # An urgent byte follows the request that it is meant for. If it came before the kernel's buffer was found
+            # empty, with nothing left to parse, there was nothing to stop. A later one belongs to the next request.
             requests = interrupts.requests
             received = None if stream.is_backlogged else stream.try_receive()
             if received is None:
                 if interrupts.requests != requests:
-                    continue  # it may have come just now: look once more
-                if conversation.bulk_inserts.gathered is not None:
+                    continue  # it may have come just now: check again
+                if protocol_session.bulk_inserts.pending_statement is not None:
                     with self._engine.recovery:
-                        settled = conversation.bulk_inserts.flush_complete_groups()
+                        settled = protocol_session.bulk_inserts.flush_complete_groups()
                     if settled:
                         continue
                 if not (stream.unread or stream.is_backlogged):
                     interrupts.forget(requests)
-                received = stream.receive(None if conversation.logged_in else self._deadline, looked=True)
+                received = stream.receive(
+                    None if protocol_session.logged_in else self._deadline, kernel_empty=True
+                )
             if not received:
                 raise ClientDisconnected("the client closed the connection")
 
-    def _serve(self, conversation: ProtocolSession) -> bool:
-        """Answer what has arrived; False where more has to arrive first."""
-        stream, framing = self._stream, conversation.framing
+    def _serve(self, protocol_session: ProtocolSession) -> bool:
+        """Reply to what has arrived; return False if more has to arrive first."""
+        stream, framing = self._stream, protocol_session.framing
         with self._engine.recovery:
-            stream.pos, unfinished = conversation.bulk_inserts.consume_rows(stream.inbox, stream.pos)
+            stream.pos, unfinished = protocol_session.bulk_inserts.consume_rows(stream.inbox, stream.pos)
         stream.flush()
         if stream.skip_interrupts():
             return True
-        messages = [] if unfinished else self._parse_messages(conversation, framing)
+        messages = [] if unfinished else self._parse_messages(protocol_session, framing)
         if not messages:
             return False
         with self._engine.recovery:
-            conversation.serve(messages, framing.encoding)
+            protocol_session.serve(messages, framing.encoding)
         stream.flush()
         return True
 
-    def _parse_messages(self, conversation: ProtocolSession, framing: Framing) -> list[Message]:
-        """The whole messages that have arrived, up to one that changes how the next are laid out, or to rows that
-        are taken in bulk."""
+    def _parse_messages(self, protocol_session: ProtocolSession, framing: Framing) -> list[Message]:
+        """Return the complete messages that have arrived.
+
+        They end at one that changes the layout of the next, or at rows for the bulk path.
+        """
         stream = self._stream
         inbox = stream.inbox
         messages: list[Message] = []
         reader = Reader(inbox, stream.pos)
-        lately = self._message_cache
+        cache = self._message_cache
         if self._message_cache_framing is not framing:
-            lately.clear()
+            cache.clear()
             self._message_cache_framing = framing
         try:
             while len(messages) < _MESSAGES_AT_A_TIME:
@@ -341,15 +348,15 @@ class ClientConnection:
                 if (
                     messages
                     and tag in ROW_TAGS
-                    and conversation.bulk_inserts.can_consume_next(inbox, pos, messages[-1])
+                    and protocol_session.bulk_inserts.can_consume_next(inbox, pos, messages[-1])
                 ):
                     break
-                bare = _TAG_ONLY.get(tag)
-                if bare is not None:
+                tag_only = _TAG_ONLY.get(tag)
+                if tag_only is not None:
                     stream.pos = pos + 2
-                    messages.append(bare)
+                    messages.append(tag_only)
                     continue
-                before = lately.get(tag)
+                before = cache.get(tag)
                 if before is not None and inbox.startswith(before[0], pos):
                     stream.pos = pos + len(before[0])
                     messages.append(before[1])
@@ -359,18 +366,17 @@ class ClientConnection:
                 stream.pos = reader.pos
                 messages.append(message)
                 if type(message) in _CACHED_MESSAGES and stream.pos - pos <= _MAX_CACHED_BYTES:
-                    lately[tag] = inbox[pos : stream.pos], message
+                    cache[tag] = inbox[pos : stream.pos], message
                 elif type(message) is Protocols:
                     break
         except NeedMoreData as more:
             if not messages:
-                most = MAX_MESSAGE if conversation.logged_in else LOGIN_MESSAGE
-                if stream.unread + more.missing > most:
-                    raise ProtocolError(f"a message of more than {most} bytes") from None
+                size_limit = MAX_MESSAGE if protocol_session.logged_in else LOGIN_MESSAGE
+                if stream.unread + more.missing > size_limit:
+                    raise ProtocolError(f"a message of more than {size_limit} bytes") from None
                 stream.require_bytes(more.missing)
         except ProtocolError:
-            # What came before the rubbish is served and answered first; then it is met again, with nothing
-            # before it.
+            # Messages before the malformed one are served first. It is then parsed again, as the first one.
             if not messages:
                 raise
         return messages
@@ -380,5 +386,5 @@ def _locale_of(request: ConnectRequest) -> str:
     return dict(request.environment).get("CLIENT_LOCALE") or _DEFAULT_LOCALE
 
 
-def _equal_constant_time(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())
+def _equal_constant_time(received: str, expected: str) -> bool:
+    return hmac.compare_digest(received.encode("utf-8", "surrogateescape"), expected.encode())

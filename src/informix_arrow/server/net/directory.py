@@ -1,5 +1,4 @@
-"""The directory that one server keeps its databases in, and no other server at the same time; and the version of its
-format."""
+"""The directory of a server's databases: a lock that keeps other servers out, and the version of its format."""
 
 from __future__ import annotations
 
@@ -10,19 +9,21 @@ from typing import IO
 
 try:
     import fcntl
-except ModuleNotFoundError:  # no POSIX
+except ModuleNotFoundError:  # not POSIX
     fcntl = None  # type: ignore[assignment]
 
 _LOCK = "informix-arrow.lock"
 _FORMAT_FILE = "informix-arrow.format"
 
 FORMAT = 4
-"""The version of what is in a directory: 1 has no file that says so, and no users and privileges in its databases. It
-grows when a server of the version before could not go on with what this one has written."""
+"""Version of the format of a directory. It increases when a server of the previous version could not use the files.
+
+Version 1 has no file that states the version, and no users and privileges in its databases.
+"""
 
 
 class DirectoryInUse(RuntimeError):
-    """Another server has the directory."""
+    """Another server uses the directory."""
 
 
 class DirectoryFormatUnknown(RuntimeError):
@@ -30,40 +31,44 @@ class DirectoryFormatUnknown(RuntimeError):
 
 
 def check_format(directory: Path) -> None:
-    """DirectoryFormatUnknown for a directory that this server does not know how to read. One of an older format it
-    knows: its databases are brought up to date as they are opened."""
+    """Raise DirectoryFormatUnknown for a format that this server cannot read.
+
+    Older formats are known: databases are upgraded when they are opened.
+    """
     file = directory / _FORMAT_FILE
     try:
-        kept = file.read_text(encoding="ascii").strip()
+        version = file.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return
     except UnicodeDecodeError:
-        kept = ""
-    if not kept.isdecimal():
+        version = ""
+    if not version.isdecimal():
         raise DirectoryFormatUnknown(
             f"the file {file} does not hold the number of a format: put it back from a copy of the directory, or begin "
             "with an empty one"
         )
-    if int(kept) > FORMAT:
+    if int(version) > FORMAT:
         raise DirectoryFormatUnknown(
-            f"the directory {directory} has format {kept} of a newer informix-arrow, and this one knows formats up to "
-            f"{FORMAT}: use that version, or begin with an empty directory"
+            f"the directory {directory} has format {version} of a newer informix-arrow, and this one knows "
+            f"formats up to {FORMAT}: use that version, or begin with an empty directory"
         )
 
 
 def write_format(directory: Path) -> None:
-    """Note that everything in the directory has this server's format now."""
+    """Record that everything in the directory now has this server's format."""
     file = directory / _FORMAT_FILE
     if file.exists() and file.read_text(encoding="ascii").strip() == str(FORMAT):
         return
-    passing = file.with_name(f"{file.name}.new")
-    passing.write_text(f"{FORMAT}\n", encoding="ascii")
-    passing.replace(file)
+    temporary = file.with_name(f"{file.name}.new")
+    temporary.write_text(f"{FORMAT}\n", encoding="ascii")
+    temporary.replace(file)
 
 
 class DirectoryLock:
-    """Holds a directory, which is made where there is none, until `release`. The kernel gives it back when the process
-    ends, however it does."""
+    """A lock on a directory, which is created if it is missing, until `release`.
+
+    The kernel releases it when the process ends for any reason.
+    """
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -92,7 +97,7 @@ class DirectoryLock:
         return ""
 
     def release(self) -> None:
-        """Let others have it. The file stays: to remove it would let two have the same."""
-        if fcntl is not None:  # closing is not enough: a process forked from this one has the file as well
+        """Release the lock. The file stays: if it were removed, two servers could hold a lock."""
+        if fcntl is not None:  # closing is not enough: a process forked from this one also has the file
             fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()

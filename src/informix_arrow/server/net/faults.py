@@ -1,13 +1,13 @@
-"""Errors to order, for people who test how their own program takes them.
+"""Fault injection, to test how a program handles errors.
 
     server.faults.fail_next(-268, isam=-100, matching="INSERT INTO orders")
     server.faults.delay_next(2.5, matching="SELECT")
     server.faults.drop_next(matching="COMMIT", after=True)
     server.faults.drop_after(100_000)
 
-Each is taken by the first statement (of any session) that fits, and is gone then. A statement is what a client has
-executed, not what it has prepared. BEGIN WORK, COMMIT WORK and ROLLBACK WORK, which drivers send by themselves, count
-only when `matching` asks for them; drivers may have other statements of their own, so name yours.
+The first matching statement of any session takes a fault, which is then removed. A statement is one that a client
+executes, not one that it prepares. BEGIN WORK, COMMIT WORK and ROLLBACK WORK, which drivers send by themselves, only
+match if `matching` names them. Drivers may send other statements of their own, so use `matching` for yours.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ _WORST_SQLCODE = -(1 << 31)
 
 @dataclass(slots=True)
 class Fault:
-    """What happens to a statement: a delay of `seconds`, then the error (`sqlcode`, `isam`) or the end of the
-    connection, before the statement is run or, with `after`, once it has been run and before its answer."""
+    """A fault of a statement: a delay of `seconds`, then the error (`sqlcode`, `isam`) or the end of the connection.
+
+    It happens before the statement runs or, with `after`, between its execution and its reply.
+    """
 
     seconds: float = 0.0
     sqlcode: int = 0
@@ -40,22 +42,22 @@ class Fault:
 
 
 class Faults:
-    """The faults that one server has been told to make. Thread-safe."""
+    """The faults that one server is to inject. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pending_faults: list[Fault] = []
         self._drop_sizes: list[int] = []
         self.armed = False
-        """Whether any fault of a statement is waiting."""
+        """True if any fault of a statement is pending."""
 
     def fail_next(
         self, sqlcode: int, isam: int = 0, *, matching: str | re.Pattern[str] | None = None, times: int = 1
     ) -> None:
-        """Answer the next statements with an error; they are not run.
+        """Make the next statements fail with an error; they are not run.
 
-        `sqlcode` and `isam` are those of SQ_ERR (negative; `isam` 0 for none), `matching` is a regular expression
-        that is searched in the statement's text whatever its case, `times` how many statements fail.
+        `sqlcode` and `isam` are those of SQ_ERR (negative; `isam` 0 for none). `matching` is a regular expression that
+        is searched in the statement's text, ignoring case. `times` is the number of statements that fail.
         """
         if not _WORST_SQLCODE <= sqlcode < 0:
             raise ValueError(f"sqlcode={sqlcode}: Informix's error codes are negative")
@@ -66,7 +68,7 @@ class Faults:
     def delay_next(
         self, seconds: float, *, matching: str | re.Pattern[str] | None = None, times: int = 1
     ) -> None:
-        """Let the next statements wait before they are run. The wait can be cancelled as any statement can (-213)."""
+        """Delay the next statements before they run. The delay can be cancelled like any statement (-213)."""
         if seconds <= 0:
             raise ValueError(f"seconds={seconds}: it must be above 0")
         self._add(Fault(seconds=seconds), matching, times)
@@ -74,19 +76,21 @@ class Faults:
     def drop_next(
         self, *, matching: str | re.Pattern[str] | None = None, times: int = 1, after: bool = False
     ) -> None:
-        """Close the connection in place of an answer to the next statement. It is not run; with `after=True` it is,
-        and its client cannot know."""
+        """Close the connection instead of replying to the next statement.
+
+        It is not run. With `after=True` it is run, and its client cannot know.
+        """
         self._add(Fault(drops_connection=True, after=after), matching, times)
 
     def drop_after(self, size: int) -> None:
-        """Close a connection after `size` more bytes of replies: that of the first session which sends any."""
+        """Close a connection after `size` more bytes of replies: that of the first session that sends any."""
         if size < 0:
             raise ValueError(f"drop_after({size}): a number of bytes from 0 up")
         with self._lock:
             self._drop_sizes.append(size)
 
     def clear(self) -> None:
-        """Forget what has not happened yet. A connection that has begun to count its bytes is still cut."""
+        """Remove the pending faults. A connection that has begun to count its bytes is still closed."""
         with self._lock:
             self._pending_faults.clear()
             self._drop_sizes.clear()
@@ -94,7 +98,7 @@ class Faults:
 
     @property
     def pending(self) -> int:
-        """How many statements and connections have a fault to come that nobody has met."""
+        """Number of pending faults of statements and connections."""
         with self._lock:
             return sum(fault.times for fault in self._pending_faults) + len(self._drop_sizes)
 
@@ -110,14 +114,14 @@ class Faults:
     # ---- for the sessions ----------------------------------------------------------------------------------
 
     def has_matching(self, sql: str) -> bool:
-        """Whether a waiting fault fits the statement: its executions must be taken one by one then."""
+        """Return whether a pending fault matches the statement: its executions must then run one by one."""
         if not self.armed:
             return False
         with self._lock:
             return any(fault.matches(sql) for fault in self._pending_faults)
 
     def pop_matching(self, sql: str) -> Fault | None:
-        """The oldest waiting fault that fits a statement which is executed now."""
+        """Return and count the oldest pending fault that matches a statement which is executed now."""
         if not self.armed:
             return None
         with self._lock:
@@ -131,7 +135,7 @@ class Faults:
         return None
 
     def pop_drop_size(self) -> int | None:
-        """After how many bytes the connection that asks has to be cut."""
+        """Return the number of bytes after which the calling connection must be closed, None if it need not be."""
         if not self._drop_sizes:
             return None
         with self._lock:
@@ -139,19 +143,19 @@ class Faults:
 
 
 class ConnectionDropper:
-    """One connection's end of `drop_after` (stream.Cutter)."""
+    """The `SendLimiter` of one connection for `drop_after`."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self._bytes_remaining: int | None = None
 
     def allowed(self, size: int) -> int:
-        """How many of `size` bytes may be sent now; 0 to cut the connection."""
+        """Return how many of `size` bytes may be sent now; 0 to close the connection."""
         if self._bytes_remaining is None:
             self._bytes_remaining = self._faults.pop_drop_size()
         return size if self._bytes_remaining is None else min(size, self._bytes_remaining)
 
     def sent(self, size: int) -> None:
-        """So many were."""
+        """Count sent bytes."""
         if self._bytes_remaining is not None:
             self._bytes_remaining -= size

@@ -1,5 +1,4 @@
-"""A client's statements on their way to the engine: written down (query_log.py), and failing where that was ordered
-(faults.py)."""
+"""Statements of a client with logging (query_log.py) and fault injection (faults.py)."""
 
 from __future__ import annotations
 
@@ -26,23 +25,25 @@ log = logging.getLogger("informix_arrow.server")
 T = TypeVar("T")
 
 _CONNECTION_LOST = -408
-"""What the log says of a statement whose connection was cut to order; nobody is answered."""
+"""SQLCODE in the log for a statement whose connection was closed by a fault; the client gets no reply."""
 
 _POLL_SECONDS = 0.05
 
 
 class InstrumentedExecutor:
-    """Stands between a conversation and its engine's session (`Runner`): so only what the client asks for is written
-    down and fails, not what a statement does in its turn.
+    """A `StatementExecutor` between a protocol session and its engine session.
+
+    Only requests of the client pass through it, so statements inside routines and triggers are not logged and do not
+    fail.
 
     Parameters
     ----------
     session
         Runs the statements.
     faults, queries
-        The server's.
+        Those of the server.
     cut
-        Ends the connection.
+        Closes the connection.
     """
 
     def __init__(
@@ -53,13 +54,13 @@ class InstrumentedExecutor:
         self._query_log = queries
         self._close_connection = cut
         self._released = threading.Event()
-        self._dropped = False  # the connection was cut to order: nothing more is run
+        self._dropped = False  # the connection was closed by a fault: nothing more runs
 
     def release(self) -> None:
-        """The session has to end: a delay ends now. From another thread."""
+        """End a delay now because the session has to end. Called from another thread."""
         self._released.set()
 
-    # ---- what a client asks for ------------------------------------------------------------------------------
+    # ---- requests of the client ------------------------------------------------------------------------------
 
     def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
         began = time.perf_counter()
@@ -148,7 +149,7 @@ class InstrumentedExecutor:
     def rollback(self) -> None:
         self._run_logged("ROLLBACK WORK", 0, self._session.rollback)
 
-    # ---- watching --------------------------------------------------------------------------------------------
+    # ---- logging and faults ----------------------------------------------------------------------------------
 
     def _run_logged(
         self,
@@ -159,7 +160,7 @@ class InstrumentedExecutor:
         executions: int = 1,
         failure: Callable[[T], SqlError | None] | None = None,
     ) -> T:
-        if self._dropped:  # what the client had sent behind it
+        if self._dropped:  # the client had sent this request ahead
             raise SqlError(_CONNECTION_LOST)
         began = time.perf_counter()
         try:
@@ -193,11 +194,11 @@ class InstrumentedExecutor:
             raise self._drop()
 
     def _delay(self, seconds: float) -> None:
-        # What was meant for an earlier statement goes; a watcher that means this one says it again.
+        # An earlier interrupt was meant for an earlier statement. One for this statement is repeated.
         self._session.interrupted.clear()
         end = time.monotonic() + seconds
-        while not self._released.is_set() and (left := end - time.monotonic()) > 0:
-            if self._session.interrupted.wait(min(left, _POLL_SECONDS)):
+        while not self._released.is_set() and (remaining := end - time.monotonic()) > 0:
+            if self._session.interrupted.wait(min(remaining, _POLL_SECONDS)):
                 raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def _drop(self) -> SqlError:

@@ -1,4 +1,4 @@
-"""How much one server lets its clients take."""
+"""Limits on what clients may use."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import threading
 from dataclasses import dataclass
 
 MAX_MESSAGE = 64 << 20
-"""Bytes of one message; a longer one ends the session. Groups may be longer: they are served message by
-message."""
+"""Largest size of a message in bytes; a longer one ends the session. Groups may be longer, as their messages are served
+one by one.
+"""
 
 LOGIN_MESSAGE = 64 << 10
-"""Bytes of one message of a client that has not answered its PAM questions; no answer is longer."""
+"""Largest size of a message, in bytes, before a client has answered its PAM questions. No reply to one is longer."""
 
 TOO_MANY_SESSIONS = -25571
-"""What a login over the limit is answered; so does a real server whose LIMITNUMSESSIONS is reached."""
+"""SQLCODE for a login over the limit. A real server uses it when LIMITNUMSESSIONS is reached."""
 
 MAX_UNAUTHENTICATED = 100
-"""Connections that may be open beyond the sessions: those that have not logged in yet."""
+"""Connections that may be open in addition to the sessions: those that have not logged in yet."""
 
 
 @dataclass(frozen=True)
 class ServerLimits:
     """Limits of a server.
 
-    `sessions`: logged-in clients at a time. `login_seconds`: from connecting to the end of the login, TLS and PAM
-    included. `idle_seconds`: how long a session may do nothing, or leave a reply unread; None for ever.
+    `sessions`: number of logged-in clients. `login_seconds`: time from connecting to the end of the login, TLS and PAM
+    included. `idle_seconds`: time for which a session may do nothing, or leave a reply unread; None for no limit.
     """
 
     sessions: int
@@ -43,14 +44,14 @@ class ServerLimits:
 
 
 class SessionSlots:
-    """The places for logged-in sessions. Thread-safe."""
+    """Counter of the free places for logged-in sessions. Thread-safe."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._lock = threading.Lock()
         self._free = limits.sessions
 
     def acquire(self) -> bool:
-        """Take a place; False when there is none."""
+        """Take a place; return False if none is free."""
         with self._lock:
             if not self._free:
                 return False
@@ -58,6 +59,6 @@ class SessionSlots:
             return True
 
     def release(self) -> None:
-        """One that was taken."""
+        """Return a place."""
         with self._lock:
             self._free += 1

@@ -1,8 +1,7 @@
-"""The listening socket: accepts sessions, gives each its thread, and watches all of them for urgent bytes.
+"""The listening socket: accepts connections, starts a thread for each, and watches all of them for urgent bytes.
 
-A session's thread cannot look at its socket while the engine works for it. The listener's thread can: it
-polls every session's socket for urgent data (the interrupt, SQLI section 2) and for a client that has gone,
-and for nothing else.
+A session's thread cannot read its socket while the engine works for it. The listener's thread polls every socket for
+urgent data (the interrupt, SQLI section 2) and for a client that has closed its connection, and for nothing else.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ log = logging.getLogger("informix_arrow.server")
 _BACKLOG = 256
 _JOIN_SECONDS = 10.0
 _RETRY_MILLISECONDS = 250
-"""How long accepting pauses when the process has no file descriptor left."""
+"""Pause of accepting when the process has no file descriptor left."""
 _POLL_HANGUP = getattr(select, "POLLRDHUP", 0)
-"""The client has closed its end; where poll cannot tell (only Linux can), the session finds out when it reads."""
+"""The client has closed its end. Only poll on Linux reports it; elsewhere the session finds out when it reads."""
 _INTERRUPT_REPEAT_MILLISECONDS = 20
-"""How often an interrupt is repeated until the statement has ended."""
+"""Interval at which an interrupt is repeated until the statement has ended."""
 
 
 class ServedConnection(Protocol):
-    """What the listener needs of a session."""
+    """A connection as the listener uses it."""
 
     def run(self) -> None: ...
     def handle_urgent(self) -> bool: ...
@@ -43,17 +42,17 @@ S = TypeVar("S", bound=ServedConnection)
 
 
 class Listener(Generic[S]):
-    """Accepts connections on one address until stopped.
+    """Accepts connections on one address until it is stopped.
 
     Parameters
     ----------
     host, port
-        Where to listen; port 0 takes a free one, which `address` tells after `start`.
+        Address to listen on; port 0 takes a free one, which `address` has after `start`.
     serve
-        Makes the session of an accepted, non-inheritable socket. The session must not close that socket: the
-        listener does when the session's `run` has returned.
+        Returns the object that serves an accepted, non-inheritable socket. It must not close the socket: the listener
+        does so when its `run` has returned.
     most
-        Connections that may be open at a time; more are closed as soon as they are accepted.
+        Number of connections that may be open; further ones are closed as soon as they are accepted.
     """
 
     def __init__(self, host: str, port: int, serve: Callable[[socket.socket], S], most: int) -> None:
@@ -70,7 +69,7 @@ class Listener(Generic[S]):
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port in use; OSError when not listening."""
+        """Host and port in use; OSError if it is not listening."""
         if self._listening_socket is None:
             raise OSError("the server is not listening")
         name = self._listening_socket.getsockname()
@@ -78,11 +77,11 @@ class Listener(Generic[S]):
 
     @property
     def sessions(self) -> list[S]:
-        """The sessions that are open now."""
+        """Return the sessions that are open now."""
         return [session for session, _, _ in list(self._sessions.values())]
 
     def start(self) -> None:
-        """Bind and serve in a thread of its own. OSError when the address cannot be had."""
+        """Bind and serve on a new thread. OSError if the address is not available."""
         host, _ = self._requested_address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listening_socket = socket.create_server(
@@ -97,8 +96,10 @@ class Listener(Generic[S]):
         self._thread.start()
 
     def stop(self) -> list[threading.Thread]:
-        """Stop accepting, end every session and wait for their threads; those that have not ended in time: their
-        statements cannot be stopped."""
+        """Stop accepting, end every session and wait for their threads.
+
+        Returns the threads that have not ended in time because their statement cannot be stopped.
+        """
         if self._thread is None or self._listening_socket is None:
             return []
         self._stopping = True
@@ -108,11 +109,11 @@ class Listener(Generic[S]):
         for sock in (self._listening_socket, self._wake_reader, self._wake_writer):
             sock.close()
         self._listening_socket = None
-        left, self._unfinished_threads = self._unfinished_threads, []
-        return left
+        unfinished, self._unfinished_threads = self._unfinished_threads, []
+        return unfinished
 
     def _wake(self) -> None:
-        with contextlib.suppress(OSError):  # a full pipe wakes as well
+        with contextlib.suppress(OSError):  # a full pipe also wakes the thread
             self._wake_writer.send(b"\0")
 
     def _run(self) -> None:
@@ -147,14 +148,14 @@ class Listener(Generic[S]):
         self._end_all()
 
     def _accept(self, listening: socket.socket) -> bool:
-        """Take the waiting connections; False when the process cannot take another one now."""
+        """Accept the waiting connections; return False if the process cannot accept another one now."""
         while True:
             try:
                 sock, _ = listening.accept()
             except BlockingIOError:
                 return True
             except ConnectionError:
-                continue  # gone before it was accepted
+                continue  # closed before it was accepted
             except OSError as problem:
                 log.warning("cannot accept a connection: %s", problem)
                 return False
@@ -164,7 +165,7 @@ class Listener(Generic[S]):
                 continue
             try:
                 self._start_session(sock)
-            except (OSError, RuntimeError) as problem:  # reset already; no thread to be had
+            except (OSError, RuntimeError) as problem:  # already reset, or no thread available
                 log.warning("cannot serve a connection: %s", problem)
                 sock.close()
 
@@ -193,7 +194,7 @@ class Listener(Generic[S]):
             raise
 
     def _handle_event(self, fd: int, events: int) -> None:
-        """An urgent byte came, or the connection broke while the session's thread may be in the engine."""
+        """Handle an urgent byte, or a broken connection whose session's thread may be in the engine."""
         session, _, _ = self._sessions[fd]
         if events & select.POLLPRI and session.handle_urgent():
             self._interrupting.add(fd)
@@ -202,7 +203,7 @@ class Listener(Generic[S]):
             if session.client_disconnected():
                 self._interrupting.add(fd)
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
-            self._poll.unregister(fd)  # it would be reported for ever
+            self._poll.unregister(fd)  # it would be reported repeatedly
             if session.abort():
                 self._interrupting.add(fd)
 
@@ -211,7 +212,7 @@ class Listener(Generic[S]):
             fd = self._ended_fds.popleft()
             _, sock, thread = self._sessions.pop(fd)
             self._interrupting.discard(fd)
-            with contextlib.suppress(KeyError):  # _attend may have taken it out
+            with contextlib.suppress(KeyError):  # _handle_event may have removed it
                 self._poll.unregister(fd)
             thread.join()
             sock.close()

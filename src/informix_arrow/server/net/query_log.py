@@ -1,4 +1,4 @@
-"""What clients have executed, for testers and for whoever wonders what a driver sends."""
+"""The log of statements that clients have executed, for tests and for debugging of drivers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import IO, overload
 log = logging.getLogger("informix_arrow.server")
 
 MAX_QUERIES = 10_000
-"""Statements that a server remembers; older ones are forgotten."""
+"""Number of statements in the log; older ones are removed."""
 
 MAX_TEXT = 64 << 20
-"""Characters that their texts may have together; above, fewer statements are remembered."""
+"""Total number of characters of their texts; above it the log holds fewer statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement that was executed, or refused.
+    """One statement that was executed or refused.
 
-    `session` and `database` tell whose it was; `parameters` is how many `?` it had: their values are not
-    recorded; `executions` is above 1 where consecutive INSERTs were taken together. `rows` are the rows of the
-    result, -1 where they are more than were made before the first was sent (65,536 or fewer), or those changed.
-    `seconds` is the time in the engine until then. `sqlcode` and `isamcode` are 0 when it went well;
-    in a batch they are those of its first failure. `detail` says what the server lacks, where a statement needs it.
+    `session` and `database` identify the session. `parameters` is the number of `?`; their values are not logged.
+    `executions` is above 1 for consecutive INSERTs that were executed together. `rows` is the number of result rows or
+    of changed rows. It is -1 if the result was larger than what was produced before the first row was sent (65,536 rows
+    or fewer). `seconds` is the time in the engine until then. `sqlcode` and `isamcode` are 0 for success; in a batch
+    they are those of its first failure. `detail` names what the server does not support, if a statement needs it.
     """
 
     session: int
@@ -44,8 +44,11 @@ class Query:
 
 
 class QueryLog(Sequence[Query]):
-    """The last statements, oldest first; a sequence of `Query`: at most `kept`, and at most KEPT_TEXT characters of
-    SQL. Thread-safe: it is looked at while sessions run."""
+    """The last statements, oldest first: a sequence of `Query`.
+
+    It holds at most `kept` statements and at most MAX_TEXT characters of SQL. Thread-safe: it can be read while
+    sessions run.
+    """
 
     def __init__(self, kept: int = MAX_QUERIES, file: IO[str] | None = None) -> None:
         self._lock = threading.Lock()
@@ -55,8 +58,8 @@ class QueryLog(Sequence[Query]):
         self._file = file
 
     def add(self, query: Query) -> None:
-        """Remember one, and write it to the file as a line of JSON."""
-        # ASCII: it can be written whatever the file's encoding is, and no character of it ends the line.
+        """Add a statement, and write it to the file as a line of JSON."""
+        # ASCII can be written whatever the file's encoding is, and contains no character that ends the line.
         line = None if self._file is None else json.dumps(asdict(query)) + "\n"
         with self._lock:
             self._queries.append(query)
@@ -69,20 +72,20 @@ class QueryLog(Sequence[Query]):
                 self._file.write(line)
                 self._file.flush()
             except (OSError, ValueError) as problem:
-                # A full disk must not end sessions, nor a file that was closed (ValueError).
+                # A full disk or a closed file (ValueError) must not end sessions.
                 self._file = None
                 log.error("the query log ends here, its file cannot be written: %s", problem)
 
     def clear(self) -> None:
-        """Forget all of them; what the file has stays."""
+        """Remove all statements from memory; the file is not changed."""
         with self._lock:
             self._queries.clear()
             self._text_size = 0
 
     def matching(self, pattern: str) -> list[Query]:
-        """Those whose text has a match of a regular expression, whatever its case."""
-        wanted = re.compile(pattern, re.IGNORECASE)
-        return [query for query in self if wanted.search(query.sql)]
+        """Return the statements whose text has a match of a regular expression, ignoring case."""
+        expression = re.compile(pattern, re.IGNORECASE)
+        return [query for query in self if expression.search(query.sql)]
 
     def _snapshot(self) -> list[Query]:
         with self._lock:

@@ -1,4 +1,4 @@
-"""The releases of Informix that the server can pass for, and how each says so."""
+"""Releases of Informix that the server can report, and their version texts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServerRelease:
-    """What a release calls itself.
+    """Version texts of a release.
 
     Attributes
     ----------
     product
         The text of ``DBINFO('version','full')``. JDBC cuts it at "Version " and crashes without (JDBC section 3).
     announced
-        The version text of the login's reply, which is the protocol's own on most builds (SQLI section 4).
+        The version text of the login's reply, which is that of the protocol on most builds (SQLI section 4).
     """
 
     product: str
     announced: str
 
 
-# Drivers make the product's name of the text, and programs that were written against 12.10 know it without IBM's.
+# Drivers derive the product's name from the text. Programs for 12.10 expect it without IBM's name.
 RELEASES = {
     "12.10": ServerRelease("Informix Dynamic Server Version 12.10.FC14", "9.56"),
     "14.10": ServerRelease("IBM Informix Dynamic Server Version 14.10.FC7W1", "9.59"),
@@ -29,14 +29,14 @@ RELEASES = {
         "IBM Informix Dynamic Server Version 15.0.1.0.3", "IBM Informix Dynamic Server Version 15.0.1.0.3"
     ),
 }
-"""By the number that `Server` takes."""
+"""Releases by the version argument of `Server`."""
 
 DEFAULT_RELEASE = "14.10"
 
 
 def find_release(version: str) -> ServerRelease:
-    """ValueError for one that is not known."""
-    found = RELEASES.get(version)
-    if found is None:
+    """Return the release of a version; ValueError for an unknown one."""
+    release = RELEASES.get(version)
+    if release is None:
         raise ValueError(f"version {version!r} is none that the server knows: {', '.join(RELEASES)}")
-    return found
+    return release

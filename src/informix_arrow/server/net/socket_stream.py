@@ -1,10 +1,9 @@
-"""One session's socket: an inbox that is parsed in place and an outbox that is written when the peer can take
-it.
+"""One session's socket: an inbox that is parsed in place and an outbox that is written when the peer accepts data.
 
-A client may write tens of thousands of groups before it reads a reply (SQLI section 11), so a write must
-never stop the reading: whoever waits here waits for both directions at once. No thread is needed for that.
+A client may write tens of thousands of groups before it reads a reply (SQLI section 11), so a write must never block
+reading. Every wait is therefore for both directions. No thread is needed for that.
 
-TLS, where there is any, sits between the boxes and the socket; everything else is the same with and without it.
+TLS, if used, sits between the boxes and the socket. Everything else is the same with and without it.
 """
 
 from __future__ import annotations
@@ -25,56 +24,61 @@ INTERRUPT = 0x42
 """The urgent byte that asks to stop the running statement (SQLI section 2, JDBC section 10)."""
 
 RECEIVE_SIZE = 256 << 10
-"""Bytes asked of the kernel at a time."""
+"""Bytes per read from the kernel."""
 
 HIGH_WATER = 64 << 20
 """Unsent reply bytes above which reading stops. 100,000 pipelined inserts leave about 6 MB."""
 
 SEND_BACKLOG = 2 << 20
-"""Unsent reply bytes above which whoever makes a long reply waits (`Stream.wait_until_sent`): a large object is never
-held twice."""
+"""Unsent reply bytes above which the producer of a long reply waits (`Stream.wait_until_sent`), so that a large object
+is never in memory twice.
+"""
 
 _SEND_SLICE = 1 << 20
 _BROKEN = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class TlsFailed(ClientDisconnected):
-    """There was no TLS to be had with this peer."""
+    """The TLS handshake with this peer failed."""
 
 
 class SendLimiter(Protocol):
-    """What ends a connection in the middle of a reply, for testers (faults.py)."""
+    """Ends a connection in the middle of a reply, for tests (faults.py)."""
 
     def allowed(self, size: int) -> int:
-        """How many of `size` bytes, at least 1, may be sent now; 0 to cut the connection."""
+        """Return how many of `size` bytes, at least 1, may be sent now; 0 to close the connection."""
 
     def sent(self, size: int) -> None:
-        """So many were."""
+        """Count sent bytes."""
 
 
 def _ignore_urgent() -> None:
-    """Who is told of an urgent byte when all is over."""
+    """Ignore an urgent byte after the end."""
 
 
 class Stream:
-    """Bytes in, bytes out, on a non-blocking socket. Used by one thread; only `shutdown` may come from
-    another.
+    """Buffered input and output of a non-blocking socket.
 
-    ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the peer with
-    nothing received and nothing to do: the watcher of urgent bytes looks at it. `awaiting_client` is set while a statement
-    waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte lies in the kernel,
-    and takes it: a plain read that comes upon it would throw it away. `urgent_lock` is held around that and around
-    every read: whoever takes the byte has heeded it before anything behind it is read. `idle_timeout` is how many
-    seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection behind
-    some byte. `last_received` is when bytes came last. `client_closed` is set by the watcher when the peer has closed its end:
-    nothing of what it had sent ahead is served then.
+    Used by one thread; only `shutdown` may be called from another.
+
+    ``inbox[pos:]`` has not been parsed yet. `idle` is true exactly while the thread waits for the peer with nothing
+    received and nothing to do; the watcher of urgent bytes reads it. `awaiting_client` is set while a statement waits
+    for the peer, which does not count as idle (SQ_FILE). `idle_timeout` is the number of seconds for which the peer may
+    do nothing while it is waited for, None for no limit.
+
+    `urgent` is called when an urgent byte is in the kernel's buffer, and takes it: a plain read that meets it would
+    discard it. `urgent_lock` is held around that call and around every read, so that the byte takes effect before
+    anything after it is read.
+
+    `limiter` may close the connection after a certain byte. `last_received` is the time at which bytes arrived last.
+    `client_closed` is set by the watcher when the peer has closed its end: requests sent ahead are then not served.
     """
 
     def __init__(
         self,
         sock: socket.socket,
         urgent: Callable[[], object],
-        cutter: SendLimiter | None = None,
+        limiter: SendLimiter | None = None,
     ) -> None:
         sock.setblocking(False)
         self.urgent_lock = threading.RLock()
@@ -85,49 +89,54 @@ class Stream:
         self.client_closed = False
         self.last_received = time.monotonic()
         self.idle_timeout: float | None = None
-        self._received_chunks: list[bytes] = []  # behind the inbox, see `require_bytes`
+        self._received_chunks: list[bytes] = []  # to be appended to the inbox, see `require_bytes`
         self._received_chunks_size = 0
         self._bytes_needed = 0
         self._sock = sock
         self._outbox = bytearray()
         self._tls: TlsLayer | None = None
-        self._encrypted_out = bytearray()  # with TLS: what is encrypted and not sent yet
+        self._encrypted_out = bytearray()  # with TLS: encrypted bytes that are not sent yet
         self._chunk = bytearray(RECEIVE_SIZE)
         self._view = memoryview(self._chunk)
         self._poll = select.poll()
         self._on_urgent = urgent
-        self._cutter = cutter
+        self._limiter = limiter
         self._arrivals = select.poll()
         self._arrivals.register(sock, select.POLLIN | select.POLLPRI)
 
     @property
     def unread(self) -> int:
-        """Received bytes that nobody has parsed yet."""
+        """Received bytes that have not been parsed yet."""
         return len(self.inbox) - self.pos + self._received_chunks_size
 
     @property
     def ready(self) -> bool:
-        """Whether there is something to parse: unread bytes, and as many more as `require_bytes` asked for."""
+        """True if there is something to parse: unread bytes, and as many more as `require_bytes` asked for."""
         return len(self.inbox) > self.pos and self._received_chunks_size >= self._bytes_needed
 
     def require_bytes(self, size: int) -> None:
-        """So many bytes more are needed before there is anything to parse: until then the inbox stays as it is. A
-        large message that comes in small pieces would be copied, and parsed from its start, at each of them."""
+        """Keep the inbox unchanged until `size` more bytes have arrived.
+
+        A large message that arrives in small pieces would otherwise be copied, and parsed from its start, for each of
+        them.
+        """
         self._bytes_needed = size
 
     @property
     def unsent(self) -> int:
-        """Reply bytes that the kernel has not taken yet."""
+        """Reply bytes that the kernel has not accepted yet."""
         return len(self._outbox) + len(self._encrypted_out)
 
     @property
     def is_backlogged(self) -> bool:
-        """So many replies wait for the peer that nothing more should be read from it."""
+        """True if so many replies are unsent that nothing more should be read from the peer."""
         return len(self._outbox) + len(self._encrypted_out) > HIGH_WATER
 
     def start_tls(self, context: ssl.SSLContext, deadline: float) -> None:
-        """The handshake, before anything else was received. PeerGone when it fails; the peer has been told
-        why."""
+        """Run the handshake, before anything else was received.
+
+        Raises `TlsFailed` if it fails; the peer has been sent the reason.
+        """
         tls = TlsLayer(context, INTERRUPT)
         try:
             while not tls.handshake(self._drain_inbox()):
@@ -141,18 +150,21 @@ class Stream:
             raise TlsFailed(f"TLS handshake failed: {problem}") from problem
         self._encrypted_out += tls.outgoing()
         self._tls = tls
-        # The client's first bytes may have come with the end of its handshake.
+        # The client's first bytes may have arrived with the end of its handshake.
         self._decrypt(b"")
 
     def queue(self, data: bytes | bytearray) -> None:
-        """Append reply bytes; `flush` or any wait sends them. A bytearray is given away, as rows are not copied."""
+        """Append reply bytes; `flush` or any wait sends them.
+
+        A bytearray must not be used afterwards, as rows are not copied.
+        """
         if type(data) is bytearray and not self._outbox:
             self._outbox = data
         else:
             self._outbox += data
 
     def flush(self) -> None:
-        """Send what the socket takes now, without waiting."""
+        """Send what the socket accepts now, without waiting."""
         if not self._outbox and not self._encrypted_out:
             return
         if self._tls is None and not self._encrypted_out:
@@ -165,7 +177,7 @@ class Stream:
             self._encrypted_out += self._tls.outgoing()
 
     def _flush_encrypted(self) -> bool:
-        """Send what is encrypted; whether all of it is gone."""
+        """Send encrypted bytes; return whether all are sent."""
         self._send(self._encrypted_out)
         return not self._encrypted_out
 
@@ -173,32 +185,32 @@ class Stream:
         try:
             while outbox:
                 size = min(len(outbox), _SEND_SLICE)
-                if self._cutter is not None:
-                    size = self._cutter.allowed(size)
+                if self._limiter is not None:
+                    size = self._limiter.allowed(size)
                     if not size:
                         self.shutdown()
                         raise ClientDisconnected("the connection was cut, as server.faults was told")
                 with memoryview(outbox) as whole, whole[:size] as part:
                     sent = self._sock.send(part)
-                if self._cutter is not None:
-                    self._cutter.sent(sent)
+                if self._limiter is not None:
+                    self._limiter.sent(sent)
                 del outbox[:sent]
         except BlockingIOError:
             pass
         except OSError as problem:
             raise ClientDisconnected(str(problem)) from problem
 
-    def receive(self, deadline: float | None = None, *, looked: bool = False) -> bool:
-        """Wait for at least one more byte and append it to `inbox`; False at the end of the peer's stream.
+    def receive(self, deadline: float | None = None, *, kernel_empty: bool = False) -> bool:
+        """Wait for at least one more byte and append it to `inbox`; return False at the end of the peer's stream.
 
-        Queued replies go out while it waits. `deadline` is a time of `time.monotonic`; past it PeerGone is
-        raised. `looked` tells that the kernel was found empty just now.
+        Queued replies are sent during the wait. `deadline` is a time of `time.monotonic`, after which
+        `ClientDisconnected` is raised. `kernel_empty` says that the kernel's buffer was found empty just now.
         """
         while True:
             self.flush()
             reading = not self.is_backlogged
-            if reading and looked:
-                looked = False
+            if reading and kernel_empty:
+                kernel_empty = False
             elif reading:
                 received = self.try_receive(self._is_idle)
                 if received is not None:
@@ -206,8 +218,11 @@ class Stream:
             self._wait(reading, deadline)
 
     def wait_until_sent(self) -> None:
-        """Wait until little is left unsent. What the peer sends meanwhile is taken in, up to HIGH_WATER bytes
-        of it: a peer that pipelines requests for long replies before it reads any is not left hanging."""
+        """Wait until little is left unsent.
+
+        Up to HIGH_WATER bytes from the peer are received meanwhile, so that a peer that pipelines requests for long
+        replies before it reads any does not deadlock.
+        """
         self.flush()
         while self.unsent > SEND_BACKLOG:
             reading = self.unread < HIGH_WATER
@@ -217,8 +232,7 @@ class Stream:
             self.flush()
 
     def drain(self, seconds: float) -> None:
-        """Send all that is queued, waiting at most `seconds`; what the peer does not take by then is
-        dropped."""
+        """Send all queued bytes, waiting at most `seconds`. What the peer does not accept by then is dropped."""
         deadline = time.monotonic() + seconds
         with contextlib.suppress(ClientDisconnected):
             self.flush()
@@ -227,20 +241,20 @@ class Stream:
                 self.flush()
 
     def finish(self) -> None:
-        """The end, from this side's thread: TLS says goodbye where nothing else is left unsent."""
+        """End the stream from this side's thread. TLS sends its closing message if nothing else is unsent."""
         if self._tls is not None and not self.unsent:
             self._tls.close()
             self._encrypted_out += self._tls.outgoing()
             with contextlib.suppress(ClientDisconnected):
                 self._flush_encrypted()
         self.shutdown()
-        self._on_urgent = _ignore_urgent  # who it was holds on to this stream
+        self._on_urgent = _ignore_urgent  # the previous callback refers to this stream
 
     def skip_interrupts(self) -> bool:
-        """Where a message should begin: pass over interrupts that came as data; whether there were any.
+        """Skip interrupts that arrived as data where a message should begin; return whether there were any.
 
-        TCP tells only the last of several urgent bytes from data. Those before it may stand among the messages, none
-        of which begins so.
+        TCP distinguishes only the last of several urgent bytes from data. Earlier ones may stand between messages, none
+        of which begins with that byte.
         """
         start = self.pos
         while self.pos < len(self.inbox) and self.inbox[self.pos] == INTERRUPT:
@@ -248,7 +262,7 @@ class Stream:
         return self.pos > start
 
     def has_kernel_data(self) -> bool:
-        """Whether bytes wait in the kernel. For the watcher's thread: it takes nothing."""
+        """Return whether bytes are in the kernel's buffer, without reading them. For the watcher's thread."""
         probe = select.poll()
         with contextlib.suppress(OSError, ValueError):
             probe.register(self._sock, select.POLLIN)
@@ -256,14 +270,16 @@ class Stream:
         return False
 
     def shutdown(self) -> None:
-        """End both directions, which wakes the thread that waits. Safe from any thread while the socket is
-        open."""
+        """End both directions, which wakes a waiting thread. May be called from any thread while the socket is open."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def try_receive(self, idle: bool = False) -> bool | None:
-        """One read without waiting: True when bytes came, False at the end of the stream, None when there is
-        nothing. `idle` is what the attribute says while an urgent byte is taken."""
+        """Read once without waiting.
+
+        Returns True if bytes arrived, False at the end of the stream, None if there is nothing. `idle` is the value of
+        the attribute while an urgent byte is taken.
+        """
         if self._tls is not None and self._tls.ended:
             return False
         while True:
@@ -279,10 +295,10 @@ class Stream:
             received = self._decrypt(data)
             if received is not None:
                 return received
-            # A part of a record: only an empty kernel means that nothing has come.
+            # A part of a record: only an empty kernel buffer means that nothing has arrived.
 
     def _decrypt(self, data: bytes) -> bool | None:
-        """Decrypt; as `try_receive`."""
+        """Decrypt received bytes; returns the same as `try_receive`."""
         assert self._tls is not None
         try:
             plain = self._tls.decrypt(data)
@@ -296,12 +312,12 @@ class Stream:
         return False if self._tls.ended else None
 
     def _read(self, idle: bool) -> bytes | None:
-        """What the kernel has, empty at the end of the stream, None when there is nothing. `urgent_lock` is held."""
+        """Read from the kernel: empty at the end of the stream, None if there is nothing. `urgent_lock` is held."""
         arrived = self._arrivals.poll(0)
         if not arrived:
             return None
-        # What POLLIN announces stands before an urgent byte that comes later, and the kernel ends the read there.
-        # One that is there already is taken first.
+        # Bytes that POLLIN reports precede an urgent byte that arrives later, and the kernel ends the read there. One
+        # that has arrived already is taken first.
         if arrived[0][1] & select.POLLPRI:
             self.idle = idle
             try:
@@ -310,14 +326,14 @@ class Stream:
                 self.idle = False
             if arrived[0][1] == select.POLLPRI:
                 return None
-        left = self.unread
+        unread = self.unread
         try:
-            # A message longer than the chunk is parsed again from its start whenever bytes arrive: ask for as
-            # much as there is already, so that the copying stays linear.
-            if left <= RECEIVE_SIZE:
+            # A message longer than the chunk is parsed again from its start whenever bytes arrive: read as much as
+            # there is already, so that the copying stays linear.
+            if unread <= RECEIVE_SIZE:
                 count = self._sock.recv_into(self._chunk)
                 return bytes(self._view[:count])
-            return self._sock.recv(left)
+            return self._sock.recv(unread)
         except BlockingIOError:
             return None
         except OSError as problem:

@@ -1,8 +1,9 @@
-"""TLS for the listener: what Informix calls ``onsocssl`` (SQLI section 1). It begins with the first byte, and inside
-it SQLI is the same byte for byte.
+"""TLS for the listener, ``onsocssl`` in Informix (SQLI section 1). It begins with the first byte; SQLI inside is
+unchanged.
 
-The TLS engine works on memory, between the session's stream and its raw socket. So the socket stays ours: the urgent
-byte of an interrupt travels beside TLS, as one raw byte of TCP (SQLI section 2), and is taken as without TLS.
+The TLS engine works in memory, between the session's stream and its raw socket. The socket stays accessible for that
+reason: the urgent byte of an interrupt is sent outside TLS, as one raw byte of TCP (SQLI section 2), and is taken as
+without TLS.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _READ_SIZE = 256 << 10
 
 
 class TlsError(Exception):
-    """The peer's TLS is wrong or not acceptable; the text says how."""
+    """The peer's TLS is wrong or not acceptable; the text gives the reason."""
 
 
 def server_context(
@@ -23,17 +24,17 @@ def server_context(
     key: str | os.PathLike[str] | None = None,
     client_ca: str | os.PathLike[str] | None = None,
 ) -> ssl.SSLContext:
-    """The settings of a TLS listener: TLS 1.2 or later.
+    """Return the SSL context of a TLS listener: TLS 1.2 or later.
 
-    `certificate` is a PEM file with the server's certificate and those between it and its CA, `key` its private key
-    (PEM, not encrypted; None: it is in the same file). With `client_ca`, a PEM file, only clients whose certificate
-    one of its CAs has signed are let in. ValueError naming the file that cannot be used.
+    `certificate` is a PEM file with the server's certificate and those between it and its CA. `key` is its private key
+    (PEM, not encrypted; None: it is in the same file). With `client_ca`, a PEM file, only clients are accepted whose
+    certificate one of its CAs has signed. Raises ValueError naming the file that cannot be used.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
 
-    def encrypted() -> NoReturn:  # OpenSSL would ask the terminal
+    def encrypted() -> NoReturn:  # OpenSSL would otherwise prompt on the terminal
         raise ValueError(
             f"the TLS key {key or certificate} is encrypted; give it without a passphrase "
             "(openssl pkey -in KEY -out PLAIN)"
@@ -41,7 +42,7 @@ def server_context(
 
     try:
         context.load_cert_chain(certificate, key, password=encrypted)
-    except OSError as problem:  # SSLError is one
+    except OSError as problem:  # includes SSLError
         raise ValueError(
             f"the TLS certificate {certificate} with the key {key or certificate} cannot be used: {problem}"
         ) from problem
@@ -55,10 +56,10 @@ def server_context(
 
 
 class _RecordScanner:
-    """Where TLS records begin and end in what a peer sends.
+    """Finds the boundaries of TLS records in what a peer sends.
 
-    TCP tells only the last of several urgent bytes from data: those before it may stand between two records, where
-    `of` takes them out. No record begins so.
+    TCP distinguishes only the last of several urgent bytes from data. Earlier ones may stand between two records, where
+    `strip_urgent` removes them. No record begins with that byte.
     """
 
     _HEADER = 5  # type, version (2), length (2)
@@ -66,35 +67,35 @@ class _RecordScanner:
     def __init__(self, urgent: int) -> None:
         self._urgent = urgent
         self._header = b""
-        self._body_bytes_remaining = 0  # of the record's body
+        self._body_bytes_remaining = 0  # of the current record
 
     def strip_urgent(self, received: bytes) -> bytes:
-        """The received bytes without urgent ones between records."""
-        kept = []
+        """Return the received bytes without urgent ones between records."""
+        chunks = []
         pos, end = 0, len(received)
         while pos < end:
             if self._body_bytes_remaining:
-                piece = received[pos : pos + self._body_bytes_remaining]
-                self._body_bytes_remaining -= len(piece)
+                chunk = received[pos : pos + self._body_bytes_remaining]
+                self._body_bytes_remaining -= len(chunk)
             elif not self._header and received[pos] == self._urgent:
                 pos += 1
                 continue
             else:
-                piece = received[pos : pos + self._HEADER - len(self._header)]
-                self._header += piece
+                chunk = received[pos : pos + self._HEADER - len(self._header)]
+                self._header += chunk
                 if len(self._header) == self._HEADER:
                     self._body_bytes_remaining = int.from_bytes(self._header[3:], "big")
                     self._header = b""
-            kept.append(piece)
-            pos += len(piece)
-        return b"".join(kept)
+            chunks.append(chunk)
+            pos += len(chunk)
+        return b"".join(chunks)
 
 
 class TlsLayer:
     """One connection's TLS, without its socket. Used by one thread.
 
-    `urgent` is the byte that the peer may send beside TLS. `outgoing` must be sent after every call, also after one
-    that raised: it may hold an alert. `ended` tells that the peer has ended its side.
+    `urgent` is the byte that the peer may send outside TLS. `outgoing` must be sent after every call, also after one
+    that raised: it may contain an alert. `ended` is true if the peer has ended its side.
     """
 
     def __init__(self, context: ssl.SSLContext, urgent: int) -> None:
@@ -105,7 +106,7 @@ class TlsLayer:
         self._engine = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
 
     def handshake(self, received: bytes) -> bool:
-        """Go on with the handshake; True when it is done, False when it needs more bytes. TlsError."""
+        """Continue the handshake; return True when it is done, False if it needs more bytes. Raises TlsError."""
         self._incoming.write(self._records.strip_urgent(received))
         try:
             self._engine.do_handshake()
@@ -116,8 +117,10 @@ class TlsLayer:
         return True
 
     def decrypt(self, received: bytes) -> bytes:
-        """What the received bytes say; nothing that could be decrypted is kept back. TlsError for bytes that are no
-        TLS of this connection."""
+        """Decrypt the received bytes, as far as possible.
+
+        Raises TlsError for bytes that are not TLS of this connection.
+        """
         self._incoming.write(self._records.strip_urgent(received))
         parts = []
         try:
@@ -133,26 +136,26 @@ class TlsLayer:
         return b"".join(parts)
 
     def encrypt(self, data: memoryview) -> None:
-        """Put bytes into `outgoing`."""
+        """Encrypt bytes into `outgoing`."""
         at = 0
         while at < len(data):
             with data[at:] as rest:
                 at += self._engine.write(rest)
 
     def close(self) -> None:
-        """Put the end of our side into `outgoing`; the peer's is not waited for."""
+        """Put the end of our side into `outgoing`, without waiting for that of the peer."""
         try:
             self._engine.unwrap()
-        except (ssl.SSLError, ValueError):  # it waits for the peer's; or there is no session to end
+        except (ssl.SSLError, ValueError):  # it waits for the peer's end, or there is no session to end
             return
 
     def outgoing(self) -> bytes:
-        """Bytes for the socket, which are ours no longer."""
+        """Remove and return the bytes for the socket."""
         return self._outgoing.read()
 
 
 def _error_text(problem: ssl.SSLError) -> str:
-    """OpenSSL's reason without its file and line, with what mostly lies behind it."""
+    """Return OpenSSL's reason without its file and line, with the most likely cause."""
     reason = (problem.reason or str(problem)).replace("_", " ").lower()
     if problem.reason in {"WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"}:
         return f"{reason}: the client may not be using TLS"

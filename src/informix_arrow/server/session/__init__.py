@@ -1,16 +1,17 @@
-"""Plans run: sessions, transactions, locks, rows written, large objects. Knows no message and no socket.
+"""Sessions of the server: transactions, locks, journal, execution of plans, rows written, large objects.
 
-Of routines it knows only what it asks of whoever runs them (calling.py).
+This layer knows no messages and no sockets. It uses routines only through the protocols of `routine_protocols`.
 
-From the ground up:
+Modules, the lower ones first:
 
-- shared by all sessions: locks, serials, numbers, plan_cache, sessions, schema_changes (a version)
-- of one session: environment, session_values, current_database, lock_owner
-- its transaction: spool and open_rows (rows that a query still makes), duck_transaction (DuckDB's own), journal,
+- shared by all sessions: locks, serials, numbers, plan_cache, sessions, schema_version
+- state of one session: environment, session_values, current_database, lock_owner
+- its transaction: spool and open_result (rows that a query still produces), duck_transaction (DuckDB's own), journal,
   transaction
-- what its statements name: reading, session_tables, user_types, lobs and lob_calls
-- what plans and runs them: statement_planner, running, streamed_result, isolation
-- rows: appending, row_inserts, references, modifying, positioned
-- statements that define: ddl; about the session: opening, controls
-- engine (what sessions share, put together), session (a session, put together), parts (what routines have of it)
+- names in its statements: sql_reader, session_tables, user_types, smart_object_store, lob_calls
+- planning and running: statement_planner, duck_executor, streamed_result, isolation
+- rows: table_appender, insert, foreign_keys, update_delete, update_cursor
+- DDL: ddl; statements about the session: database_statements, session_statements
+- engine (the state that sessions share), engine_session (one session, put together), session_services (the parts of a
+  session that routines use)
 """

@@ -1,6 +1,6 @@
-"""The routines of the database syscdcv1, and the reads of what they set up (docs/protocol/CDC.md).
+"""The routines of the database syscdcv1, and reads from the sessions that they create (docs/protocol/CDC.md).
 
-Errors of theirs are values that they return, not errors of the statement.
+These routines report errors as return values and not as errors of the statement.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from .session_tables import SessionTables
 
 OK = 0
 MAX_RECORDS = 256
-"""Records that a read may be told to give: real servers take 100, and refuse 1000."""
+"""Largest number of records per read that a client may request. Real servers accept 100 and refuse 1000."""
 
 _BAD_OBJECT = -9810
 _STILL_CAPTURED = -19816
 _CANNOT_LOCK = -289
 _INTERRUPTED = -213
 _LOCK_SECONDS = 5.0
-"""For which `cdc_set_fullrowlogging` waits for transactions at least, as the clients of capture set no lock mode."""
+"""Minimum wait of `cdc_set_fullrowlogging` for transactions, in seconds: capture clients set no lock mode."""
 
 _POLL_SECONDS = 1.0
-"""Seconds after which a waiting read looks for an end that it may have missed."""
+"""Seconds after which a waiting read checks again whether it has to end."""
 
 _NAME = re.compile(r'\s*"?(\w+)"?(?:@\w+)?\s*:\s*(?:"?(\w+)"?\s*\.)?\s*"?(\w+)"?\s*')
 
 
 class _CallRefused(Exception):
-    """A routine returns a negative number."""
+    """A routine refuses its call: it returns a negative number."""
 
     def __init__(self, error: str | int) -> None:
         self.code = ERRORS_BY_NAME[error] if isinstance(error, str) else error
 
 
 class CaptureRoutines:
-    """One connection's. Used by one thread at a time; `notify_waiters` may come from another.
+    """The capture routines of one connection. Used by one thread at a time; `wake` may be called from another.
 
-    `waiting` surrounds what a read waits for: others may take its databases away meanwhile.
+    `paused` is a context manager that surrounds every wait of a read. Its databases may be detached meanwhile.
     """
 
     def __init__(
@@ -62,24 +62,24 @@ class CaptureRoutines:
         captures: CaptureSessions,
         databases: Databases,
         tables: SessionTables,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
         owner: LockOwner,
         server_name: str,
-        waiting: Callable[[], AbstractContextManager[None]],
+        paused: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._capture_sessions = captures
         self._databases = databases
         self._tables = tables
-        self._privileges = rights
+        self._privileges = privileges
         self._lock_owner = owner
         self._server_name = server_name
-        self._while_waiting = waiting
-        self._sessions: dict[int, CaptureSession] = {}  # by their descriptors
+        self._while_waiting = paused
+        self._sessions: dict[int, CaptureSession] = {}  # by descriptor
         self._routines: dict[str, tuple[PythonRoutine, ...]] = {}
 
     # ---- as routines ------------------------------------------------------------------------------
     def find_routines(self, database: str | None, name: str) -> Sequence[PythonRoutine]:
-        """The routines of a name that a database has for capture: none for users who may not capture."""
+        """Return the capture routines of a name in a database: none for users who may not capture."""
         if database != DATABASE or not self._privileges.is_administrator:
             return ()
         if not self._routines:
@@ -94,26 +94,26 @@ class CaptureRoutines:
                 ("cdc_endcapture", self._end, (integer, long, text)),
                 ("cdc_closesess", self._close, (integer,)),
             ):
-                made = python_routine(routine, _returning_error_code(function), parameters, (integer,))
-                self._routines[routine] = (made,)
+                wrapped = python_routine(routine, _returning_error_code(function), parameters, (integer,))
+                self._routines[routine] = (wrapped,)
             self._routines["cdc_errortext"] = tuple(
                 python_routine("cdc_errortext", _error_text, (kind,), (text,)) for kind in (integer, text)
             )
         return self._routines.get(name, ())
 
-    def _open(self, server: str, session: int, timeout: int, most: int, major: int, minor: int) -> int:
+    def _open(self, server: str, session: int, timeout: int, max_records: int, major: int, minor: int) -> int:
         if server.strip() != self._server_name:
             raise _CallRefused("CDC_E_ARG1")
         if session != 0:
             raise _CallRefused("CDC_E_NOREOPEN")
-        if not 1 <= most <= MAX_RECORDS:
+        if not 1 <= max_records <= MAX_RECORDS:
             raise _CallRefused("CDC_E_ARG4")
         if major != 1 or minor not in (0, 1):
             raise _CallRefused("CDC_E_APIVERS")
         descriptor = next((d for d in DESCRIPTORS if d not in self._sessions), None)
         if descriptor is None:
             raise _CallRefused("CDC_E_ARG")
-        opened = self._sessions[descriptor] = self._capture_sessions.open(descriptor, timeout, most)
+        opened = self._sessions[descriptor] = self._capture_sessions.open(descriptor, timeout, max_records)
         return opened.id
 
     def _set_full_rows(self, name: str, on: int) -> int:
@@ -125,9 +125,7 @@ class CaptureRoutines:
         if info.is_fully_logged == bool(on):
             return OK
         self._set_full_logging(info, bool(on))
-        if (
-            self._parse_table(name, "CDC_E_ARG1").tabid != info.tabid
-        ):  # it was dropped while it was waited for
+        if self._parse_table(name, "CDC_E_ARG1").tabid != info.tabid:  # it was dropped during the wait
             raise _CallRefused("CDC_E_NOTAB")
         return OK
 
@@ -136,10 +134,10 @@ class CaptureRoutines:
             raise _CallRefused(_STILL_CAPTURED)
 
     def _set_full_logging(self, info: TableInfo, on: bool) -> None:
-        """Log a table's rows or do not, between two transactions: none is logged by half."""
+        """Switch full row logging of a table between two transactions, so that none is logged partially."""
         owner, table = self._lock_owner, (info.database, info.name)
         wait = owner.lock_timeout if owner.lock_timeout < 0 else max(owner.lock_timeout, _LOCK_SECONDS)
-        if owner.locks.may_change(owner, table):  # of its own transaction's end it could wait for ever
+        if owner.locks.may_change(owner, table):  # the wait would be for the end of its own transaction
             wait = 0.0
         claim = replace(owner.request(_CANNOT_LOCK), owner=object(), timeout=wait)
         try:
@@ -153,31 +151,31 @@ class CaptureRoutines:
             raise _CallRefused(_CANNOT_LOCK) from problem
 
     def _start(self, session: int, reserved: int, name: str, columns: str, label: int) -> int:
-        mine = self._session(session)
+        capture = self._session(session)
         if reserved != 0:
             raise _CallRefused("CDC_E_ARG2")
         info = self._parse_table(name, "CDC_E_ARG3")
         if not info.is_fully_logged:
             raise _CallRefused("CDC_E_TABPROPERTIES")
-        if (info.database, info.tabid) in mine.tables:
+        if (info.database, info.tabid) in capture.tables:
             raise _CallRefused("CDC_E_TABCAPTURED")
         possible = {column.name for column in info.columns if is_logged(column)}
-        wanted = _parse_column_list(columns) if columns.strip() else frozenset(possible)
-        if not wanted or not wanted <= possible:
+        names = _parse_column_list(columns) if columns.strip() else frozenset(possible)
+        if not names or not names <= possible:
             raise _CallRefused("CDC_E_NOCOL")
         locale = self._databases.get(info.database).locale
         table = TableImageEncoder(info, codec_of_locale(locale)).table
-        mine.capture(CaptureTarget(table, label, wanted))
+        capture.capture(CaptureTarget(table, label, names))
         return OK
 
     def _activate(self, session: int, position: int) -> int:
-        mine = self._session(session)
-        if mine.reader is not None:
+        capture = self._session(session)
+        if capture.reader is not None:
             raise _CallRefused("CDC_E_DUPLSESS")
         if position < 0:
             raise _CallRefused("CDC_E_ARG2")
         try:
-            mine.activate(self._capture_sessions.log, position)
+            capture.activate(self._capture_sessions.log, position)
         except LogPositionGone:
             raise _CallRefused("CDC_E_LSN") from None
         return OK
@@ -190,28 +188,28 @@ class CaptureRoutines:
         return OK
 
     def _end(self, session: int, reserved: int, name: str) -> int:
-        mine = self._session(session)
+        capture = self._session(session)
         if reserved != 0:
             raise _CallRefused("CDC_E_ARG2")
         info = self._parse_table(name, "CDC_E_ARG3")
-        if mine.tables.pop((info.database, info.tabid), None) is None:
+        if capture.tables.pop((info.database, info.tabid), None) is None:
             raise _CallRefused("CDC_E_TABNOTCAPTURED")
         return OK
 
     def _close(self, session: int) -> int:
-        mine = self._session(session)
-        del self._sessions[mine.id & 0xFFFF]
-        self._capture_sessions.close(mine)
+        capture = self._session(session)
+        del self._sessions[capture.id & 0xFFFF]
+        self._capture_sessions.close(capture)
         return OK
 
     def _session(self, number: int) -> CaptureSession:
-        found = self._sessions.get(number & 0xFFFF)
-        if found is None or found.id != number:
+        capture = self._sessions.get(number & 0xFFFF)
+        if capture is None or capture.id != number:
             raise _CallRefused("CDC_E_NOSES")
-        return found
+        return capture
 
     def _parse_table(self, name: str, malformed: str) -> TableInfo:
-        """The table that ``db:owner.table`` means, whoever owns it."""
+        """Return the table that ``db:owner.table`` names. The owner is ignored."""
         parts = _NAME.fullmatch(name)
         if parts is None:
             raise _CallRefused(malformed)
@@ -229,15 +227,16 @@ class CaptureRoutines:
 
     # ---- reading ----------------------------------------------------------------------------------
     def is_capture_descriptor(self, descriptor: int) -> bool:
-        """Whether a descriptor is that of a session."""
+        """Return whether a descriptor is that of a capture session."""
         return descriptor in self._sessions
 
-    def read(self, descriptor: int, size: int, asked: float, before_wait: Callable[[], None]) -> bytes:
-        """At most `size` bytes of records, at least one: when there is nothing, TIMEOUT. -213 when the read is
-        interrupted, or the client has gone; -9810 where nothing can be read.
+    def read(self, descriptor: int, size: int, requested_at: float, before_wait: Callable[[], None]) -> bytes:
+        """Return at most `size` bytes of records and at least one record: TIMEOUT if there is no other.
 
-        The session's time counts from when the read was asked for: reads that were sent ahead have waited together.
-        `before_wait` sends what was answered before.
+        Raises -213 if the read is interrupted or the client is gone, and -9810 if nothing can be read.
+
+        The session's timeout counts from the time of the request, `requested_at`: reads that were sent ahead wait at
+        the same time. `before_wait` sends the replies that are still buffered.
         """
         session = self._sessions[descriptor]
         if session.reader is None:
@@ -245,16 +244,16 @@ class CaptureRoutines:
         if size < 1:
             raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records")
         owner, log = self._lock_owner, self._capture_sessions.log
-        owner.interrupted.clear()  # an earlier statement was meant
-        deadline = asked + session.timeout
+        owner.interrupted.clear()  # it was meant for an earlier statement
+        deadline = requested_at + session.timeout
         waited = False
         while True:
             data = session.read(size)
             if data:
                 return data
-            left = _POLL_SECONDS if session.timeout < 0 else deadline - time.monotonic()
-            # TIMEOUT says that the log was read to its end: a long transaction of others is passed over before.
-            if left <= 0 and not session.reader.is_skipping:
+            remaining = _POLL_SECONDS if session.timeout < 0 else deadline - time.monotonic()
+            # TIMEOUT reports that the log was read to its end. A long transaction of others is skipped first.
+            if remaining <= 0 and not session.reader.is_skipping:
                 return session.timeout_record(size)
             if owner.interrupted.is_set() or owner.client_disconnected.is_set():
                 raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
@@ -264,30 +263,30 @@ class CaptureRoutines:
                 before_wait()
                 waited = True
             with self._while_waiting():
-                log.wait(session.reader.position, min(left, _POLL_SECONDS))
+                log.wait(session.reader.position, min(remaining, _POLL_SECONDS))
 
     def wake(self) -> None:
-        """A read that waits looks whether it is to end."""
+        """Make a waiting read check whether it has to end."""
         if self._sessions:
             self._capture_sessions.log.notify_waiters()
 
     def close(self) -> None:
-        """The connection ends."""
+        """Close the sessions when the connection ends."""
         for session in self._sessions.values():
             self._capture_sessions.close(session)
         self._sessions.clear()
 
 
 def _parse_column_list(columns: str) -> frozenset[str]:
-    """The names in a list of columns."""
+    """Return the names in a list of columns."""
     try:
         return frozenset(read_name(part) for part in cut_at_commas(columns))
-    except ValueError:  # a quote without its end
+    except ValueError:  # an unterminated quote
         raise _CallRefused("CDC_E_NOCOL") from None
 
 
 def _returning_error_code(function: Callable[..., int]) -> Callable[..., int]:
-    """The routine as SQL calls it: what it refuses is a number."""
+    """Wrap a routine for SQL: a refusal becomes its return value."""
 
     def call(*arguments: object) -> int:
         try:
@@ -301,6 +300,6 @@ def _returning_error_code(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def _error_text(error: int | str | None) -> str:
-    """What an error's number or name means; "" for one that is not known."""
+    """Return the text for an error number or name; "" for an unknown one."""
     code = ERRORS_BY_NAME.get(error.strip().upper()) if isinstance(error, str) else error
     return next((text for number, _, text in ERRORS if number == code), "")

@@ -1,4 +1,4 @@
-"""Sessions of change capture: what each captures, where it stands in the log, and which there are."""
+"""Sessions of change capture: the tables that each captures, its position in the log, and the registry of sessions."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ..cdc_log.log import ChangeLog
 from ..cdc_log.reader import CaptureTarget, LogReader
 
 DESCRIPTORS = range(32767, 32703, -1)
-"""Lower halves of session ids, which a connection's reads name: smart large objects have the numbers below."""
+"""Lower halves of session ids, which reads use as descriptors. Smart large objects have the numbers below."""
 
 _GENERATIONS = 0x7FFF
 
 
 @dataclass(slots=True)
 class CaptureSession:
-    """One session, of one connection.
+    """One capture session of a connection.
 
     Attributes
     ----------
     id
-        Its lower 16 bits are the descriptor that reads name.
+        Its lower 16 bits are the descriptor that reads use.
     timeout
-        Seconds that a read waits for a record: below 0 for ever, 0 not at all.
-    most
-        Records that a read gives at most.
+        Seconds that a read waits for a record: below 0 without limit, 0 not at all.
+    max_records
+        Largest number of records that a read returns.
     tables
-        What it captures, by database and number of the table.
+        The captured tables, by database and table number.
     reader
-        Where it stands in the log, while it is active.
+        Its position in the log, while it is active.
     """
 
     id: int
@@ -44,10 +44,10 @@ class CaptureSession:
     created: int = field(default_factory=lambda: int(time.time()))
     tables: dict[tuple[str, int], CaptureTarget] = field(default_factory=dict)
     reader: LogReader | None = None
-    _partial_record: bytes = b""  # of a record that was cut at the end of a reply
+    _partial_record: bytes = b""  # rest of a record that did not fit into a reply
 
     def activate(self, log: ChangeLog, lsn: int) -> None:
-        """Read from a place of the log on. Gone for one of which there is no log."""
+        """Start reading at a position of the log. Raises `LogPositionGone` if the log no longer has it."""
         reader = LogReader(log, lsn, self.tables)
         for captured in self.tables.values():
             reader.send_schema(captured)
@@ -55,29 +55,29 @@ class CaptureSession:
         self._partial_record = b""
 
     def deactivate(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self.reader, self._partial_record = None, b""
 
     def capture(self, captured: CaptureTarget) -> None:
-        """Capture one more table; while it is active, from where it stands."""
+        """Capture one more table; an active session does so from its current position on."""
         table = captured.table
         self.tables[table.database, table.tabid] = captured
         if self.reader is not None:
             self.reader.send_schema(captured)
 
     def skip_partial_record(self) -> int:
-        """Go on with a whole record: how many are skipped of which a part was given."""
+        """Skip the rest of a record that was returned partially. Return the number of records skipped."""
         skipped, self._partial_record = int(bool(self._partial_record)), b""
         return skipped
 
     def read(self, size: int) -> bytes:
-        """What there is now, at most so many bytes: the rest of a record that was cut, or else records."""
+        """Return the available bytes, at most `size`: the rest of a partial record, or else records."""
         if not self._partial_record and self.reader is not None:
             self._partial_record = self.reader.read_records(self.max_records, size)
         return self._take_bytes(size)
 
     def timeout_record(self, size: int) -> bytes:
-        """TIMEOUT, or what fits of it."""
+        """Return a TIMEOUT record, or the part of it that fits."""
         assert self.reader is not None
         self._partial_record = records.timeout(self.reader.position)
         return self._take_bytes(size)
@@ -97,18 +97,18 @@ class CaptureSessions:
         self._sessions: dict[int, CaptureSession] = {}
         self._generations = itertools.count(1)
 
-    def open(self, descriptor: int, timeout: int, most: int) -> CaptureSession:
-        """A new session."""
+    def open(self, descriptor: int, timeout: int, max_records: int) -> CaptureSession:
+        """Open a new session."""
         with self._lock:
             while True:
                 number = (next(self._generations) % _GENERATIONS + 1) << 16 | descriptor
                 if number not in self._sessions:
                     break
-            session = self._sessions[number] = CaptureSession(number, timeout, most)
+            session = self._sessions[number] = CaptureSession(number, timeout, max_records)
             return session
 
     def close(self, session: CaptureSession) -> None:
-        """It is over."""
+        """Close a session."""
         with self._lock:
             self._sessions.pop(session.id, None)
         session.deactivate()
@@ -118,12 +118,12 @@ class CaptureSessions:
             return list(self._sessions.values())
 
     def is_captured(self, database: str, tabid: int) -> bool:
-        """Whether a session captures a table."""
+        """Return whether a session captures a table."""
         return any((database, tabid) in session.tables for session in self.all())
 
-    # ---- for the catalogue ----------------------------------------------------------------------
+    # ---- catalogue ------------------------------------------------------------------------------
     def session_rows(self) -> list[dict[str, Any]]:
-        """The rows of syscdcsess."""
+        """Return the rows of syscdcsess."""
         return [
             {
                 "sessid": session.id,
@@ -136,13 +136,13 @@ class CaptureSessions:
         ]
 
     def table_rows(self) -> list[dict[str, Any]]:
-        """The rows of syscdctabs."""
-        found = []
+        """Return the rows of syscdctabs."""
+        rows = []
         for session in self.all():
             for captured in list(session.tables.values()):
                 columns = [c for c in captured.table.columns if c.name in captured.wanted_columns]
                 fixed = [c for c in columns if c.width]
-                found.append(
+                rows.append(
                     {
                         "sessid": session.id,
                         "dbname": captured.table.database,
@@ -157,4 +157,4 @@ class CaptureSessions:
                         "varcols": ",".join(written_name(c.name) for c in columns if not c.width),
                     }
                 )
-        return found
+        return rows

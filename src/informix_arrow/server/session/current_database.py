@@ -1,4 +1,4 @@
-"""Which database of the engine a session has open."""
+"""The database that a session has open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CurrentDatabase:
     databases
         All databases of the engine.
     name
-        The open one's; None while there is none.
+        Name of the open database; None if there is none.
     """
 
     def __init__(self, databases: Databases) -> None:
@@ -22,14 +22,14 @@ class CurrentDatabase:
         self.name: str | None = None
 
     def require(self) -> str:
-        """The open database's name; -349 when there is none."""
+        """Return the name of the open database; -349 if there is none."""
         if self.name is None:
             raise SqlError(-349)
         return self.name
 
     @property
     def record(self) -> DatabaseRecord:
-        """How the open database is logged; -349 when there is none."""
+        """The record of the open database, with its logging mode; -349 if there is none."""
         if self.name is None:
             raise SqlError(-349)
         return self.databases.get(self.name)
@@ -40,7 +40,7 @@ class CurrentDatabase:
             raise not_supported(f"a routine of another database, {database}")
 
     def require_current_for_ddl(self, database: str) -> None:
-        """Refuse DDL of another database than the open one; -329 for one that is not there."""
+        """Refuse DDL in another database than the open one; -329 for an unknown one."""
         if database != self.name:
             self.databases.get(database)
             raise not_supported(f"DDL in another database, {database}", -201)

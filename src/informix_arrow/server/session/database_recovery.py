@@ -1,8 +1,8 @@
-"""Databases that DuckDB has given up come back: a checkpoint could not be written, as the disk was full.
+"""Recovery of databases that DuckDB invalidated because a checkpoint could not be written, for example on a full disk.
 
-DuckDB lets nobody near such a database until it is detached and attached again, and that waits for every transaction in
-it. So whoever is about to work finds out that one was given up, waits for a moment until nobody else is at work, ends
-what other sessions have open there, and attaches it again; transactions are put together again from their journals.
+DuckDB refuses all access to such a database until it is detached and attached again, which needs the end of every
+transaction in it. The next statement that finds an invalidated database waits for a moment until no other statement
+runs, ends what other sessions have open there, and attaches it again. Transactions are restored from their journals.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from ..catalog.databases import Databases
 log = logging.getLogger("informix_arrow.server")
 
 _WAIT_SECONDS = 1.0
-"""Seconds to wait for others to end what they are at; then the statement fails, and the next one tries again."""
+"""Seconds to wait for running statements; after that the statement fails, and the next one tries again."""
 
 
 class DatabaseUser(Protocol):
-    """A session, as one that may hold a database."""
+    """A session that may use a database."""
 
     def detach(self) -> None:
-        """End what it has open in DuckDB, while it is at nothing. It begins its transaction again by itself."""
+        """End what the session has open in DuckDB, while it is idle. It restarts its transaction by itself."""
 
 
 class DatabaseRecovery:
-    """Knows who is at work. Thread-safe.
+    """Count of the sessions that are running a statement. Thread-safe.
 
-    `with revival:` surrounds whatever a session does in DuckDB: nothing is attached anew meanwhile. Before it that is
-    tried, where it is needed. It is entered for each statement of each session, so it keeps nothing of its own.
+    `with recovery:` surrounds everything that a session does in DuckDB: no database is attached again meanwhile.
+    Entering it attaches invalidated databases again first. It is entered for each statement of each session, so it
+    allocates no object.
 
     Parameters
     ----------
     databases
-        All of the engine.
+        All databases of the engine.
     holders
-        Its sessions.
+        Returns its sessions.
     """
 
     def __init__(self, databases: Databases, holders: Callable[[], Iterable[DatabaseUser]]) -> None:
         self._databases = databases
         self._sessions = holders
-        self._lock = (
-            threading.Lock()
-        )  # of what follows; taken without the condition's detour, for each statement
+        # Of the fields below; used directly, which is faster than through the condition.
+        self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._active_count = 0
-        self._waiter_count = 0  # who wait until nobody is at work
+        self._waiter_count = 0  # sessions that wait until no statement runs
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Inside `with revival:`, while the session waits for others and does nothing in DuckDB."""
+        """Leave `with recovery:` for the time of a wait for others, in which the session does nothing in DuckDB."""
         self.__exit__()
         try:
             yield
@@ -76,7 +76,7 @@ class DatabaseRecovery:
                 self._changed.notify_all()
 
     def _reattach(self) -> None:
-        """With nobody at work, who cannot begin either: the lock is held."""
+        """Attach invalidated databases again. The lock is held, so no statement runs or can start."""
         self._waiter_count += 1
         try:
             self._changed.wait_for(

@@ -1,4 +1,4 @@
-"""Statements about databases: DATABASE, CLOSE DATABASE, CREATE DATABASE, DROP DATABASE."""
+"""Statements about databases: DATABASE, CLOSE DATABASE, CREATE DATABASE, DROP DATABASE, RENAME DATABASE."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .transaction import SessionTransaction
 
 
 class DatabaseManager(Protocol):
-    """Makes and drops databases for all sessions."""
+    """Creates, drops and renames databases for all sessions."""
 
     def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
-        """-330 when the name is taken, -354 for one that no database can have."""
+        """Create a database: -330 if the name is taken, -354 if it is not a valid database name."""
 
     def drop_database(self, name: str) -> None:
-        """-329 unknown, -425 while a session has it open."""
+        """Drop a database: -329 if unknown, -425 while a session has it open."""
 
     def rename_database(self, name: str, new: str) -> None:
-        """-329 unknown, -330 when the new name is taken, -425 while a session uses it."""
+        """Rename a database: -329 if unknown, -330 if the new name is taken, -425 while a session uses it."""
 
 
 class DatabaseStatements:
@@ -41,23 +41,26 @@ class DatabaseStatements:
         database: CurrentDatabase,
         schema: SessionSchema,
         transaction: SessionTransaction,
-        owner: LockOwner,
+        lock_owner: LockOwner,
         isolation: Isolation,
-        rights: SessionPrivileges,
-        maker: DatabaseManager,
+        privileges: SessionPrivileges,
+        manager: DatabaseManager,
     ) -> None:
         self._environment = environment
         self._database = database
         self._schema = schema
         self._transaction = transaction
-        self._lock_owner = owner
+        self._lock_owner = lock_owner
         self._isolation = isolation
-        self._privileges = rights
-        self._manager = maker
+        self._privileges = privileges
+        self._manager = manager
 
     def open(self, name: str) -> int:
-        """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
-        unknown, -354 for what is no name of one, -387 without the privilege to connect to it."""
+        """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.
+
+        Raises -329 if it is unknown, -354 if it is not a valid database name, and -387 without the privilege to connect
+        to it.
+        """
         name = parse_database_name(name)
         record = self._database.databases.get(name)
         self._privileges.require_level(CONNECT, name)
@@ -72,15 +75,15 @@ class DatabaseStatements:
         return record.warnings | (0 if self._is_expected_locale(record.locale) else OTHER_LOCALE)
 
     def _is_expected_locale(self, locale: str) -> bool:
-        """Whether the login named no DB_LOCALE, or this one."""
-        named = self._environment.variables.get("DB_LOCALE")
+        """Return whether the login named no DB_LOCALE, or this one."""
+        requested = self._environment.variables.get("DB_LOCALE")
         try:
-            return named is None or locale_code(named) == locale_code(locale)
-        except ValueError:  # a name that nobody knows
+            return requested is None or locale_code(requested) == locale_code(locale)
+        except ValueError:  # an unknown name
             return False
 
     def close(self) -> None:
-        """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
+        """Close the open database, if any, and drop the temporary tables. Raises -377 inside a transaction."""
         if self._transaction.active:
             raise SqlError(-377)
         for info in self._schema.temp_tables.values():
@@ -95,7 +98,7 @@ class DatabaseStatements:
         self._schema.invalidate()
 
     def create(self, name: str, options: tuple[str, ...]) -> int:
-        """CREATE DATABASE: the new one is the current one then; its warnings. -535 inside a transaction."""
+        """CREATE DATABASE: the new one becomes the current one; return its warnings. -535 inside a transaction."""
         if self._transaction.active:
             raise SqlError(-535)
         name = parse_database_name(name)
@@ -106,7 +109,7 @@ class DatabaseStatements:
         return self.open(name)
 
     def drop(self, name: str, options: tuple[str, ...]) -> None:
-        """DROP DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
+        """DROP DATABASE: -535 inside a transaction, -359 for the open database, -389 for a user who is not its DBA."""
         if self._transaction.active:
             raise SqlError(-535)
         name = parse_database_name(name)
@@ -119,7 +122,9 @@ class DatabaseStatements:
         self._manager.drop_database(name)
 
     def rename(self, name: str, new: str) -> None:
-        """RENAME DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
+        """RENAME DATABASE: -535 inside a transaction, -359 for the open database, -389 for a user who is not
+        its DBA.
+        """
         if self._transaction.active:
             raise SqlError(-535)
         name, new = parse_database_name(name), parse_database_name(new)

@@ -1,6 +1,6 @@
-"""SET CONSTRAINTS .. DEFERRED: the foreign keys of a transaction that are looked at when it is committed.
+"""SET CONSTRAINTS .. DEFERRED: the foreign keys of a transaction that are checked at its COMMIT.
 
-Keys and CHECKs are DuckDB's, which holds every statement against them.
+Keys and CHECKs cannot be deferred: DuckDB checks them for every statement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..catalog.catalog import ForeignKey, TableInfo
 
 @dataclass(frozen=True, slots=True)
 class DeferredCheck:
-    """A foreign key that was not looked at, of the table of that number, by the name that it had then."""
+    """A foreign key whose check was deferred: the number of its table, and its name at that time."""
 
     database: str
     tabid: int
@@ -22,33 +22,36 @@ class DeferredCheck:
 
 
 class DeferredConstraints:
-    """Those of one session's transaction.
+    """The deferred constraints of one session's transaction.
 
     Attributes
     ----------
-    skipped
-        What is still to be looked at.
+    pending_checks
+        The checks that are still to be made.
     """
 
     def __init__(self) -> None:
         self.pending_checks: dict[DeferredCheck, None] = {}
         self._all_deferred = False
-        self._exceptions: set[str] = set()  # for which the opposite of `_all_deferred` holds
+        self._exceptions: set[str] = set()  # constraints for which the opposite of `_all_deferred` holds
         self._checker: WeakMethod[Callable[[], None]] | None = None
 
     def set_checker(self, check: Callable[[], None]) -> None:
-        """Who looks at what was skipped. It is not kept alive: it holds the transaction."""
+        """Set the function that makes the pending checks.
+
+        The reference is weak, because its object refers to the transaction.
+        """
         self._checker = WeakMethod(check)
 
     def check(self) -> None:
-        """Look at everything that was skipped, inside `Transaction.write`: -691 for a row without its parent."""
+        """Make all pending checks, inside `SessionTransaction.write`: -691 for a row without its parent."""
         check = self._checker() if self._checker is not None else None
-        assert check is not None  # it lives as long as its session
+        assert check is not None  # its object lives as long as the session
         check()
         self.pending_checks.clear()
 
     def set_deferred(self, names: Collection[str], *, deferred: bool) -> None:
-        """Defer constraints, or do not; all of them where no names are given."""
+        """Defer constraints or make them immediate; all of them if no names are given."""
         if not names:
             self._all_deferred, self._exceptions = deferred, set()
         elif deferred == self._all_deferred:
@@ -57,14 +60,14 @@ class DeferredConstraints:
             self._exceptions |= set(names)
 
     def defer(self, info: TableInfo, foreign: ForeignKey) -> bool:
-        """Whether a foreign key of a table is left for later, which is noted then."""
+        """Return whether the check of a table's foreign key is deferred, and add it to the pending checks if so."""
         if self._all_deferred == (foreign.name in self._exceptions):
             return False
         self.pending_checks[DeferredCheck(info.database, info.tabid, foreign.name)] = None
         return True
 
     def clear(self) -> None:
-        """A transaction is over."""
+        """Reset at the end of a transaction."""
         if self._all_deferred or self._exceptions:
             self._all_deferred, self._exceptions = False, set()
             self.pending_checks.clear()

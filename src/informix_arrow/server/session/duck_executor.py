@@ -1,4 +1,4 @@
-"""DuckDB text run with an Informix statement's parameters: the values bound for it, and whole results as Arrow."""
+"""Execution of DuckDB text with the parameters of an Informix statement: bound values, and whole results as Arrow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .transaction import SessionTransaction
 
 
 class Closeable(Protocol):
-    """What holds something until it is closed."""
+    """Anything with a `close` method."""
 
     def close(self) -> None: ...
 
@@ -39,18 +39,18 @@ C = TypeVar("C", bound=Closeable)
 
 _BATCH_ROWS = 65536
 _SPOOL_MEMORY = 32 << 20
-"""Bytes of rows in memory that are written somewhere in a moment."""
+"""Bytes of rows kept in memory if they are written to a table right away."""
 
 _WIDEST = ColumnType.decimal(32)
 _VALUE = re.compile(r"\$(\w+)")
 
 
 def select_values(sql: str, values: dict[str, object]) -> dict[str, object] | None:
-    """The values that a text names: DuckDB refuses others. None when it names none."""
+    """Return the values that a text names, as DuckDB refuses others; None if it names none."""
     if not values:
         return None
-    wanted = _parameter_names(sql) if len(sql) <= MAX_TEXT else set(_VALUE.findall(sql))
-    return {name: value for name, value in values.items() if name in wanted} or None
+    names = _parameter_names(sql) if len(sql) <= MAX_TEXT else set(_VALUE.findall(sql))
+    return {name: value for name, value in values.items() if name in names} or None
 
 
 @lru_cache(maxsize=1024)
@@ -59,18 +59,18 @@ def _parameter_names(sql: str) -> frozenset[str]:
 
 
 class DuckExecutor:
-    """Runs text for one session.
+    """Runs DuckDB text for one session.
 
     Attributes
     ----------
-    cut
-        Set when a parameter that was bound was cut to its column; who wants to know clears it before.
-    cut_params
-        The numbers of such parameters, and perhaps of others before.
-    answers
-        Those of the routines that a text calls.
+    was_cut
+        Set when a bound parameter was truncated to its column. Callers that need it clear it before.
+    truncated_params
+        The numbers of such parameters. It may contain those of earlier statements.
+    routine_results
+        The results of the routines that a text calls.
     temporary
-        The directory for rows that have to wait and are too many for memory.
+        Directory for buffered rows that are too many for memory.
     """
 
     def __init__(
@@ -79,22 +79,22 @@ class DuckExecutor:
         values: SessionValues,
         transaction: SessionTransaction,
         database: CurrentDatabase,
-        objects: LobCalls,
-        answers: RoutineResultProvider,
+        lob_calls: LobCalls,
+        routine_results: RoutineResultProvider,
         temporary: str,
     ) -> None:
         self._environment = environment
         self._values = values
         self._transaction = transaction
         self._database = database
-        self._lob_calls = objects
-        self.routine_results = answers
+        self._lob_calls = lob_calls
+        self.routine_results = routine_results
         self.temporary = temporary
         self.was_cut = False
         self.truncated_params: set[int] = set()
 
     def bind(self, needs: BindRequirements, params: Sequence[object]) -> dict[str, object]:
-        """DuckDB's named values for one run: parameters in storage form, and what the session knows."""
+        """Return DuckDB's named values for one run: parameters in storage form, and values of the session."""
         environment = self._environment
         values: dict[str, object] = {}
         for number in needs.used_params:
@@ -107,7 +107,7 @@ class DuckExecutor:
             ):
                 values[f"p{number}"] = params[number]
             elif t is not None and (number in needs.assigned_params or number in needs.packed_params):
-                # what is compared keeps all its digits
+                # a value in a comparison keeps all its digits
                 converter = environment.converter(t if number in needs.assigned_params else _WIDEST)
                 values[f"p{number}"] = converter.convert(params[number])
                 if converter.was_truncated:
@@ -130,7 +130,7 @@ class DuckExecutor:
         return transaction.read(lambda: user_type_names(transaction.con, database))
 
     def _sequence_value(self, name: str) -> object:
-        """A number of a sequence that is drawn once for the statement, or the one drawn last."""
+        """Return the next number of a sequence, drawn once for the statement, or the one drawn last."""
         kind, _, tabid = name.rpartition("_")
         duck = f"{duck_database(self._database.require())}.main.{quote_identifier(f'_sequence_{tabid}')}"
         function = "nextval" if f"{kind}_" == NEXTVAL_PREFIX else "currval"
@@ -140,42 +140,46 @@ class DuckExecutor:
         return row[0]
 
     def load_files(self, needs: BindRequirements, params: Sequence[object]) -> None:
-        """Make the objects of filetoblob and filetoclob; their locators become session values."""
+        """Create the objects of filetoblob and filetoclob; their locators become session values."""
         for number, file in enumerate(needs.files):
             self._values.statement_values[f"file{number}"] = self._lob_calls.load_file(file, params)
 
     def query_table(self, sql: str, values: dict[str, object]) -> Any:
-        """Run a query; the whole result as an Arrow table."""
-        transaction, named = self._transaction, select_values(sql, values)
+        """Run a query and return the whole result as an Arrow table."""
+        transaction, bound = self._transaction, select_values(sql, values)
 
         def run() -> Any:
             con = transaction.con
-            relation = con.sql(sql, params=named) if named else con.sql(sql)
+            relation = con.sql(sql, params=bound) if bound else con.sql(sql)
             return relation.to_arrow_reader(_BATCH_ROWS).read_all()
 
         return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
 
     def query_spool(self, sql: str, values: dict[str, object], batch_rows: int) -> BatchSpool:
-        """Run a query to its end; its rows, which take little memory however many they are. SqlError -271 where there
-        is no room for them."""
+        """Run a query to its end and buffer its rows with little memory.
+
+        Raises SqlError -271 if there is no room for them.
+        """
         return self.build_with_results(
             sql, lambda: self._transaction.read(lambda: self._spool(sql, values, batch_rows, MEMORY)), values
         )
 
     def query_spool_in_write(self, sql: str, values: dict[str, object], batch_rows: int) -> BatchSpool:
-        """As `query_spool`, inside `SessionTransaction.write`, which has errors of DuckDB as they are. The rows are wanted at
-        once: more of them stay in memory."""
+        """Run `query_spool` inside `SessionTransaction.write`, which handles DuckDB's errors itself.
+
+        The rows are used right away, so more of them stay in memory.
+        """
         return self.build_with_results(
             sql, lambda: self._spool(sql, values, batch_rows, _SPOOL_MEMORY), values
         )
 
     def _spool(self, sql: str, values: dict[str, object], batch_rows: int, memory: int) -> BatchSpool:
-        con, spool, named = (
+        con, spool, bound = (
             self._transaction.con,
             BatchSpool(memory, self.temporary),
             select_values(sql, values),
         )
-        relation = con.sql(sql, params=named) if named else con.sql(sql)
+        relation = con.sql(sql, params=bound) if bound else con.sql(sql)
         reader = relation.to_arrow_reader(batch_rows)
         try:
             for batch in reader:
@@ -189,44 +193,48 @@ class DuckExecutor:
                 raise duckdb_error(problem) from problem
             raise
         finally:
-            reader.close()  # not left to the collector: see OpenRows
+            reader.close()  # not left to the garbage collector: see OpenResult
         return spool
 
     def _collect_calls(self, sql: str, values: dict[str, object] | None) -> Callable[[], object] | None:
-        """What finds out which routines a text calls where that draws numbers of sequences, and so is to be run once;
-        None for others."""
+        """Return a function that finds the routine calls of a text that may run only once; None for other texts.
+
+        Such a text draws numbers of sequences. The function runs it without drawing any.
+        """
         plain = without_nextval(sql) if ROUTINE_CALL in sql else sql
         if plain == sql:
             return None
-        named = select_values(plain, values or {}) or {}
-        return lambda: self._transaction.con.execute(plain, named).fetchall()
+        bound = select_values(plain, values or {}) or {}
+        return lambda: self._transaction.con.execute(plain, bound).fetchall()
 
     def build_with_results(self, sql: str, make: Callable[[], C], values: dict[str, object]) -> C:
-        """What is made of a text once every call in it has its answer; what was made of it before is closed."""
-        made: list[C] = []
+        """Build something from a text once every call in it has its result. Objects built before that are closed."""
+        built: list[C] = []
 
         def run() -> C:
-            while made:
-                made.pop().close()
-            made.append(make())
-            return made[0]
+            while built:
+                built.pop().close()
+            built.append(make())
+            return built[0]
 
         try:
             return self.routine_results.run_with_results(sql, run, self._collect_calls(sql, values))
         except BaseException:
-            while made:
-                made.pop().close()
+            while built:
+                built.pop().close()
             raise
 
     def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenResult | None:
-        """Begin a query whose rows are made while they are read; None for one that calls routines: it may have to be
-        run again when it comes to arguments whose answer is not known."""
+        """Run a query whose rows are produced while they are read.
+
+        Returns None if it calls routines: it may have to run again for arguments whose result is not known.
+        """
         if ROUTINE_CALL in sql:
             return None
         return self._transaction.stream(sql, select_values(sql, values), batch_rows)
 
     def query_first(self, sql: str, values: dict[str, object] | None) -> tuple[Any, ...]:
-        """Run a query that has a row; its first."""
+        """Run a query that has a row and return its first one."""
         con = self._transaction.con
         row = self.routine_results.run_with_results(
             sql, lambda: first_row(con, sql, values), self._collect_calls(sql, values)
@@ -235,7 +243,7 @@ class DuckExecutor:
         return row
 
     def collect_routine_results(self, sql: str, values: dict[str, object]) -> None:
-        """Run a query for the sake of the routines that it calls: their answers are known then."""
+        """Run a query only to get the results of the routines that it calls."""
         con, plain = self._transaction.con, without_nextval(sql)
-        named = select_values(plain, values) or {}
-        self.routine_results.run_with_results(plain, lambda: con.execute(plain, named).fetchall())
+        bound = select_values(plain, values) or {}
+        self.routine_results.run_with_results(plain, lambda: con.execute(plain, bound).fetchall())

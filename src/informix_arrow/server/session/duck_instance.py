@@ -1,4 +1,4 @@
-"""The DuckDB instance beneath an engine: how much memory it takes, and that it reaches nothing outside of its files."""
+"""The DuckDB instance of an engine: its memory settings, and the restriction to its own files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ..types.quoting import quote_string
 _UNITS = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
 _SET_AFTER_OPEN = ("max_vacuum_tasks", "operator_memory_limit")
-"""Settings that are changed when the configuration is locked: at the end, and for each connection."""
+"""Settings that are changed right before the configuration is locked, and for each connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """How much of it the statements of all sessions take, and where they go on when that is not enough.
+    """Memory of all sessions' statements, and the directory that they spill to.
 
     Attributes
     ----------
     limit
-        Of all sessions together, such as ``"2GB"`` or a part of the machine's, ``"50%"``.
+        Limit of all sessions together, such as ``"2GB"``, or as a share of the machine's memory, ``"50%"``.
     statement_limit
-        What one statement takes for sorting, grouping and joining before it goes on in files, such as ``"500MB"``; None
-        for half of `limit`.
+        Memory that one statement may use for sorting, grouping and joining before it spills to files, such as
+        ``"500MB"``; None for half of `limit`.
     temp_directory
-        Where those files are; None for ``tmp`` in the directory of the databases, or, when they are in memory, for
-        a directory of its own among the machine's temporary ones.
+        Directory of those files. None for ``tmp`` in the directory of the databases or, if they are in memory, a new
+        directory among the machine's temporary ones.
     """
 
     limit: str = "50%"
@@ -41,44 +41,44 @@ class MemorySettings:
 
 
 class DuckInstance:
-    """One DuckDB instance, open until `close`. Thread-safe, but for `root`.
+    """One DuckDB instance, open until `close`. Thread-safe, except `root`.
 
-    Its SQL reads and writes no files but those of the databases and its temporary ones, loads nothing, and cannot
-    undo that: where a name or a value should ever stand in a text without its quotes, there is nothing to be had.
+    Its SQL reads and writes no files except those of the databases and its temporary ones, loads no extensions, and
+    cannot change these settings. An injected name or value therefore reaches nothing else.
 
     Parameters
     ----------
     directory
-        Where databases are kept; None keeps them in memory.
+        Folder of the databases; None keeps them in memory.
     memory
-        ValueError for a limit that is none.
+        Raises ValueError for an invalid limit.
 
     Attributes
     ----------
     root
         The connection that databases are attached with.
     temporary
-        The directory for temporary files; it is made when there are any, and goes by `close` where it was made.
+        Directory for temporary files. It is created when there are any, and `close` removes it if it was created.
     """
 
     def __init__(self, directory: Path | None, memory: MemorySettings) -> None:
         self.root = duckdb.connect(":memory:")
         self._temporary_folder: str | None = None
-        self._passing: str | None = None
+        self._created_directory: str | None = None
         try:
-            # A vacuum gives rows new ids, which locks and journals know.
+            # A vacuum renumbers rows, and locks and journals refer to the numbers.
             self.root.execute("SET max_vacuum_tasks = 0")
-            # SQRT(-1) and LN(0) are errors, not numbers that are none.
+            # SQRT(-1) and LN(0) raise errors and do not return NaN or infinity.
             self.root.execute("SET GLOBAL ieee_floating_point_ops = false")
-            # DuckDB 2.0.0 takes wrong rows, or crashes, where a join by row ids tells the scan of its table what to
-            # look for, and the transaction has added rows to the table: docs/server.md.
+            # DuckDB 2.0.0 reads wrong rows or crashes where a join by row ids pushes a filter into the scan of its
+            # table and the transaction has added rows to the table: docs/server.md.
             self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
             self._limit("memory_limit", memory.limit)
             self._statement_limit = memory.statement_limit or self._half_of_memory()
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
             if not os.path.exists(self.temporary):
-                self._passing = self.temporary
+                self._created_directory = self.temporary
             self._restrict_access(directory, self.temporary)
         except BaseException:
             self.close()
@@ -122,20 +122,19 @@ class DuckInstance:
             self.root.execute(f"SET {name} = {value}")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """A connection of its own."""
+        """Return a new connection."""
         con = self.root.cursor()
         con.execute(f"SET operator_memory_limit = {quote_string(self._statement_limit)}")
         return con
 
     def close(self) -> None:
-        """After its last statement."""
+        """Close the instance, after its last statement."""
         try:
             self.root.close()
         finally:
-            if (
-                self._passing is not None
-            ):  # DuckDB takes away what it has made, but not what spill_file.py has
+            # DuckDB removes the files that it created, but not those of spill_file.py.
+            if self._created_directory is not None:
                 with contextlib.suppress(OSError):
-                    os.rmdir(self._passing)
+                    os.rmdir(self._created_directory)
             if self._temporary_folder is not None:
                 shutil.rmtree(self._temporary_folder, ignore_errors=True)

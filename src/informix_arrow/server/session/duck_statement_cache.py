@@ -1,4 +1,4 @@
-"""DuckDB's texts of one session, parsed once: a statement by key is otherwise parsed for longer than it runs."""
+"""Cache of parsed DuckDB statements of one session: parsing a statement by key takes longer than running it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ CACHE_SIZE = 128
 
 
 class DuckStatementCache:
-    """Parsed statements by their texts; the one that was parsed first goes first. Used by one thread at a time.
+    """Parsed statements by text, evicted first in, first out. Used by one thread at a time.
 
-    They are trees of names, so they hold whatever happens to the tables: DuckDB looks names up at every run.
+    They hold names only and stay valid whatever happens to the tables: DuckDB looks the names up at every run.
     """
 
     def __init__(self) -> None:
         self._statements: dict[str, duckdb.Statement] = {}
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Clear the cache."""
         self._statements.clear()
 
     def parse(self, con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-        """What to execute for a text: one statement, parsed. Several, and what is too long to be kept, stay a text."""
+        """Return the parsed statement for a text.
+
+        Several statements, and texts too long for the cache, are returned as text.
+        """
         found = self._statements.get(sql)
         if found is not None:
             return found

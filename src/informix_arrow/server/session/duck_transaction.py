@@ -1,4 +1,4 @@
-"""DuckDB's transaction on the connection of a session: when it is open, and what it sees."""
+"""DuckDB's transaction on the connection of a session: whether it is open, and its snapshot."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ _INTERRUPTED = -213
 
 
 class DuckTransaction:
-    """Used by one thread at a time, `interrupt` excepted. `schema` tells how many changes of it were committed.
+    """The DuckDB transaction and connection of a session.
+
+    Used by one thread at a time, except `interrupt`. `schema` counts the committed schema changes.
 
     Attributes
     ----------
     open
-        Whether a transaction was begun and has not ended.
+        True while a transaction is open.
     temporary
-        The directory for rows that have to wait.
+        Directory for buffered rows.
     """
 
     def __init__(
@@ -35,52 +37,61 @@ class DuckTransaction:
     ) -> None:
         self._con = con
         self._schema = schema
-        self._schema_version_at_begin = 0  # changes of the schema that the open transaction sees, at least
+        self._schema_version_at_begin = 0  # schema changes that the open transaction sees, at least
         self.temporary = temporary
         self._interrupt_count = 0
-        self._open_rows_ref: ref[OpenResult] | None = None  # what the connection is taken by
+        self._open_rows_ref: ref[OpenResult] | None = None  # the result that occupies the connection
         self._statement_cache = DuckStatementCache()
         self.open = False
         self._locks = locks
-        self._snapshot_commit = 0  # commits that it sees: at least those up to this number
+        self._snapshot_commit = 0  # number of the last commit that the snapshot includes, at least
         self._interrupt_lock = threading.Lock()
-        self._uninterruptible = False  # nothing is to be interrupted
+        self._uninterruptible = False  # interrupts are ignored
 
     # ---- the connection -----------------------------------------------------------------------------
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """The session's own connection, for one statement: rows that a query still makes on it are set aside before.
-        SqlError where that cannot be."""
+        """The session's own connection, for one statement. Rows that a query still produces on it are buffered first.
+
+        Raises SqlError if they cannot be.
+        """
         if self._open_rows_ref is not None:
             self.free_connection()
         return self._con
 
     def fetch_rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
-        """Run one statement that will come again, such as one by key; all its rows. What a statement without a
-        transaction of its own has written is there for all then."""
+        """Run one statement that is likely to be repeated, such as one by key, and return all rows.
+
+        The changes of a statement without a transaction are then visible to all.
+        """
         con = self.con
         statement = self._statement_cache.parse(con, sql)
         return list((con.execute(statement, values) if values else con.execute(statement)).fetchall())
 
     def fetch_first(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
-        """Run one query that will come again; at most so many of its rows."""
+        """Run one query that is likely to be repeated and return at most `most` rows."""
         con = self.con
         rows: list[tuple[Any, ...]] = con.execute(self._statement_cache.parse(con, sql), values).fetchmany(
             most
         )
-        if len(rows) == most:  # the rest may wait
+        if len(rows) == most:  # there may be more
             con.abort()
         return rows
 
     def free_connection(self) -> None:
-        """Set aside what a query still makes; -213 when the statement that needs that is interrupted."""
+        """Buffer the rows that a query still produces; -213 if the statement that needs the connection is
+        interrupted.
+        """
         rows = self._open_rows()
         if rows is not None:
             rows.buffer_rest(self._interrupt_probe())
 
     def buffer_open_rows(self, *, ending: bool = False) -> None:
-        """As `free_connection`, for what is not to be interrupted: an interrupt costs the rows that are not made yet. What ends
-        with the transaction is left as it is where that is `ending`."""
+        """Buffer the remaining rows like `free_connection`, but not interruptibly: an interrupt loses the rows not read
+        yet.
+
+        With `ending`, a result that ends with the transaction is not buffered.
+        """
         rows = self._open_rows()
         if rows is None or (ending and not rows.with_hold):
             return
@@ -92,13 +103,16 @@ class DuckTransaction:
             rows.fail_rest(problem)
 
     def finish_open_rows(self) -> None:
-        """The transaction ends: what a query still makes is set aside, or ends with it."""
+        """Buffer or close the open result before the transaction ends."""
         self.buffer_open_rows(ending=True)
         self.close_open_rows()
 
     def _interrupt_probe(self) -> Callable[[], bool]:
-        """Tells of interrupts to come. One that is meant for what runs now comes again and again; what was said before
-        may have been meant for an earlier statement."""
+        """Return a function that reports interrupts from now on.
+
+        An earlier one may have been meant for an earlier statement. One that is meant for the current statement is
+        repeated.
+        """
         before = self._interrupt_count
         return lambda: self._interrupt_count != before
 
@@ -107,14 +121,16 @@ class DuckTransaction:
         query: str,
         parameters: dict[str, object] | None,
         batch_rows: int,
-        mend: Callable[[duckdb.Error], object],
+        recover: Callable[[duckdb.Error], object],
     ) -> OpenResult:
-        """Begin a query whose rows are made while they are read; -213 when it is interrupted before it begins."""
+        """Run a query whose rows are produced while they are read; -213 if it is interrupted before it starts."""
         con, interrupted = self.con, self._interrupt_probe()
         relation = con.sql(query, params=parameters) if parameters else con.sql(query)
-        if interrupted():  # DuckDB has only read the text so far, and forgets what it was told meanwhile
+        if interrupted():  # DuckDB has only parsed the text so far, and discards interrupts in that phase
             raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
-        rows = OpenResult(relation.to_arrow_reader(batch_rows), mend, self._connection_freed, self.temporary)
+        rows = OpenResult(
+            relation.to_arrow_reader(batch_rows), recover, self._connection_freed, self.temporary
+        )
         self._open_rows_ref = ref(rows)
         return rows
 
@@ -125,25 +141,27 @@ class DuckTransaction:
         self._open_rows_ref = None
 
     def close_open_rows(self) -> None:
-        """End what is open: nobody is there to take it."""
+        """Close the open result: its client is gone."""
         rows = self._open_rows()
         if rows is not None:
             rows.close()
 
     def close(self) -> None:
-        """End the connection, and what is open on it."""
+        """Close the connection and the open result on it."""
         self.close_open_rows()
-        self._statement_cache.clear()  # they hold on to the connection
+        self._statement_cache.clear()  # they refer to the connection
         self._con.close()
 
     def detach(self, problem: SqlError) -> None:
-        """End what is open, as its database has gone; who still reads is told `problem`. From another thread, while
-        the session is at nothing."""
+        """End what is open because its database was detached. Later reads of the open result raise `problem`.
+
+        Called from another thread while the session is idle.
+        """
         rows = self._open_rows()
         if rows is not None:
             rows.fail_rest(problem)
         self.open = False
-        with suppress(duckdb.Error):  # none is open, or it has ended by itself
+        with suppress(duckdb.Error):  # no transaction is open, or it has ended by itself
             self._con.execute("ROLLBACK")
 
     # ---- begin and end ------------------------------------------------------------------------------
@@ -151,14 +169,17 @@ class DuckTransaction:
         self.free_connection()
         self._snapshot_commit = self._locks.last_commit
         self._schema_version_at_begin = self._schema.number
-        # An interrupt after it has taken effect would leave a transaction that nobody knows of.
+        # An interrupt after it has taken effect would leave an unknown transaction open.
         with self.uninterruptible():
             self.fetch_rows("BEGIN TRANSACTION")
         self.open = True
 
     def commit(self) -> None:
-        """It stays open when that fails: see `rollback`. An error that DuckDB met after the COMMIT took effect is
-        raised, too (errors.is_durable): then it is closed."""
+        """Commit. If that fails, the transaction stays open: see `rollback`.
+
+        An error of DuckDB after the COMMIT took effect is raised, too (errors.is_durable). The transaction is then
+        closed.
+        """
         self.finish_open_rows()
         try:
             with self.uninterruptible():
@@ -169,12 +190,12 @@ class DuckTransaction:
         self.open = False
 
     def rollback(self) -> None:
-        """Nothing when none is open."""
+        """Roll back; do nothing if no transaction is open."""
         if self.open:
             self.buffer_open_rows()
             self.open = False
             try:
-                # A ROLLBACK that is interrupted leaves DuckDB in the aborted transaction.
+                # An interrupted ROLLBACK leaves DuckDB in the aborted transaction.
                 with self.uninterruptible():
                     self.con.execute("ROLLBACK")
             except duckdb.Error:
@@ -182,20 +203,22 @@ class DuckTransaction:
                 return
 
     def is_stale(self, tables: Iterable[TableKey]) -> bool:
-        """Whether another session has changed one of the tables since the open transaction began."""
+        """Return whether another session has changed one of the tables since the open transaction began."""
         committed_at = self._locks.last_commit_of
         return self.open and any(committed_at(table) > self._snapshot_commit for table in tables)
 
     @property
     def has_stale_schema(self) -> bool:
-        """Whether the schema was changed since the open transaction began; to be asked while one is open."""
+        """True if the schema was changed since the open transaction began. One must be open."""
         return self._schema_version_at_begin != self._schema.number
 
     # ---- interrupts ---------------------------------------------------------------------------------
     @contextmanager
     def uninterruptible(self) -> Iterator[None]:
-        """While a transaction begins, ends or is put together again: an interrupt is meant for a statement, and here
-        would cost the transaction, or leave open whether it took effect."""
+        """Ignore interrupts while a transaction begins, ends or is restored.
+
+        An interrupt is meant for a statement. Here it would lose the transaction, or leave open whether it took effect.
+        """
         with self._interrupt_lock:
             before, self._uninterruptible = self._uninterruptible, True
         try:
@@ -204,7 +227,7 @@ class DuckTransaction:
             self._uninterruptible = before
 
     def interrupt(self) -> None:
-        """Stop what DuckDB does for this session. From other threads."""
+        """Interrupt what DuckDB runs for this session. Called from other threads."""
         with self._interrupt_lock:
             self._interrupt_count += 1
             rows = self._open_rows()

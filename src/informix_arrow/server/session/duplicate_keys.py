@@ -1,7 +1,7 @@
-"""What DuckDB's own constraints do not find, or do not name.
+"""Duplicate keys that DuckDB's own constraints do not find or do not name.
 
-To Informix NULL is one value of a key, to DuckDB never the same one: keys with a NULL in them are looked at here, which
-costs others nothing. And DuckDB does not say which key several rows of one UPDATE have got together.
+Informix treats NULL as one value of a key, DuckDB treats every NULL as different. Keys that contain a NULL are
+therefore checked here; other keys cost nothing. DuckDB also does not report which key several rows of one UPDATE share.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from .transaction import SessionTransaction
 
 
 def duplicate_error(kind: str, name: str) -> SqlError:
-    """-239 for a unique index, -268 for a constraint."""
+    """Return the error for a duplicate key: -239 for a unique index, -268 for a constraint."""
     return SqlError(-239 if kind == "I" else -268, ISAM_DUPLICATE, 0, f"informix.{name}")
 
 
 def check_duplicate_keys(
     transaction: SessionTransaction, isolation: Isolation, info: TableInfo, changed: Collection[str]
 ) -> None:
-    """-268 or -239 where an UPDATE of the columns `changed` has left a key with a NULL twice; inside
-    `SessionTransaction.write`."""
+    """Raise -268 or -239 if an UPDATE of the columns `changed` has produced a duplicate key that contains a NULL.
+
+    For use inside `SessionTransaction.write`.
+    """
     for key in info.keys:
         names = nullable_columns(info, key.columns)
         if not names or set(key.columns).isdisjoint(changed):
@@ -41,14 +43,17 @@ def check_duplicate_keys(
 
 
 def check_duplicates_within(info: TableInfo, changed: Collection[str], columns: Mapping[str, Any]) -> None:
-    """-268 or -239 where an UPDATE gives several of its rows one key: `columns` are all columns, as Arrow's, of the
-    keys of which some are `changed`. DuckDB refuses them, too, but does not say which key it was."""
+    """Raise -268 or -239 if an UPDATE gives several of its rows one key.
+
+    `columns` holds the Arrow columns of all keys that contain a column of `changed`. DuckDB refuses such rows, too, but
+    does not report which key it was.
+    """
     for key in info.keys:
         if set(key.columns).isdisjoint(changed):
             continue
         nullable = nullable_columns(info, key.columns)
         if any(columns[name].null_count for name in key.columns if name not in nullable):
-            continue  # that is what is wrong with them
+            continue  # a NULL in such a column is the error of these rows
         parts = [
             key_texts(columns[name]) if name in info.blank_padded else columns[name] for name in key.columns
         ]

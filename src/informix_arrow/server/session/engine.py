@@ -1,4 +1,4 @@
-"""The SQL engine: databases in DuckDB, sessions that speak Informix SQL to it. No sockets and no bytes here.
+"""The SQL engine: databases in DuckDB and the sessions that run Informix SQL on them. It knows no sockets and no bytes.
 
     engine = Engine(None, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1", Library())
     session = open_session(engine, "informix", {})
@@ -6,8 +6,8 @@
     outcome = session.execute(session.prepare("INSERT INTO t VALUES (?, ?)"), (1, "a"))
     result = session.query(session.prepare("SELECT * FROM t"), ())
 
-Text is Python `str`; the code set of a connection is the conversation's business. All failures are
-`SqlError`.
+Text is Python `str`. The protocol session encodes and decodes it with the code set of the connection. Every failure is
+a `SqlError`.
 """
 
 from __future__ import annotations
@@ -43,19 +43,20 @@ S = TypeVar("S", bound=RegisteredSession)
 
 
 class Engine:
-    """One DuckDB instance with all databases attached, and what its sessions share. Thread-safe; every session has its
-    own connection.
+    """One DuckDB instance with all databases attached, and the state that its sessions share.
+
+    It is thread-safe. Every session has a DuckDB connection of its own.
 
     Parameters
     ----------
     directory
-        Where databases are kept; None keeps them in memory.
+        Folder of the databases; None keeps them in memory.
     server_name, version
-        What the server calls itself.
+        Name and version that the server reports.
     routines
-        What runs routines for the sessions.
+        Runs routines for the sessions.
     memory
-        What statements may use.
+        Limits of the memory that statements may use.
     administrators
         Users who are DBAs in every database.
     """
@@ -102,21 +103,20 @@ class Engine:
         self.serials = SerialCounters()
         self.locks = Locks()
         self.numbers = ObjectNumbers(root)
-        self.python_routines: dict[
-            str, tuple[PythonRoutine, ...]
-        ] = {}  # Python callables, by the names of routines
+        # Python callables, by the names of routines.
+        self.python_routines: dict[str, tuple[PythonRoutine, ...]] = {}
         try:
             self.databases = Databases(root, directory)
             if self.change_log.durable:
                 recover(self.change_log, self.databases, root)
         except BaseException:
             self.change_log.close()
-            self._instance.close()  # else the files stay open: the functions that DuckDB was given hold all of this
+            self._instance.close()  # otherwise the files stay open: DuckDB's functions refer to all of this
             raise
         self.recovery = DatabaseRecovery(self.databases, self.sessions.all)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """A connection of its own for a session."""
+        """Return a new DuckDB connection for a session."""
         with self._lock:
             return self._instance.connect()
 
@@ -125,34 +125,40 @@ class Engine:
         return next(self._session_ids)
 
     def add_session(self, session: S) -> S:
-        """Know a session until it is closed."""
+        """Register a session until it is closed."""
         self.sessions.add(session)
         return session
 
     def sessions_using(self, database: str) -> list[RegisteredSession]:
-        """The sessions that have a database open."""
+        """Return the sessions that have a database open."""
         return self.sessions.using_database(database)
 
     # ---- routines -----------------------------------------------------------------------------
     def register(self, routine: PythonRoutine) -> None:
-        """Make a Python callable a routine of every database. A second one of a name is another by the types of its
-        arguments, or takes the place of the one that has the same."""
+        """Make a Python callable a routine of every database.
+
+        A second routine of the same name with other parameter types is an overload. One with the same parameter types
+        replaces the first.
+        """
         with self._lock:
-            others = self.python_routines.get(routine.name, ())
-            kept = tuple(r for r in others if r.parameters != routine.parameters)
-            self.python_routines[routine.name] = (*kept, routine)
+            overloads = self.python_routines.get(routine.name, ())
+            other_overloads = tuple(r for r in overloads if r.parameters != routine.parameters)
+            self.python_routines[routine.name] = (*other_overloads, routine)
         self.schema_version.increment()
 
     # ---- changes ------------------------------------------------------------------------------
     def set_full_logging(self, database: str, tabid: int, on: bool) -> None:
-        """Log all changes of a table's rows from now on, or do not. Statements that are running do as before."""
+        """Start or stop logging all changes of a table's rows. Statements that are running are not affected."""
         self.change_log.set_fully_logged(database, tabid, on)
         self.schema_version.increment()
 
     # ---- databases ----------------------------------------------------------------------------
     def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
-        """Make a database for a user, its DBA then, or for all where that is ""; `options` are those of CREATE
-        DATABASE. -330 when the name is taken, -354 for one that no database can have."""
+        """Create a database; `creator` becomes its DBA, and with "" every user is one.
+
+        `options` are those of CREATE DATABASE. Raises -330 if the name is taken and -354 if it is not a valid database
+        name.
+        """
         self.databases.create(
             name,
             logged="log" in options or "buffered" in options,
@@ -163,7 +169,7 @@ class Engine:
         )
 
     def drop_database(self, name: str) -> None:
-        """-329 unknown, -389 for sysmaster, -425 while a session has it open."""
+        """Drop a database: -329 if unknown, -389 for sysmaster, -425 while a session has it open."""
         name = self.databases.require_user_database(parse_database_name(name)).name
         if self.sessions_using(name):
             raise SqlError(-425, 0, 0, name)
@@ -174,11 +180,12 @@ class Engine:
         self.schema_version.increment()
 
     def rename_database(self, name: str, new: str) -> None:
-        """-329 unknown, -389 for sysmaster, -330 when the new name is taken, -425 while a session has it open or
-        changes its rows, -354 for a new name that no database can have."""
+        """Rename a database: -329 if unknown, -389 for sysmaster, -330 if the new name is taken, -354 if it is not a
+        valid name, -425 while a session has the database open or changes its rows.
+        """
         name, new = parse_database_name(name), parse_database_name(new)
         self.databases.require_user_database(name)
-        # Whoever writes asks for a lock before: what others write beside this must not be lost.
+        # Every writer takes a lock first. Holding all of them ensures that no concurrent write is lost.
         owner = object()
         claim = LockRequest(owner, 0.0, lambda: False, -425)
         try:
@@ -195,7 +202,7 @@ class Engine:
         self.schema_version.increment()
 
     def close(self) -> None:
-        """End all sessions and the instance."""
+        """Close all sessions and the DuckDB instance."""
         try:
             for session in self.sessions.all():
                 session.close()

@@ -1,4 +1,4 @@
-"""One session of the engine: what it is made of, and its statements prepared, described, run."""
+"""One session of the engine: its parts, and its statements prepared, described and run."""
 
 from __future__ import annotations
 
@@ -57,26 +57,25 @@ from .user_types import UserTypes
 
 
 class EngineSession:
-    """One session. Used by one thread at a time; only `interrupt` and `client_disconnected` may come from another.
+    """One session, used by one thread at a time. `interrupt` and `client_disconnected` may be called from others.
 
-    Its parts are made in the order in which they need each other: each gets by its constructor what it works with.
+    The constructor creates the parts in the order of their dependencies. Each part gets its collaborators through its
+    constructor.
 
     Attributes
     ----------
     engine
         The engine that it is a session of.
-    session_id, since
+    session_id, started_at
         Its number, and when it began, in seconds since 1970.
     cursors
-        Cursors FOR UPDATE by their names, for WHERE CURRENT OF: as long as somebody holds on to them.
-    lobs, objects
-        The smart large objects that it can reach, and what of a client it takes to call them from SQL.
-    capture
-        Its sessions of change capture.
+        Cursors FOR UPDATE by name, for WHERE CURRENT OF. References are weak.
+    lobs, lob_calls
+        The smart large objects that it can reach, and the functions that read and write them from SQL.
     interrupted
         Set while the running statement is to end.
     closed
-        Whether it was ended by `close`.
+        True after `close`.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class EngineSession:
         self.interrupted = self._interruption.requested
         self.cursors: MutableMapping[str, PositionedCursor] = WeakValueDictionary()
 
-        # who it is, and what it has open
+        # its user, its environment and the open database
         self.environment = SessionEnvironment(
             user, environment, session_id, engine.server_name, engine.version
         )
@@ -117,7 +116,7 @@ class EngineSession:
             self.environment, self.transaction, self.current_database, self.schema, engine.administrators
         )
 
-        # what its statements can name
+        # the names that its statements can use
         self.sql_reader = SqlReader(self.environment, self.current_database, self.interrupted)
         self.tables = SessionTables(
             self.transaction, self.current_database, self.schema, self.sql_reader, engine.change_log
@@ -125,11 +124,12 @@ class EngineSession:
         self.types = UserTypes(self.transaction, self.current_database, self.schema, self.numbers)
         self.lobs = SmartObjectStore(self.transaction, self.current_database, self.numbers)
         self.lob_calls = LobCalls(self.lobs, client)
-        # A routine runs statements, and a statement calls routines: the routines know the session, and find the parts
-        # that are made below when they are first called. They do not keep it: it goes when nobody else holds it.
+        # A routine runs statements, and a statement calls routines. The routines therefore refer to the session and
+        # find the parts that are created below when they are first called. The reference is weak, so that it does not
+        # keep the session alive.
         self.routines = engine.routines.for_session(proxy(self))
 
-        # what plans and runs them
+        # planning and running
         self.planner = StatementPlanner(
             self.environment,
             self.current_database,
@@ -169,23 +169,23 @@ class EngineSession:
             self.executor,
             self.lob_calls,
         )
-        references = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
+        foreign_keys = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
         appender = TableAppender(self.values, engine.serials, self.transaction, self.isolation)
         triggers = TriggerExecutor(
-            self.executor, self.values, self.transaction, self.isolation, references, self.routines
+            self.executor, self.values, self.transaction, self.isolation, foreign_keys, self.routines
         )
-        one_row = SingleRowInserter(
+        single_row = SingleRowInserter(
             self.environment, self.values, engine.serials, self.transaction, self.isolation
         )
         self._unreferenced_objects = UnreferencedObjects(
             self.transaction,
             self.tables,
             self.lobs,
-            partial(engine.sessions.temp_tables, beside=session_id),
-            partial(engine.sessions.has_open_transaction, beside=session_id),
+            partial(engine.sessions.temp_tables, except_session=session_id),
+            partial(engine.sessions.has_open_transaction, except_session=session_id),
         )
         self._insert_executor = InsertExecutor(
-            self.environment, self.executor, self.transaction, appender, one_row, self.isolation, triggers
+            self.environment, self.executor, self.transaction, appender, single_row, self.isolation, triggers
         )
         self._modifier = Modifier(
             self.executor,
@@ -194,7 +194,7 @@ class EngineSession:
             self.schema,
             self.isolation,
             self._insert_executor,
-            references,
+            foreign_keys,
             triggers,
             self.cursors,
         )
@@ -208,12 +208,12 @@ class EngineSession:
             self.sql_reader,
             self.planner,
             self.transaction,
-            references,
+            foreign_keys,
             self.numbers,
             self.routines,
             self.privileges,
             self.isolation,
-            partial(engine.sessions.temp_tables, beside=session_id),
+            partial(engine.sessions.temp_tables, except_session=session_id),
         )
         self.capture_routines = CaptureRoutines(
             engine.capture_sessions,
@@ -243,11 +243,13 @@ class EngineSession:
             self.tables,
             self.sql_reader,
             self.privileges,
-            references,
+            foreign_keys,
         )
-        self._interruption.wakes(engine.locks.wake, self.capture_routines.wake, self._duck.interrupt)
+        self._interruption.set_wake_functions(
+            engine.locks.wake, self.capture_routines.wake, self._duck.interrupt
+        )
 
-    # ---- what others know of it ---------------------------------------------------------------
+    # ---- read by other parts of the server ------------------------------------------------------
     @property
     def user(self) -> str:
         return self.environment.user
@@ -259,28 +261,30 @@ class EngineSession:
     # ---- databases ----------------------------------------------------------------------------
     @property
     def database(self) -> str | None:
-        """The open database's name, None while there is none."""
+        """Name of the open database; None if there is none."""
         return self.current_database.name
 
     @property
     def locale(self) -> str:
-        """The open database's locale."""
+        """Locale of the open database."""
         return self.environment.locale
 
     def open_database(self, name: str) -> int:
-        """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
-        unknown."""
+        """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.
+
+        Raises -329 if it is unknown.
+        """
         return self._database_statements.open(name)
 
     def close_database(self) -> None:
-        """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
+        """Close the open database, if any, and drop the temporary tables. Raises -377 inside a transaction."""
         self._database_statements.close()
 
     def database_names(self) -> list[str]:
         return self.current_database.databases.names()
 
     def find_table(self, database: str | None, name: str) -> TableInfo | None:
-        """A table or view; temporary ones come first. -329 for an unknown database."""
+        """Find a table or view; temporary ones come first. Raises -329 for an unknown database."""
         return self.tables.find(database, name)
 
     # ---- transactions -------------------------------------------------------------------------
@@ -297,13 +301,16 @@ class EngineSession:
         self.transaction.commit()
 
     def rollback(self) -> None:
-        """ROLLBACK WORK: errors as those of `commit`."""
+        """ROLLBACK WORK: the same errors as `commit`."""
         self.transaction.rollback()
 
     def buffer_open_rows(self, *, ending: bool) -> None:
-        """Set aside the rows that a query still makes, before the transaction ends or goes back to a savepoint. An
-        interrupt costs those that are not made yet: who fetches them is told -213. -271 where there is no room for
-        them. Rows that end with the transaction are left as they are where that is `ending`."""
+        """Read the remaining rows of running queries into a buffer, before the transaction ends or returns to a
+        savepoint.
+
+        An interrupt loses the rows that are not read yet: the next fetch raises -213. -271 is raised if there is no
+        room for the rows. With `ending`, results that end with the transaction are not buffered.
+        """
         self.transaction.buffer_open_rows(ending=ending)
 
     def savepoint(self, name: str, unique: bool = False) -> None:
@@ -311,7 +318,7 @@ class EngineSession:
         self.transaction.savepoint(name, unique)
 
     def release_savepoint(self, name: str) -> None:
-        """RELEASE SAVEPOINT: -16398 for none of that name."""
+        """RELEASE SAVEPOINT: -16398 if there is none of that name."""
         self.transaction.release_savepoint(name)
 
     def rollback_to_savepoint(self, name: str = "") -> None:
@@ -319,29 +326,33 @@ class EngineSession:
         self.transaction.rollback_to_savepoint(name)
 
     # ---- routines, without SQL ----------------------------------------------------------------
-    def require_routine(self, wanted: RoutineReference) -> None:
-        """-674 when there is no such routine, and for a bare name that several have."""
+    def require_routine(self, reference: RoutineReference) -> None:
+        """Raise -674 if there is no such routine, or if several have a name that is given without parameter types."""
         self.current_database.require()
-        self.routines.require_routine(wanted)
+        self.routines.require_routine(reference)
 
-    def call_routine(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
-        """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
-        rows."""
+    def call_routine(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+        """Call a routine that returns at most one row.
+
+        Raises -664 for a wrong number of arguments and -686 for several rows.
+        """
         self.start_statement()
         self.transaction.begin_implicitly()
         self.current_database.require()
-        return self.routines.call_named(wanted, arguments)
+        return self.routines.call_named(reference, arguments)
 
     # ---- prepare --------------------------------------------------------------------------------
     def prepare(self, sql: str, nparams: int = 0) -> PreparedPlan:
-        """Read and describe a statement; it is not executed. Errors of names, syntax and types come from
-        here."""
+        """Parse, plan and describe a statement without executing it.
+
+        Errors of names, syntax and types are raised here.
+        """
         self.start_statement()
         self.sql_reader.check_newlines(sql)
         return self._preparer.prepare(sql)
 
     def _replan_if_stale(self, prepared: PreparedPlan, params: Sequence[object]) -> PreparedPlan:
-        """The statement as it must be run now: planned again when the schema has changed since."""
+        """Return the statement as it must be run now: planned again if the schema has changed since it was prepared."""
         if len(params) != len(prepared.parameters):
             raise SqlError(-254)
         if isinstance(prepared.plan, UtilityPlan):
@@ -355,7 +366,7 @@ class EngineSession:
         if self._preparer.is_last_prepared(prepared):
             return prepared
         current = self.prepare(prepared.sql, len(prepared.parameters))
-        # Rows would not be what the client was told.
+        # The rows would not match the description that the client has.
         if prepared.returns_rows and current.columns != prepared.columns:
             raise SqlError(-710)
         return current
@@ -373,8 +384,10 @@ class EngineSession:
         return self._query_executor.run(prepared, plan, params)
 
     def open_for_update(self, prepared: PreparedPlan, params: Sequence[object]) -> UpdateCursorRows:
-        """Open a cursor on a SELECT ... FOR UPDATE: -398 without a transaction. Who gives it a name puts it into
-        `cursors`, which knows it as long as somebody holds on to it."""
+        """Open a cursor on a SELECT ... FOR UPDATE: -398 without a transaction.
+
+        To name it for WHERE CURRENT OF, put it into `cursors`, which holds a weak reference.
+        """
         prepared = self._replan_if_stale(prepared, params)
         plan = prepared.plan
         assert isinstance(plan, SelectPlan)
@@ -393,7 +406,7 @@ class EngineSession:
         return self.run_plan(self._replan_if_stale(prepared, params).plan, params)
 
     def run_plan(self, plan: Plan, params: Sequence[object]) -> StatementOutcome:
-        """Run a plan without rows as it stands: of a statement, or of one inside a routine."""
+        """Run a plan without rows as it is: that of a statement, or of one inside a routine."""
         if isinstance(plan, CallPlan):
             outcome = self.transaction.write(lambda: self.routines.execute(plan, params))
         elif isinstance(plan, InsertPlan):
@@ -426,10 +439,10 @@ class EngineSession:
     def execute_many(
         self, prepared: PreparedPlan, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
     ) -> list[StatementOutcome | SqlError]:
-        """Run a statement once per row of parameters; one outcome or error each, in order.
+        """Run a statement once per row of parameters. Return one outcome or error for each, in order.
 
-        INSERT ... VALUES is taken as one batch with the effects that single executions would have. With
-        `stop_at_error` the list ends with the first error, and nothing behind it is done.
+        INSERT ... VALUES runs as one batch with the effects of single executions. With `stop_at_error` the list ends
+        with the first error, and no later row is executed.
         """
         if not rows:
             return []
@@ -442,16 +455,16 @@ class EngineSession:
             and not plan.info.fired_by("I")
             and all(len(r) == len(rows[0]) for r in rows)
         ):
-            inside = self.transaction.active
+            was_active = self.transaction.active
             try:
-                found = self.transaction.write(
+                outcomes = self.transaction.write(
                     lambda: self._insert_executor.insert_values(plan, rows, stop_at_error)
                 )
-                if any(isinstance(each, SqlError) for each in found):
+                if any(isinstance(each, SqlError) for each in outcomes):
                     self._unreferenced_objects.note_rejected_row(plan.info)
-                return found
+                return outcomes
             except SqlError as problem:
-                if len(rows) == 1 or self._is_not_retryable(problem, inside):
+                if len(rows) == 1 or self._is_not_retryable(problem, was_active):
                     raise
         results: list[StatementOutcome | SqlError] = []
         for row in rows:
@@ -466,10 +479,10 @@ class EngineSession:
     def execute_batch(
         self, prepared: PreparedPlan, batch: Any, *, stop_at_error: bool = False
     ) -> BatchOutcome:
-        """`execute_many` for an INSERT and a record batch of rows, one column per parameter."""
+        """Run `execute_many` for an INSERT and a record batch of rows, one column per parameter."""
         current = self._replan_if_stale(prepared, batch.columns)
         plan = current.plan
-        inside = self.transaction.active
+        was_active = self.transaction.active
         if batch.num_rows == 1 and isinstance(plan, InsertPlan) and plan.row is not None:
             row = python_rows(batch, prepared.parameters)[0]
             return BatchOutcome.from_outcomes([self._run_catching(plan, row)])
@@ -484,7 +497,7 @@ class EngineSession:
                     self._unreferenced_objects.note_rejected_row(plan.info)
                 return outcome
             except SqlError as problem:
-                if self._is_not_retryable(problem, inside):
+                if self._is_not_retryable(problem, was_active):
                     raise
         rows = python_rows(batch, prepared.parameters)
         return BatchOutcome.from_outcomes(self.execute_many(prepared, rows, stop_at_error=stop_at_error))
@@ -493,12 +506,15 @@ class EngineSession:
         try:
             return self.run_plan(plan, params)
         except SqlError as problem:
-            return problem.with_traceback(None)  # an outcome: the frames would keep what keeps it
+            # The traceback is dropped: its frames would form a reference cycle.
+            return problem.with_traceback(None)
 
-    def _is_not_retryable(self, problem: SqlError, inside: bool) -> bool:
-        """Whether a batch that failed as a whole must not be tried row by row: it was interrupted, or the
-        transaction that it belongs to is lost."""
-        return problem.sqlcode == -213 or self.transaction.active != inside
+    def _is_not_retryable(self, problem: SqlError, was_active: bool) -> bool:
+        """Return whether a batch that failed as a whole must not be tried row by row.
+
+        That is so if it was interrupted or if the transaction that it belongs to is lost.
+        """
+        return problem.sqlcode == -213 or self.transaction.active != was_active
 
     def _run_ddl(self, statement: Any) -> int:
         privilege_checks.check_privileges(self._ddl_context, statement)
@@ -516,40 +532,38 @@ class EngineSession:
 
     # ---- end ------------------------------------------------------------------------------------
     def start_statement(self) -> None:
-        """What was meant for an earlier statement is over."""
+        """Prepare for a statement: set its time, clear an earlier interrupt, restart a detached transaction."""
         self.values.now = dt.datetime.now()
         if self.interrupted.is_set():
             self.interrupted.clear()
         self.transaction.resume()
 
     def interrupt(self) -> None:
-        """Make the running statement fail with -213; nothing happens when none is running."""
+        """Make the running statement fail with -213. It does nothing if none is running."""
         self._interruption.request()
 
     def client_disconnected(self) -> None:
-        """Nobody is there for whom to wait: statements that need another session's locks, and reads of changes that are
-        not there yet, fail with -213."""
+        """Note that the client is gone: waits for locks and reads of changes that have not arrived fail with -213."""
         self.lock_owner.client_disconnected.set()
         self.lock_owner.locks.wake()
         self.capture_routines.wake()
 
     def detach(self) -> None:
-        """Its database has gone from DuckDB: what it has open there ends. While it is at nothing."""
+        """End what the session has open in a database that was detached from DuckDB. The session must be idle."""
         self.transaction.detach()
 
     def close(self) -> None:
-        """End the session: an open transaction is rolled back, temporary tables go."""
+        """End the session: an open transaction is rolled back, temporary tables are dropped."""
         if self.closed:
             return
         self.closed = True
-        self._interruption.wakes()
+        self._interruption.set_wake_functions()
         try:
             self._duck.close_open_rows()
             if self.transaction.active:
                 self.transaction.rollback()
-            with contextlib.suppress(
-                SqlError, duckdb.Error
-            ):  # the database may have gone; then the objects have, too
+            # If the database is gone, so are its objects.
+            with contextlib.suppress(SqlError, duckdb.Error):
                 self._unreferenced_objects.delete_unreferenced()
         finally:
             self.capture_routines.close()
@@ -565,8 +579,11 @@ def open_session(
     client: Client | None = None,
     interruption: Interruption | None = None,
 ) -> EngineSession:
-    """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT). `client` is whom its
-    statements can ask for files, `interruption` what stops them from outside."""
+    """Open a session.
+
+    `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT). `client` is the client whose files statements
+    can read and write. `interruption` stops statements from another thread.
+    """
     return engine.add_session(
         EngineSession(engine, user, environment, engine.new_session_id(), client, interruption)
     )

@@ -1,4 +1,4 @@
-"""Who a session is, and what the text of its values depends on."""
+"""A session's user, and the settings that the text form of its values depends on."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _DEFAULT_LOCALE = "en_US.819"
 
 
 class SessionEnvironment:
-    """What the login said, and the open database's locale.
+    """The environment of a session: settings of the login, and the open database's locale.
 
     Attributes
     ----------
     user, session_id
-        Who it is.
+        The user's name and the session's number.
     variables
-        Those of the login: DBDATE, DB_LOCALE, DELIMIDENT.
+        The variables of the login: DBDATE, DB_LOCALE, DELIMIDENT.
     server_name, version
-        What the server calls itself.
+        Name and version that the server reports.
     locale
-        The open database's, before one is open the login's.
+        Locale of the open database; before one is open, that of the login.
     """
 
     def __init__(
@@ -35,9 +35,7 @@ class SessionEnvironment:
         self.server_name = server_name
         self.version = version
         self._locale = self.requested_locale
-        self._codec: str | None = (
-            None  # looked up when it is wanted: a login may name a locale that nobody knows
-        )
+        self._codec: str | None = None  # looked up at first use: a login may name an unknown locale
         self._converters: dict[ColumnType, ValueConverter] = {}
 
     @property
@@ -64,22 +62,22 @@ class SessionEnvironment:
 
     @property
     def dbdate(self) -> str:
-        """How dates are written, such as ``"Y4MD-"``; empty for the default."""
+        """Format of dates in text, such as ``"Y4MD-"``; empty for the default."""
         return self.variables.get("DBDATE", "")
 
     @property
     def delimident(self) -> bool:
-        """Whether double quotes enclose names."""
+        """True if double quotes enclose names."""
         return "DELIMIDENT" in self.variables
 
     @property
     def no_default_access(self) -> bool:
-        """Whether PUBLIC gets no privileges on what the session creates."""
+        """True if PUBLIC gets no privileges on what the session creates."""
         return self.variables.get("NODEFDAC", "").lower() == "yes"
 
     def converter(self, t: ColumnType) -> ValueConverter:
-        """What brings values into the storage form of a type."""
-        found = self._converters.get(t)
-        if found is None:
-            found = self._converters[t] = ValueConverter(t, self.codec, self.dbdate)
-        return found
+        """Return the converter of values into the storage form of a type."""
+        converter = self._converters.get(t)
+        if converter is None:
+            converter = self._converters[t] = ValueConverter(t, self.codec, self.dbdate)
+        return converter

@@ -1,7 +1,7 @@
-"""Foreign keys: what a change of rows must not leave behind, and ON DELETE CASCADE.
+"""Foreign keys: checks after changes of rows, and ON DELETE CASCADE.
 
-They are not DuckDB's. Its own forbid to delete a parent in the transaction that has deleted its children, cannot
-cascade, and hinder every change of a table's shape. Rows that go in are checked by appending.py.
+DuckDB's own foreign keys are not used. They forbid deleting a parent in the transaction that deleted its children,
+cannot cascade, and prevent every ALTER TABLE. Inserted rows are checked by table_appender.py.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _ISAM_NO_RECORD = -111
 
 
 def parent_name(info: TableInfo, foreign: ForeignKey) -> str:
-    """The DuckDB name of the table that a foreign key refers to."""
+    """Return the DuckDB name of the table that a foreign key refers to."""
     return f"{info.duck_name.rpartition('.')[0]}.{quote_identifier(foreign.parent)}"
 
 
 def _orphan_condition(info: TableInfo, foreign: ForeignKey) -> str:
-    """The condition for rows whose parent is missing."""
+    """Return the condition for rows whose parent is missing."""
     child = quote_identifier(info.name)
     present = " AND ".join(f"{child}.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
     match = parent_condition(info, foreign, info.name, "_ifx_parent")
@@ -48,7 +48,7 @@ def _parent_in_use(info: TableInfo, foreign: ForeignKey) -> SqlError:
 
 
 class ForeignKeyEnforcer:
-    """The foreign keys of a session's tables."""
+    """Checks and cascades the foreign keys of a session's tables."""
 
     def __init__(
         self, transaction: SessionTransaction, tables: SessionTables, owner: LockOwner, isolation: Isolation
@@ -60,38 +60,43 @@ class ForeignKeyEnforcer:
         transaction.deferred_constraints.set_checker(self._check_deferred)
 
     def children(self, info: TableInfo) -> list[tuple[TableInfo, ForeignKey]]:
-        """Tables with foreign keys to a table, itself included, and those keys."""
-        found = []
+        """Return the tables with foreign keys to a table, itself included, and those keys."""
+        children = []
         for name in info.children:
             child = self._tables.find(info.database, name)
             if child is not None:
-                found += [(child, foreign) for foreign in child.foreign_keys if foreign.parent == info.name]
-        return found
+                children += [
+                    (child, foreign) for foreign in child.foreign_keys if foreign.parent == info.name
+                ]
+        return children
 
     def check_children(self, info: TableInfo, foreigns: Iterable[ForeignKey] | None = None) -> None:
-        """-691 when a row of a table has no parent; all of its foreign keys are looked at, or those given."""
+        """Raise -691 if a row of a table has no parent, for all of its foreign keys or only those given."""
         for foreign in info.foreign_keys if foreigns is None else foreigns:
             if self._has_orphans(info, foreign):
                 raise SqlError(_NO_PARENT, _ISAM_NO_RECORD, 0, f"informix.{foreign.name}")
 
     def _has_orphans(self, info: TableInfo, foreign: ForeignKey) -> bool:
-        query = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(info.name)}{_orphan_condition(info, foreign)} LIMIT 1"
+        name = quote_identifier(info.name)
+        query = f"SELECT 1 FROM {info.duck_name} AS {name}{_orphan_condition(info, foreign)} LIMIT 1"
         return first_row(self._transaction.con, query) is not None
 
     def immediate_keys(self, info: TableInfo, foreigns: Iterable[ForeignKey]) -> list[ForeignKey]:
-        """Those foreign keys that are looked at when the statement ends; the others are when the transaction does."""
+        """Return those foreign keys that are checked at the end of the statement. The others are deferred."""
         return [
             foreign for foreign in foreigns if not self._transaction.deferred_constraints.defer(info, foreign)
         ]
 
     def set_deferred(self, names: Sequence[str], *, deferred: bool) -> None:
-        """SET CONSTRAINTS DEFERRED or IMMEDIATE, of all constraints or of those named. -255 for DEFERRED outside of a
-        transaction, -623 for an unknown name; -691 where what was deferred does not hold."""
-        found = self._tables.find_constraints(names)
+        """SET CONSTRAINTS DEFERRED or IMMEDIATE, for all constraints or those named.
+
+        Raises -255 for DEFERRED outside a transaction, -623 for an unknown name, and -691 if a deferred check fails.
+        """
+        kinds = self._tables.find_constraints(names)
         for name in names:
-            if name not in found:
+            if name not in kinds:
                 raise SqlError(_NO_CONSTRAINT, 0, 0, name)
-            if deferred and found[name] != "R":
+            if deferred and kinds[name] != "R":
                 raise not_supported("SET CONSTRAINTS DEFERRED of what is no foreign key")
         transaction = self._transaction
         if not transaction.active:
@@ -108,7 +113,7 @@ class ForeignKeyEnforcer:
             if info is None:
                 continue
             named = [foreign for foreign in info.foreign_keys if foreign.name == skipped.constraint]
-            for foreign in named or info.foreign_keys:  # it was dropped, or has another name now
+            for foreign in named or info.foreign_keys:  # none if it was dropped or renamed
                 parent = (info.database, foreign.parent)
                 self._lock_owner.locks.lock_table(
                     self._lock_owner.request(CANNOT_READ), parent, LockMode.SHARE
@@ -117,8 +122,10 @@ class ForeignKeyEnforcer:
                 self.check_children(info, [foreign])
 
     def after_delete(self, info: TableInfo, *, cascades: bool = True) -> None:
-        """After a DELETE, inside `SessionTransaction.write`: delete the rows that have lost their parent where their foreign
-        keys say so, and the statement `cascades`. SqlError -692 for one that is still needed."""
+        """Apply ON DELETE CASCADE after a DELETE, inside `SessionTransaction.write`, if the statement `cascades`.
+
+        Raises SqlError -692 for a deleted row that is still referenced.
+        """
         for child, foreign in self.children(info):
             if not foreign.cascade and not self.immediate_keys(child, [foreign]):
                 continue
@@ -130,19 +137,23 @@ class ForeignKeyEnforcer:
             self._cascade(child, foreign)
 
     def after_update(self, info: TableInfo, changed: Set[str], *, parents_locked: bool) -> None:
-        """After an UPDATE of the columns `changed`, inside `SessionTransaction.write`: SqlError -691 for a child without its
-        parent, -692 for a changed parent that is still needed. Where the parents of the rows are not locked, because
-        they were not known beforehand, their tables are locked here."""
-        mine = self.immediate_keys(info, [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)])
-        if mine:
-            parents = [(info.database, foreign.parent) for foreign in mine]
+        """Check foreign keys after an UPDATE of the columns `changed`, inside `SessionTransaction.write`.
+
+        Raises SqlError -691 for a child without its parent, and -692 for a changed parent that is still referenced. If
+        the parents were not known beforehand and are not locked, their tables are locked here.
+        """
+        immediate = self.immediate_keys(
+            info, [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
+        )
+        if immediate:
+            parents = [(info.database, foreign.parent) for foreign in immediate]
             if not parents_locked:
                 for parent in parents:
                     self._lock_owner.locks.lock_table(
                         self._lock_owner.request(CANNOT_READ), parent, LockMode.SHARE
                     )
             self._transaction.require_fresh(parents)
-            self.check_children(info, mine)
+            self.check_children(info, immediate)
         for child, foreign in self.children(info):
             if changed.isdisjoint(foreign.parent_columns) or not self.immediate_keys(child, [foreign]):
                 continue
@@ -151,34 +162,36 @@ class ForeignKeyEnforcer:
                 raise _parent_in_use(info, foreign)
 
     def _cascade(self, child: TableInfo, foreign: ForeignKey) -> None:
-        """Delete the rows that have lost their parent, and in turn what depends on them."""
-        where = _orphan_condition(child, foreign)
+        """Delete the rows that have lost their parent, and recursively the rows that depend on them."""
+        condition = _orphan_condition(child, foreign)
         head = f"DELETE FROM {child.duck_name} AS {quote_identifier(child.name)}"
         keys = self._isolation.lock_changed_rows(
-            child, matching_keys_query(child, child.name, where), {}, (child,)
+            child, matching_keys_query(child, child.name, condition), {}, (child,)
         )
         self._transaction.change_logger.require_current_logging(child)
         if child.is_fully_logged:
             names = [column.name for column in child.columns]
-            query = new_values_query(child, child.name, [], names) + where
+            query = new_values_query(child, child.name, [], names) + condition
             rows = self._transaction.con.sql(query).to_arrow_table()
             rows = pa.table([rows.column(f"_{name}") for name in names], names)
             self._transaction.change_logger.log_deleted(child, rows)
         if keys is None:
-            self._transaction.recorder.execute(head + where)
+            self._transaction.recorder.execute(head + condition)
         elif keys.num_rows:
             self._transaction.recorder.execute_with_rows(head + in_rows_condition(child, child.name), keys)
         self.after_delete(child)
 
     def require_no_orphans(self, info: TableInfo) -> None:
-        """-692 when a row of another table has lost its parent."""
+        """Raise -692 if a row of another table has lost its parent."""
         for child, foreign in self.children(info):
             if self._has_orphans(child, foreign):
                 raise _parent_in_use(info, foreign)
 
     def children_without_keys(self, info: TableInfo, kept: Iterable[tuple[str, ...]] = ()) -> list[TableInfo]:
-        """The other tables with foreign keys to a table that is dropped, or keeps only some of its keys: without those
-        foreign keys, which go with the keys."""
+        """Return the other tables with foreign keys to a table that is dropped or keeps only some keys.
+
+        They are described without those foreign keys, which are dropped with the keys.
+        """
         there = {frozenset(columns) for columns in kept}
         children: dict[str, TableInfo] = {}
         for child, foreign in self.children(info):
@@ -190,8 +203,7 @@ class ForeignKeyEnforcer:
         return list(children.values())
 
     def renamed_children(self, old: TableInfo, name: str, columns: Mapping[str, str]) -> list[TableInfo]:
-        """The other tables with foreign keys to a table, as they are described once it has another name or other
-        names of columns."""
+        """Return the other tables with foreign keys to a table, described with its new name or new column names."""
         children: dict[str, TableInfo] = {}
         for child, foreign in self.children(old):
             if child.name == old.name:

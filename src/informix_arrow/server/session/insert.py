@@ -1,7 +1,7 @@
-"""INSERT: rows converted column by column to the target's storage, then appended (appending.py).
+"""INSERT: rows converted column by column to the target's storage, then appended (table_appender.py).
 
-Each row has its own outcome, as if it had been executed alone: a row that cannot be converted, is NULL
-where it must not be, or repeats a key is left out and reported, the others go in.
+Each row has its own outcome, as if it had been executed alone. A row that cannot be converted, is NULL where it must
+not be, or repeats a key is left out and reported; the others are inserted.
 """
 
 from __future__ import annotations
@@ -34,18 +34,21 @@ from .transaction import SessionTransaction
 from .triggers import TriggerExecutor, TriggerFiring
 
 _MAX_INSERT_BYTES = 16 << 20
-"""Bytes of the rows of a query that are inserted together."""
+"""Bytes of a query's rows that are inserted together."""
 
 _MAX_INSERT_ROWS = 1 << 18
-"""Rows of a query that are inserted together, however narrow they are: odd ones become Python objects."""
+"""Rows of a query that are inserted together, however narrow they are: some may become Python objects."""
 
 _NEXT_NUMBER = "nextval("
-"""What a value has in it that is another one for each row (plan/sequences.py)."""
+"""Text in a value that differs for each row (plan/sequences.py)."""
 
 
 def accepts_batches(plan: object) -> bool:
-    """Whether `InsertExecutor.insert_batch` can do a statement: INSERT ... VALUES in which every `?` is a column's whole
-    value, no value has to be made row by row, and no trigger fires."""
+    """Return whether `InsertExecutor.insert_batch` can execute a statement.
+
+    That is an INSERT ... VALUES in which every `?` is a column's whole value, no value is evaluated row by row, and no
+    trigger fires.
+    """
     if (
         not isinstance(plan, InsertPlan)
         or plan.values is None
@@ -62,44 +65,44 @@ def accepts_batches(plan: object) -> bool:
 
 
 def inserts_one_row(prepared: PreparedPlan) -> bool:
-    """Whether each execution of a statement inserts one row: INSERT ... VALUES."""
+    """Return whether each execution of a statement inserts one row: INSERT ... VALUES."""
     return isinstance(prepared.plan, InsertPlan) and prepared.plan.values is not None
 
 
 def accepts_python_row(prepared: PreparedPlan) -> bool:
-    """Whether one row of Python objects is inserted without Arrow (one_row.py)."""
+    """Return whether one row of Python objects is inserted without Arrow (single_row_insert.py)."""
     return isinstance(prepared.plan, InsertPlan) and prepared.plan.row is not None
 
 
 def python_rows(batch: Any, types: Sequence[ColumnType]) -> list[tuple[object, ...]]:
-    """The rows of a batch as `InsertExecutor.insert_values` takes them."""
+    """Return the rows of a batch in the form that `InsertExecutor.insert_values` takes."""
     columns = [_python_values(array, t) for array, t in zip(batch.columns, types, strict=True)]
     return list(zip(*columns, strict=True)) if columns else [()] * batch.num_rows
 
 
 class InsertExecutor:
-    """INSERT statements of one session."""
+    """Executes the INSERT statements of one session."""
 
     def __init__(
         self,
         environment: SessionEnvironment,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         transaction: SessionTransaction,
         appender: TableAppender,
-        one_row: SingleRowInserter,
+        single_row: SingleRowInserter,
         isolation: Isolation,
         triggers: TriggerExecutor,
     ) -> None:
         self._environment = environment
-        self._executor = runner
+        self._executor = executor
         self._transaction = transaction
         self._appender = appender
-        self._single_row_inserter = one_row
+        self._single_row_inserter = single_row
         self._isolation = isolation
         self._trigger_executor = triggers
 
     def run(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run one as a statement of its own, or as a part of one, with the triggers that it fires."""
+        """Run an INSERT with the triggers that it fires, as a statement of its own or as a part of one."""
         write = self._transaction.write
         firing = self._trigger_executor.find_firing(plan.info, "I")
         if plan.values is None:
@@ -115,13 +118,14 @@ class InsertExecutor:
             outcome = self._single_row_inserter.insert(plan, params)
             if outcome is not None:
                 return outcome
-            found = write(lambda: self._insert_single(plan, params))
-            if isinstance(found, SqlError):
+            outcome_or_error = write(lambda: self._insert_single(plan, params))
+            if isinstance(outcome_or_error, SqlError):
                 try:
-                    raise found
+                    raise outcome_or_error
                 finally:
-                    del found  # it knows this frame: else both, and the session, would wait for the collector
-            return found
+                    # it refers to this frame: the cycle would keep both, and the session, until garbage collection
+                    del outcome_or_error
+            return outcome_or_error
         return write(
             lambda: self._trigger_executor.run_with_triggers(
                 [firing], lambda: self._insert_with_triggers(plan, params, firing)
@@ -129,60 +133,65 @@ class InsertExecutor:
         )
 
     def _insert_single(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome | SqlError:
-        """INSERT ... VALUES of one row, with what has to be made for it; that goes with a row that is refused."""
+        """Run an INSERT ...
+
+        VALUES of one row, with the objects that are created for it. Those of a refused row are deleted.
+        """
         found = self.insert_values(self._evaluate_calls(plan, params), [params])[0]
         if plan.needs.files and isinstance(found, SqlError):
             try:
                 raise found
             finally:
-                del found  # as in `run`
+                del found  # see `run`
         return found
 
     def _insert_with_triggers(
         self, plan: InsertPlan, params: Sequence[object], firing: TriggerFiring
     ) -> StatementOutcome:
-        """INSERT ... VALUES with the actions for its row."""
+        """Run an INSERT ... VALUES with the trigger actions for its row."""
         plan = self._evaluate_calls(plan, params)
         return self._insert_row(plan.info, self._convert_rows(plan, [params]), firing)
 
     def _insert_row(
         self, info: TableInfo, columns: dict[str, ConvertedColumn], firing: TriggerFiring
     ) -> StatementOutcome:
-        """Insert one row, run the actions for it, and write what they gave its columns; of a view give the row to its
-        INSTEAD OF triggers."""
+        """Insert one row, run its trigger actions, and write the values that they assigned to its columns.
+
+        The row of a view is passed to the view's INSTEAD OF triggers.
+        """
         if info.kind == "V":
             self._trigger_executor.run_row_actions(firing, {}, _view_row(info, columns))
             return StatementOutcome(rows=1)
-        done = self._appender.append(info, columns, 1, stop_at_error=True)
-        if done.errors:
-            raise done.errors.pop(0)  # no name of it stays here: as in `run`
-        outcome = done.outcome(0)
+        batch_outcome = self._appender.append(info, columns, 1, stop_at_error=True)
+        if batch_outcome.errors:
+            raise batch_outcome.errors.pop(0)  # no local variable keeps it: see `run`
+        outcome = batch_outcome.outcome(0)
         assert isinstance(outcome, StatementOutcome)
         if firing.each_row:
-            assert done.inserted_table is not None
-            row = {c.name: done.inserted_table.column(c.name)[0].as_py() for c in info.columns}
-            given = self._trigger_executor.run_row_actions(firing, {}, row)
-            if given:
-                # no action may have inserted another row since (-747)
+            assert batch_outcome.inserted_table is not None
+            row = {c.name: batch_outcome.inserted_table.column(c.name)[0].as_py() for c in info.columns}
+            assigned = self._trigger_executor.run_row_actions(firing, {}, row)
+            if assigned:
+                # an action may not have inserted another row in between (-747)
                 self._trigger_executor.update_row(
-                    info, self._trigger_executor.row_identity(info, row), row, given
+                    info, self._trigger_executor.row_identity(info, row), row, assigned
                 )
         return outcome
 
     def _evaluate_calls(self, plan: InsertPlan, params: Sequence[object]) -> InsertPlan:
-        """The plan with the values that have to be made beforehand, as constants."""
+        """Return the plan with the values that are evaluated beforehand as constants."""
         if not plan.evaluates_per_row or plan.values is None:
             return plan
         self._isolation.before_reading(plan.read_tables)
         self._executor.load_files(plan.needs, params)
-        wanted = [sql for kind, sql in plan.values if kind == "stored"]
+        expressions = [sql for kind, sql in plan.values if kind == "stored"]
         values = self._executor.bind(plan.needs, params)
-        text = f"SELECT {', '.join(map(str, wanted))}"
-        made = iter(self._executor.query_first(text, select_values(text, values)))
+        text = f"SELECT {', '.join(map(str, expressions))}"
+        values_row = iter(self._executor.query_first(text, select_values(text, values)))
         return replace(
             plan,
             values=tuple(
-                ("const", None if (v := next(made)) is None else StoredValue(v))
+                ("const", None if (v := next(values_row)) is None else StoredValue(v))
                 if kind == "stored"
                 else (kind, value)
                 for kind, value in plan.values
@@ -192,12 +201,12 @@ class InsertExecutor:
     def insert_values(
         self, plan: InsertPlan, rows: Sequence[Sequence[object]], stop_at_error: bool = False
     ) -> list[StatementOutcome | SqlError]:
-        """INSERT ... VALUES for each row of parameters, inside `SessionTransaction.write`; no trigger fires."""
+        """Run INSERT ... VALUES for each row of parameters, inside `SessionTransaction.write`; no trigger fires."""
         columns = self._convert_rows(plan, rows)
         return self._appender.append(plan.info, columns, len(rows), stop_at_error).outcomes()
 
     def _convert_rows(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[str, ConvertedColumn]:
-        """The columns of INSERT ... VALUES for each row of parameters."""
+        """Return the columns of INSERT ... VALUES for the rows of parameters."""
         assert plan.values is not None
         n = len(rows)
         evaluated = self._evaluate_expressions(plan, rows)
@@ -217,8 +226,10 @@ class InsertExecutor:
         }
 
     def insert_batch(self, plan: InsertPlan, batch: Any, stop_at_error: bool = False) -> BatchOutcome:
-        """INSERT ... VALUES for each row of a record batch with one column per parameter, inside
-        `SessionTransaction.write`. The plan is one that `accepts_batches`."""
+        """Run INSERT ... VALUES for each row of a record batch with one column per parameter.
+
+        For use inside `SessionTransaction.write`, with a plan that `accepts_batches`.
+        """
         assert plan.values is not None
         n = batch.num_rows
         evaluated = self._evaluate_expressions(plan, [()])
@@ -236,25 +247,28 @@ class InsertExecutor:
     def insert_select(
         self, plan: InsertPlan, values: dict[str, object], firing: TriggerFiring | None = None
     ) -> StatementOutcome:
-        """INSERT ... SELECT, inside `SessionTransaction.write`: all rows or none."""
+        """Run INSERT ... SELECT inside `SessionTransaction.write`: all rows are inserted, or none."""
         assert plan.select is not None
         self._isolation.before_query(plan.select, values)
         return self.insert_spooled(plan, self.read_source(plan.select, values), firing)
 
     def read_source(self, select: SelectPlan, values: dict[str, object]) -> BatchSpool:
-        """All rows that a query finds now, inside `SessionTransaction.write`: what is inserted then does not add to them."""
+        """Read all rows of a query now, inside `SessionTransaction.write`, so that inserted rows do not add to them."""
         return self._executor.query_spool_in_write(select.sql, values, batch_rows(select.columns))
 
     def insert_spooled(
         self, plan: InsertPlan, rows: BatchSpool, firing: TriggerFiring | None = None
     ) -> StatementOutcome:
-        """As `insert_select`, of the rows that its query has found, which are taken; with the triggers that these fire."""
+        """Insert the rows that a query has returned, like `insert_select`, with their triggers.
+
+        The spool is emptied.
+        """
         total = StatementOutcome()
         try:
             while rows.has_next:
-                taken = rows.pop_table  # called below: no name here holds the rows while they are inserted
+                # No local variable holds the rows during the insert.
                 part = self._insert_table(
-                    plan, taken(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
+                    plan, rows.pop_table(_MAX_INSERT_BYTES, _MAX_INSERT_ROWS), firing, further=total.rows > 0
                 )
                 part.rows += total.rows
                 part.warnings |= total.warnings
@@ -266,12 +280,14 @@ class InsertExecutor:
     def _insert_table(
         self, plan: InsertPlan, table: pa.Table, firing: TriggerFiring | None, *, further: bool
     ) -> StatementOutcome:
-        """Insert some of the rows of a query; the outcome has the serials of the last one. Others are in already when
-        these are `further` ones."""
+        """Insert some of the rows of a query. The outcome has the serials of the last one.
+
+        `further` says that other rows of the statement are already inserted.
+        """
         assert plan.select is not None
         columns: dict[str, ConvertedColumn] = {}
         n, arrays = table.num_rows, table.columns[::-1]
-        del table  # a column goes as soon as it is converted: else memory has all of them twice
+        del table  # releases each column once it is converted: otherwise both copies are in memory
         for name, source, packed in zip(
             plan.targets, plan.select.columns, plan.select.packed_decimals, strict=True
         ):
@@ -281,18 +297,20 @@ class InsertExecutor:
         if firing is not None and firing.each_row:
             total = StatementOutcome()
             for row in range(n):
-                one = self._insert_row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
-                one.rows += total.rows
-                one.warnings |= total.warnings
-                total = one
+                outcome_of_row = self._insert_row(
+                    plan.info, {name: c.row(row) for name, c in columns.items()}, firing
+                )
+                outcome_of_row.rows += total.rows
+                outcome_of_row.warnings |= total.warnings
+                total = outcome_of_row
             return total
-        # what comes behind it, if anything does, would have it done again
+        # a failure of a later part would otherwise repeat it
         repeated = firing is not None or self._transaction.must_preserve_work
         outcome = self._appender.append(
             plan.info, columns, n, stop_at_error=True, further=further, repeated=repeated
         )
         if outcome.errors:
-            raise outcome.errors.pop(min(outcome.errors))  # no name of it stays here: as in `run`
+            raise outcome.errors.pop(min(outcome.errors))  # no local variable keeps it: see `run`
         total = StatementOutcome(rows=n)
         if outcome.rows:
             last = outcome.outcome(outcome.rows - 1)
@@ -304,7 +322,7 @@ class InsertExecutor:
     def _convert_column(
         self, t: ColumnType, source: ColumnType, array: pa.ChunkedArray, packed: bool
     ) -> ConvertedColumn:
-        """A column of type `t` of what a query has found in a column of type `read_source`; `packed_decimals` as for `cast_table`."""
+        """Convert a column of type `source` from a query to type `t`; `packed` as for `cast_table`."""
         same = (t.code, t.encoded_length) == (source.code, source.encoded_length)
         if packed and same:
             stored = arrow_storage(t)
@@ -321,14 +339,13 @@ class InsertExecutor:
     def _evaluate_expressions(
         self, plan: InsertPlan, rows: Sequence[Sequence[object]]
     ) -> dict[int, Sequence[object]]:
-        """Values of the items that are neither literals nor bare parameters, by position, from one query per
-        row."""
+        """Evaluate the items that are neither literals nor bare parameters, by position, with one query per row."""
         assert plan.values is not None
-        places = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
-        if not places:
+        positions = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
+        if not positions:
             return {}
         self._isolation.before_reading(plan.read_tables)
-        sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
+        sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in positions)
         evaluated_rows: list[tuple[Any, ...]] = []
         same = not plan.needs.used_params and _NEXT_NUMBER not in sql
         for row in rows:
@@ -337,43 +354,45 @@ class InsertExecutor:
                 continue
             values = self._executor.bind(plan.needs, row)
             evaluated_rows.append(self._executor.query_first(sql, select_values(sql, values)))
-        return {place: [row[i] for row in evaluated_rows] for i, place in enumerate(places)}
+        return {position: [row[i] for row in evaluated_rows] for i, position in enumerate(positions)}
 
     def _to_storage(self, t: ColumnType, array: Any) -> ConvertedColumn:
-        """A parameter's column in the target's storage form, with what `Converter` does to each value."""
+        """Convert a parameter's column to the target's storage form, with the rules of `Converter`."""
         if is_character(t):
             return self._convert_texts(t, array)
-        wanted = arrow_storage(t)
-        if array.type == wanted and not is_floating_decimal(t):
+        storage = arrow_storage(t)
+        if array.type == storage and not is_floating_decimal(t):
             lowest = pc.min(array).as_py() if t.code in LONGS else None
             if lowest is None or lowest > -(2**63):
                 return ConvertedColumn(array)
-        elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(wanted)) or (
-            pa.types.is_time(array.type) and pa.types.is_time(wanted)
+        elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(storage)) or (
+            pa.types.is_time(array.type) and pa.types.is_time(storage)
         ):
-            return ConvertedColumn(array.cast(wanted))  # to the finer unit
+            return ConvertedColumn(array.cast(storage))  # to the finer unit
         return self._environment.converter(t).convert_column(_python_values(array, t))
 
     def _convert_texts(self, t: ColumnType, array: Any) -> ConvertedColumn:
-        """Texts, those cut that have more bytes in the database's code set than their column."""
+        """Truncate texts that have more bytes in the database's code set than their column allows."""
         if pc.any(pc.match_substring(array, "\0")).as_py():
-            return self._environment.converter(t).convert_column(array.to_pylist())  # which refuses some
+            # Which refuses some of them.
+            return self._environment.converter(t).convert_column(array.to_pylist())
         utf8 = self._environment.codec in ("utf-8", "utf8")
-        lengths = pc.binary_length(array) if utf8 else pc.utf8_length(array)  # the others have one byte each
+        # other code sets have one byte per character
+        lengths = pc.binary_length(array) if utf8 else pc.utf8_length(array)
         longest = pc.max(lengths).as_py()
         if longest is None or longest <= t.content_width:
             return ConvertedColumn(array)
         too_long = pc.greater(lengths, t.content_width).fill_null(False)
         rows = np.flatnonzero(too_long.to_numpy(zero_copy_only=False)).tolist()
         converter = self._environment.converter(t)
-        cut = [converter.convert(text) for text in array.filter(too_long).to_pylist()]
+        truncated = [converter.convert(text) for text in array.filter(too_long).to_pylist()]
         return ConvertedColumn(
-            pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), truncated_rows=set(rows)
+            pc.replace_with_mask(array, too_long, pa.array(truncated, array.type)), truncated_rows=set(rows)
         )
 
 
 def _has_null_pattern(array: Any, t: ColumnType) -> bool:
-    """Whether a column of whole numbers has the one that is NULL on the wire."""
+    """Return whether a column of integers contains the value that is NULL on the wire."""
     if t.code not in INTEGERS:
         return False
     lowest = pc.min(array).as_py()
@@ -387,7 +406,7 @@ def _require_column(info: TableInfo, name: str) -> ColumnInfo:
 
 
 def _view_row(info: TableInfo, columns: Mapping[str, ConvertedColumn]) -> dict[str, object]:
-    """The only row of these columns, with NULL for all others of a view."""
+    """Return the only row of these columns, with NULL for all other columns of a view."""
     for converted in columns.values():
         for error in converted.errors.values():
             raise error
@@ -396,7 +415,7 @@ def _view_row(info: TableInfo, columns: Mapping[str, ConvertedColumn]) -> dict[s
 
 
 def _repeat_constant(one: ConvertedColumn, n: int) -> ConvertedColumn:
-    """A converted constant for every row."""
+    """Return a converted constant repeated for every row."""
     return ConvertedColumn(
         pa.repeat(one.array[0], n),
         dict.fromkeys(range(n), one.errors[0]) if one.errors else {},
@@ -405,7 +424,7 @@ def _repeat_constant(one: ConvertedColumn, n: int) -> ConvertedColumn:
 
 
 def _python_values(array: Any, t: ColumnType) -> Sequence[object]:
-    """The Python objects that `Converter` takes for what the bulk reader made of them."""
+    """Return the Python objects that `Converter` accepts for a column of the bulk reader."""
     values: list[object] = array.to_pylist()
     if is_floating_decimal(t):
         return [None if v is None else Decimal(str(v)) for v in values]

@@ -1,18 +1,18 @@
-"""What a session sees of others' work and keeps from them: isolation levels, and the locks of its statements.
+"""Isolation between sessions: isolation levels, and the locks of statements.
 
-    level               rows that another session has changed       rows that are read
-    dirty read          as they were committed last, see below      -
-    committed read      are waited for, or refused                  -
-    last committed      as they were committed last                 -
-    cursor stability    as committed read                           -
-    repeatable read     as committed read                           their tables are locked in share mode
+    level               rows that another session has changed        rows that are read
+    dirty read          read as last committed, see below            -
+    committed read      waited for, or refused                       -
+    last committed      read as last committed                       -
+    cursor stability    as committed read                            -
+    repeatable read     as committed read                            their tables are locked in share mode
 
-DuckDB shows nobody's uncommitted work to others, so a dirty read is a read of what was committed last: it never
-waits and never fails, as on a real server, but does not see what may be rolled back. Whether a read meets a changed
-row is decided by the rows that it returns where it filters one table, else by its tables: a real server meets locks
-wherever its access path leads.
+DuckDB shows no uncommitted changes to others, so a dirty read returns what was committed last. It never waits and never
+fails, as on a real server, but it does not see changes that may be rolled back. Whether a read meets a changed row is
+decided by the rows that it returns if it filters one table, and otherwise by its tables. On a real server it depends on
+the access path.
 
-So it is with what an INSERT ... SELECT, a subquery of an UPDATE or DELETE and the source of a MERGE read.
+The same applies to what an INSERT ... SELECT, a subquery of an UPDATE or DELETE and the source of a MERGE read.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _KEYS_AT_ONCE = 2048
 """Rows of a cursor FOR UPDATE whose identities are Python objects at one time."""
 
 MAX_ROW_ID = 36028797018960000
-"""DuckDB's row ids from here on are those of rows that the transaction itself has inserted: nobody else sees them."""
+"""DuckDB's row ids from here on belong to rows that the transaction itself has inserted: no other session sees them."""
 
 
 def lock_table_name(info: TableInfo) -> TableKey:
-    """What locks call a table."""
+    """Return the key of a table in `Locks`."""
     return info.database, info.name
 
 
@@ -67,24 +67,24 @@ def key_column_names(info: TableInfo) -> tuple[str, ...]:
 
 
 class Isolation:
-    """One session's."""
+    """The isolation level and the locks of one session's statements."""
 
     def __init__(
         self,
-        owner: LockOwner,
+        lock_owner: LockOwner,
         transaction: SessionTransaction,
         database: CurrentDatabase,
         schema: SessionSchema,
         tables: SessionTables,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
     ) -> None:
-        self._lock_owner = owner
-        self._locks = owner.locks
+        self._lock_owner = lock_owner
+        self._locks = lock_owner.locks
         self._transaction = transaction
         self._database = database
         self._schema = schema
         self._tables = tables
-        self._executor = runner
+        self._executor = executor
         self._level = ""
         self._transaction_setting: tuple[int, str, bool] | None = None
         self._retain_update_locks = False  # RETAIN UPDATE LOCKS of the last SET ISOLATION
@@ -93,7 +93,7 @@ class Isolation:
     # ---- settings ---------------------------------------------------------------------------------
     @property
     def level(self) -> str:
-        """The level in force: what was set, or the database's own (SERVER-BEHAVIOUR section 2)."""
+        """The level in force: the one that was set, or the database's own (SERVER-BEHAVIOUR section 2)."""
         if self._transaction_setting is not None and self._transaction_level[0]:
             return self._transaction_level[0]
         if self._level:
@@ -108,14 +108,16 @@ class Isolation:
         self._level, self._retain_update_locks = level, retain
 
     def set_retaining_levels(self, levels: Collection[str]) -> None:
-        """SET ENVIRONMENT RETAINUPDATELOCKS, for the session: the levels at which RETAIN UPDATE LOCKS goes without
-        saying; none turn it off, also where it was said. Locks that are held stay."""
+        """SET ENVIRONMENT RETAINUPDATELOCKS, for the session: the levels at which RETAIN UPDATE LOCKS is the default.
+
+        An empty collection turns it off, even if SET ISOLATION turned it on. Locks that are held stay.
+        """
         self._retaining_levels = frozenset(levels)
         self._retain_update_locks = self._retain_update_locks and bool(levels)
 
     @property
     def _retains_update_locks(self) -> bool:
-        """Whether rows that a cursor FOR UPDATE goes on from stay locked until the transaction ends."""
+        """True if rows that a cursor FOR UPDATE has left stay locked until the transaction ends."""
         level = self.level
         return (
             level == REPEATABLE_READ
@@ -124,7 +126,7 @@ class Isolation:
         )
 
     def set_transaction(self, level: str, read_only: bool) -> None:
-        """SET TRANSACTION, for the open transaction; outside of one its level is the session's."""
+        """SET TRANSACTION, for the open transaction. Outside one, the level applies to the session."""
         if self._transaction.active:
             self._transaction_setting = (self._transaction.number, level, read_only)
         elif level:
@@ -133,19 +135,22 @@ class Isolation:
     @property
     def _transaction_level(self) -> tuple[str, bool]:
         """Level ("" for none) and READ ONLY of the open transaction."""
-        transaction, own = self._transaction, self._transaction_setting
-        if own is None or not transaction.active or own[0] != transaction.number:
+        transaction, setting = self._transaction, self._transaction_setting
+        if setting is None or not transaction.active or setting[0] != transaction.number:
             return "", False
-        return own[1:]
+        return setting[1:]
 
     def reset(self) -> None:
-        """Another database is open: its own level holds."""
+        """Return to the default level of the database after another one was opened."""
         self._level, self._retain_update_locks, self._transaction_setting = "", False, None
 
     # ---- reading ------------------------------------------------------------------------------------
     def before_query(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
-        """Make sure that a query may read what it is about to read, and sees it. SqlError -244 where it may not; Stale
-        inside `SessionTransaction.write` where it would not see it."""
+        """Make sure that a query may read its rows and sees them.
+
+        Raises SqlError -244 if it may not, and `StaleSnapshot` inside `SessionTransaction.write` if its snapshot is too
+        old.
+        """
         if plan.with_row_ids and plan.filtered:
             self.before_reading(
                 plan.tables, lambda info: _committed_keys(self._read_keys(plan, values), info)
@@ -154,9 +159,9 @@ class Isolation:
             self.before_reading(plan.tables)
 
     def before_reading(
-        self, read: Iterable[TableInfo], wanted: Callable[[TableInfo], list[RowKey]] | None = None
+        self, read: Iterable[TableInfo], read_keys: Callable[[TableInfo], list[RowKey]] | None = None
     ) -> None:
-        """As `before_query`, of whole tables, or of the rows of one that are `wanted`."""
+        """Do the same as `before_query` for whole tables, or for the rows of one table that `read_keys` returns."""
         owner, locks = self._lock_owner, self._locks
         tables = [info for info in read if info.kind == "T" and not info.temporary]
         level = self.level if tables else DIRTY_READ
@@ -167,17 +172,17 @@ class Isolation:
                 if level == REPEATABLE_READ and self._transaction.active:
                     locks.lock_table(claim, table, LockMode.SHARE)
                 while locks.has_uncommitted_changes(owner, table):
-                    keys = wanted(info) if wanted is not None else None
+                    keys = read_keys(info) if read_keys is not None else None
                     if not locks.wait_until_readable(claim, table, keys):
                         break
         self._transaction.refresh_snapshot(map(lock_table_name, tables))
 
     def _read_keys(self, plan: SelectPlan, values: Mapping[str, object]) -> pa.Table:
-        """The identities of a query's rows, in their order."""
+        """Return the identities of a query's rows, in their order."""
         return self._transaction.read(lambda: self._executor.query_table(_identity_query(plan), dict(values)))
 
     def lock_all_rows(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
-        """FOR UPDATE of a query that is taken whole: all its rows are locked, and seen as they are then."""
+        """Lock all rows of a FOR UPDATE query that is read as a whole, and make their current state visible."""
         self.require_transaction()
         (info,) = plan.tables
         if info.temporary:
@@ -191,7 +196,7 @@ class Isolation:
             self._transaction.refresh_snapshot([table])
 
     def keys_for_update(self, plan: SelectPlan, values: Mapping[str, object]) -> BatchSpool:
-        """The identities of the rows that a cursor FOR UPDATE will come to; the table is locked for writing."""
+        """Return the identities of the rows of a cursor FOR UPDATE. The table is locked for writing."""
         (info,) = plan.tables
         if not info.temporary:
             self._locks.lock_table(
@@ -201,12 +206,12 @@ class Isolation:
         return self._executor.query_spool(_identity_query(plan), dict(values), _KEYS_AT_ONCE)
 
     def require_transaction(self) -> None:
-        """-398 for what needs a transaction in a database that has them."""
+        """Raise -398 outside a transaction in a database that has transactions."""
         if self._database.record.logged and not self._transaction.active:
             raise SqlError(-398)
 
     def lock_row(self, info: TableInfo, key: RowKey, mode: LockMode) -> None:
-        """Lock one row of a table that is locked for writing; what others have committed to it is seen then."""
+        """Lock one row of a table that is locked for writing, and make its last commit visible."""
         if not info.temporary:
             self._locks.lock_rows(
                 self._lock_owner.request(NOT_FOR_UPDATE),
@@ -217,18 +222,22 @@ class Isolation:
             self._transaction.refresh_snapshot([lock_table_name(info)])
 
     def release_row(self, info: TableInfo, key: RowKey) -> None:
-        """A row that a cursor FOR UPDATE goes on from: free again if it was not changed."""
+        """Release a row that a cursor FOR UPDATE leaves, unless it was changed."""
         if not info.temporary and not self._retains_update_locks:
             self._locks.release_row(self._lock_owner, lock_table_name(info), key)
 
     def require_fresh_tables(self, tables: Iterable[TableInfo]) -> None:
-        """Stale, inside `SessionTransaction.write`, when another session has changed one of the tables."""
+        """Raise `StaleSnapshot`, inside `SessionTransaction.write`, if another session has changed one of the
+        tables.
+        """
         self._transaction.require_fresh([lock_table_name(info) for info in tables if not info.temporary])
 
-    # ---- writing, all inside `SessionTransaction.write` ----------------------------------------------------------
+    # ---- writing, all inside `SessionTransaction.write` -------------------------------------------------
     def lock_changed_table(self, info: TableInfo, tables: Iterable[TableInfo]) -> None:
-        """Lock a table as a whole that a statement over `tables` is about to change. SqlError -244 when another session
-        has locked it or one of its rows."""
+        """Lock a whole table that a statement over `tables` is about to change.
+
+        Raises SqlError -244 if another session has locked it or one of its rows.
+        """
         if info.temporary:
             return
         self._require_writable()
@@ -241,9 +250,12 @@ class Isolation:
     def lock_changed_rows(
         self, info: TableInfo, row_ids: str, values: Mapping[str, object], tables: Iterable[TableInfo]
     ) -> pa.Table | None:
-        """Lock the rows that a statement over `tables` is about to change: their identities, as the query `row_ids`
-        gives them, for it to change just these. None when there are so many that the table is locked, or when it is the
-        session's own. SqlError -244 when another session has locked one of them."""
+        """Lock the rows that a statement over `tables` is about to change and return their identities.
+
+        The query `row_ids` finds the identities, and the statement then changes exactly these rows. Returns None if
+        there are so many that the table was locked, or if the table is the session's own. Raises SqlError -244 if
+        another session has locked one of the rows.
+        """
         if info.temporary:
             return None
         self._require_writable()
@@ -260,14 +272,20 @@ class Isolation:
         return keys
 
     def _require_fresh(self, tables: Iterable[TableInfo]) -> list[TableKey]:
-        """Those of the tables that others can change; Stale when another session has changed one of them."""
+        """Return those of the tables that others can change.
+
+        Raises `StaleSnapshot` if another session has changed one.
+        """
         shared = [lock_table_name(info) for info in tables if not info.temporary]
         self._transaction.require_fresh(shared)
         return shared
 
     def lock_key(self, info: TableInfo, key: RowKey) -> Callable[[], None] | None:
-        """Lock the row of a primary key that is about to be changed, whether it is there or not; what gives the lock
-        back, as `Locks.lock_row`. SqlError -244 when another session has locked it."""
+        """Lock the row of a primary key that is about to be changed, whether it exists or not.
+
+        Returns the function that releases the lock, like `Locks.lock_row`. Raises SqlError -244 if another session has
+        locked it.
+        """
         self._require_writable()
         table = lock_table_name(info)
         undo = self._locks.lock_row(self._lock_owner.request(CANNOT_READ), table, key)
@@ -275,7 +293,10 @@ class Isolation:
         return undo
 
     def lock_current_row(self, info: TableInfo, key: RowKey) -> None:
-        """Lock the row that WHERE CURRENT OF is about to change. SqlError -244 when another session has locked it."""
+        """Lock the row that WHERE CURRENT OF is about to change.
+
+        Raises SqlError -244 if another session has locked it.
+        """
         if info.temporary:
             return
         self._require_writable()
@@ -284,8 +305,10 @@ class Isolation:
         self._transaction.require_fresh([table])
 
     def lock_inserted_keys(self, info: TableInfo, arrays: Mapping[str, Any]) -> None:
-        """Lock what rows that go into a table must not share with others: their keys, and their parents' being
-        there. `arrays` are the columns. SqlError -271 when another has it."""
+        """Lock the keys of rows that are about to be inserted, and the existence of their parents.
+
+        `arrays` are the columns. Raises SqlError -271 if another session has locked one of them.
+        """
         if info.temporary:
             return
         self.lock_inserted_row_keys(info, {key.name: _key_columns(info, key, arrays) for key in info.keys})
@@ -293,8 +316,10 @@ class Isolation:
             self.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
 
     def lock_inserted_row_keys(self, info: TableInfo, keys: Mapping[str, Sequence[Sequence[Any]]]) -> None:
-        """As `lock_inserted_keys`, for a table without parents: `keys` are the columns of each key, by its name, texts
-        without the blanks that decide nothing."""
+        """Do the same as `lock_inserted_keys` for a table without parents.
+
+        `keys` are the columns of each key, by its name, with texts without the trailing blanks that do not matter.
+        """
         if info.temporary:
             return
         self._require_writable()
@@ -309,14 +334,17 @@ class Isolation:
     def lock_changed_keys(
         self, info: TableInfo, changed: Collection[str], columns: Mapping[str, Any]
     ) -> None:
-        """Lock the new keys of rows whose own locks are held: `identity_sql` are all columns of the keys of which some are
-        `changed`. SqlError -346 when another session has one of them, or is about to free it."""
+        """Lock the new keys of rows whose own locks are held.
+
+        `columns` holds all columns of the keys that contain a column of `changed`. Raises SqlError -346 if another
+        session has one of the keys or may be about to free it.
+        """
         if info.temporary:
             return
         keys = [key for key in info.keys if not set(key.columns).isdisjoint(changed)]
         claim = self._lock_owner.request(CANNOT_UPDATE)
-        wanted = {key.name: _key_columns(info, key, columns) for key in keys}
-        if self._locks.lock_inserted(claim, lock_table_name(info), wanted, _primary_key_name(info)):
+        new_keys = {key.name: _key_columns(info, key, columns) for key in keys}
+        if self._locks.lock_inserted(claim, lock_table_name(info), new_keys, _primary_key_name(info)):
             self._transaction.require_fresh([lock_table_name(info)])
         names = list(dict.fromkeys(name for key in keys for name in key.columns))
         self._wait_for_freed_keys(
@@ -324,8 +352,9 @@ class Isolation:
         )
 
     def lock_parents(self, info: TableInfo, foreign: ForeignKey, columns: Sequence[Any]) -> None:
-        """Lock the parents of rows that are written, for them to stay: `identity_sql` are the foreign key's, as Arrow
-        arrays."""
+        """Lock the parents of rows that are written, so that they stay; `columns` are those of the foreign key, as
+        Arrow arrays.
+        """
         locks = self._locks
         parent = self._tables.find(info.database, foreign.parent)
         if parent is None:
@@ -336,9 +365,9 @@ class Isolation:
             for name, column in zip(names, columns, strict=True)
         ]
         keys = pa.table(parts, names=names).group_by(names).aggregate([])
-        wanted = identity_names(parent)
-        if set(wanted) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
-            keys = keys.select([names[foreign.parent_columns.index(name)] for name in wanted])
+        parent_names = identity_names(parent)
+        if set(parent_names) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
+            keys = keys.select([names[foreign.parent_columns.index(name)] for name in parent_names])
         else:
             match = parent_condition(info, foreign, "b", "t")
             items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_sql(parent, "t")))
@@ -355,8 +384,11 @@ class Isolation:
             self._transaction.require_fresh([table])
 
     def wait_for_freed_keys(self, info: TableInfo, rows: Any) -> None:
-        """A key of the Arrow table `rows` seems taken: wait while another session may be about to free it by a DELETE
-        or UPDATE that is not committed yet. Stale when it has done so, SqlError -271 where it cannot be waited for."""
+        """Wait while another session may free a key of the Arrow table `rows` that seems to be taken.
+
+        The other session may have an uncommitted DELETE or UPDATE of it. Raises `StaleSnapshot` once the key was freed,
+        and SqlError -271 if the session may not wait.
+        """
         self._wait_for_freed_keys(info, info.keys, rows, CANNOT_INSERT)
 
     def _wait_for_freed_keys(
@@ -374,12 +406,14 @@ class Isolation:
                 self._transaction.require_fresh([table])
 
     def require_fresh(self, info: TableInfo) -> None:
-        """Stale when a row that seems wrong may be so only in an old snapshot: of its table, or of a parent."""
+        """Raise `StaleSnapshot` if a row may violate a constraint only in an old snapshot of its table or of a
+        parent.
+        """
         tables = [lock_table_name(info), *((info.database, foreign.parent) for foreign in info.foreign_keys)]
         self._transaction.require_fresh(tables)
 
     def lock_names(self, names: Iterable[str]) -> None:
-        """Lock tables that are about to be made, changed or dropped, whether they exist or not."""
+        """Lock tables that are about to be created, changed or dropped, whether they exist or not."""
         database = self._database.require()
         for name in names:
             if name not in self._schema.temp_tables:
@@ -390,8 +424,10 @@ class Isolation:
                 self._transaction.require_fresh([(database, name)])
 
     def lock_catalog_names(self, names: Iterable[tuple[str, str]]) -> None:
-        """Lock names that a table of the catalogue will have: (table, name). No other session makes the same ones until
-        it is known what becomes of these."""
+        """Lock names, as (table, name), that a table of the catalogue will contain.
+
+        No other session can create the same ones until this transaction ends.
+        """
         database, claim = self._database.require(), self._lock_owner.request(CANNOT_OPEN)
         for table, name in names:
             self._require_writable()
@@ -405,8 +441,10 @@ class Isolation:
 
     # ---- LOCK TABLE -----------------------------------------------------------------------------------
     def lock_table(self, info: TableInfo, mode: LockMode) -> None:
-        """LOCK TABLE: until the transaction ends, or UNLOCK TABLE where there are none. -255 outside of one,
-        -289 when another session is in the way."""
+        """LOCK TABLE: until the transaction ends, or until UNLOCK TABLE in a database without transactions.
+
+        Raises -255 outside a transaction, and -289 if another session's lock conflicts.
+        """
         if self._database.record.logged and not self._transaction.active:
             raise SqlError(-255)
         if info.temporary:
@@ -416,7 +454,10 @@ class Isolation:
             self._lock_owner.held_tables.add(lock_table_name(info))
 
     def unlock_table(self, info: TableInfo) -> None:
-        """UNLOCK TABLE: -288 when this session has not locked it; inside a transaction its end unlocks it."""
+        """UNLOCK TABLE: -288 if this session has not locked it.
+
+        Inside a transaction the end of the transaction unlocks it.
+        """
         owner, table = self._lock_owner, lock_table_name(info)
         if table not in owner.held_tables:
             raise SqlError(-288, 0, 0, info.name)
@@ -425,7 +466,7 @@ class Isolation:
 
 
 def _key_columns(info: TableInfo, key: UniqueConstraint, columns: Mapping[str, Any]) -> list[Any]:
-    """The columns of a key as locks know it."""
+    """Return the columns of a key in the form that locks use."""
     return [key_texts(columns[name]) if name in info.blank_padded else columns[name] for name in key.columns]
 
 
@@ -434,7 +475,7 @@ def _primary_key_name(info: TableInfo) -> str:
 
 
 def _identity_query(plan: SelectPlan) -> str:
-    """The query for the identities of a query's rows, in their order."""
+    """Return the query for the identities of a query's rows, in their order."""
     return f"SELECT {', '.join(key_column_names(plan.tables[0]))} FROM ({plan.with_row_ids})"
 
 
@@ -443,7 +484,7 @@ def _key_tuples(keys: pa.Table) -> list[RowKey]:
 
 
 def _committed_keys(keys: pa.Table, info: TableInfo) -> list[RowKey]:
-    """Identities that other sessions may know, too."""
+    """Return the identities that other sessions may know, too."""
     return _without_own_rows(_key_tuples(keys), info)
 
 

@@ -1,10 +1,10 @@
-"""What a transaction has written so far, so that it can be done again.
+"""The journal: the writes of a transaction so far, for a replay.
 
-Informix rolls a failing statement back alone and leaves the transaction open; DuckDB aborts the whole
-transaction at any error, a mistyped name included. So every write is recorded (text and values as they were
-bound, so that CURRENT and serials do not change), and after an error the transaction is rolled back, begun
-again and replayed up to the failing statement. Savepoints are positions in the record. Statements check
-what they can before writing, so replays are rare.
+Informix rolls a failing statement back alone and leaves the transaction open. DuckDB aborts the whole transaction at
+any error, a misspelled name included. So every write is recorded, with text and values as they were bound, so that
+CURRENT and serials do not change. After an error the transaction is rolled back, begun again and replayed up to the
+failing statement. Savepoints are positions in the journal. Statements check what they can before writing, so replays
+are rare.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from .table_spill import TableSpill
 log = logging.getLogger("informix_arrow.server")
 
 _FREEZE_ROWS = 8192
-"""Rows of a table in one write of it."""
+"""Rows of a table in one statement of a replay."""
 
 _READS = ("SELECT", "DESCRIBE", "WITH")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedWrite:
-    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`, as `TableSpill` keeps it,
-    `expected_count` how many rows it must change, None where nobody has said so.
+    """One recorded statement.
 
-    What it changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (modifying.py)."""
+    `rows` is an Arrow table that the text calls `_ifx_rows`, as `TableSpill` stores it. `expected_count` is the number
+    of rows that it must change, None if that is not checked.
+
+    Its changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (update_delete.py).
+    """
 
     sql: str
     parameters: Any = None
@@ -43,15 +46,17 @@ class RecordedWrite:
 
 
 class ReplayMismatch(Exception):
-    """A write that names its rows has not changed just these."""
+    """A write that names its rows has changed other rows than these."""
 
 
 _EMPTY_TABLE = pa.table({"nothing": pa.nulls(0, pa.int8())})
 
 
 class _RowsView:
-    """The Arrow table that SQL calls `_ifx_rows`: a view over this object, made once, shows the table of each
-    statement."""
+    """The Arrow table that SQL calls `_ifx_rows`.
+
+    One view over this object is created. It returns the table of the current statement.
+    """
 
     def __init__(self) -> None:
         self.table: Any = _EMPTY_TABLE
@@ -64,10 +69,10 @@ class _RowsView:
 
 
 class WriteRecorder:
-    """Runs SQL on a session's DuckDB connection and remembers the writes of the current statement.
+    """Runs SQL on a session's DuckDB connection and records the writes of the current statement.
 
-    Made outside of a transaction, whose ROLLBACK would take `_ifx_rows` away. Rows of an open transaction that are too
-    many for memory are in a file in `temporary`.
+    It is created outside a transaction, because a ROLLBACK would remove `_ifx_rows`. Rows of an open transaction that
+    are too many for memory are in a file in `temporary`.
     """
 
     def __init__(
@@ -89,21 +94,23 @@ class WriteRecorder:
         return self._connection()
 
     def execute(self, query: str, parameters: Any = None) -> Any:
-        """Run one statement; writes are recorded before they run, so that a failed one is seen as begun."""
+        """Run one statement. Writes are recorded before they run, so that a failed one counts as begun."""
         if not query.lstrip().upper().startswith(_READS):
             self.statement_writes.append(RecordedWrite(query, parameters))
         return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
 
     def execute_cached(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
-        """As `execute` for one write that will come again, such as one by key; DuckDB's answer."""
+        """Run one write that is likely to be repeated, such as one by key, like `execute`; return DuckDB's rows."""
         self.statement_writes.append(RecordedWrite(query, parameters))
         return self._execute_cached(query, parameters)
 
     def execute_with_rows(
         self, query: str, rows: Any, parameters: Any = None, *, repeated: bool = True
     ) -> list[tuple[Any, ...]]:
-        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer. The rows are kept where it
-        may have to be `repeated`; SqlError -271 where there is no room for that."""
+        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; return DuckDB's rows.
+
+        The table is kept for a replay if `repeated`. Raises SqlError -271 if there is no room for that.
+        """
         self.statement_writes.append(
             RecordedWrite(query, parameters, self._spilled_tables.store(rows) if repeated else None)
         )
@@ -111,16 +118,21 @@ class WriteRecorder:
             return list(self.con.execute(query, parameters or None).fetchall())
 
     def execute_per_row(self, query: str, rows: Any, *, repeated: bool = True) -> int:
-        """As `execute_with_rows`, for a write that changes one row for each of `rows`; how many. Differs when DuckDB has not
-        done so: what the log of changes is told of these rows would not be true."""
+        """Run a write that changes one row for each of `rows`, like `execute_with_rows`; return their number.
+
+        Raises `ReplayMismatch` if DuckDB has changed another number: the rows reported to the change log would be
+        wrong.
+        """
         ((count,),) = self.execute_with_rows(query, rows, repeated=repeated)
         check_row_count(count, rows.num_rows)
         self.statement_writes[-1] = replace(self.statement_writes[-1], expected_count=rows.num_rows)
         return int(count)
 
     def record_with_rows(self, query: str, text: str) -> None:
-        """The last write is to be repeated with the rows that `query` finds now: `text` reads some of them at a time as
-        `_ifx_rows`."""
+        """Record the rows that `query` returns now for the replay of the last write.
+
+        The replay runs `text`, which reads some of them at a time as `_ifx_rows`.
+        """
         reader = self.con.sql(query).to_arrow_reader(_FREEZE_ROWS)
         try:
             self.statement_writes[-1:] = [
@@ -128,10 +140,13 @@ class WriteRecorder:
                 for batch in reader
             ]
         finally:
-            reader.close()  # not left to the collector: see OpenRows
+            reader.close()  # not left to the garbage collector: see OpenResult
 
     def discard_last(self) -> None:
-        """The last write has changed nothing, and holds no lock: repeated, it might find what came since."""
+        """Remove the last write from the record.
+
+        It changed nothing and holds no lock, and a replay might find newer rows.
+        """
         del self.statement_writes[-1]
 
     def query_with_rows(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
@@ -140,18 +155,18 @@ class WriteRecorder:
             return list(self.con.execute(query).fetchall())
 
     def table_with_rows(self, query: str, rows: Any, parameters: Any = None) -> Any:
-        """As `query_with_rows`, the answer as an Arrow table."""
+        """Do the same as `query_with_rows`, but return an Arrow table."""
         with self._bound_rows(rows):
             relation = self.con.sql(query, params=parameters) if parameters else self.con.sql(query)
             return relation.to_arrow_table()
 
     def replay(self, writes: Iterable[RecordedWrite]) -> None:
-        """Run writes that were recorded, in their order. Differs as for `replay_write`."""
+        """Run recorded writes in their order. Raises `ReplayMismatch` like `replay_write`."""
         for write in _merge_single_inserts(writes):
             self.replay_write(write)
 
     def replay_write(self, write: RecordedWrite) -> None:
-        """Run a write that was recorded. Differs when it changes other rows than it has to."""
+        """Run a recorded write. Raises `ReplayMismatch` if it does not change the expected number of rows."""
         with self._bound_rows(None if write.rows is None else self._spilled_tables.load(write.rows)):
             if write.parameters is None:
                 done = self.con.execute(write.sql).fetchall()
@@ -161,7 +176,7 @@ class WriteRecorder:
             check_row_count(done[0][0], write.expected_count)
 
     def clear(self) -> None:
-        """The transaction is over: nothing that was written is repeated any more."""
+        """Clear the records at the end of the transaction."""
         self._spilled_tables.clear()
 
     @contextmanager
@@ -171,7 +186,7 @@ class WriteRecorder:
             yield
         finally:
             self._rows_view.table = (
-                before  # no longer than they are wanted; a routine's statement is run inside another
+                before  # released as soon as possible; a routine's statement runs inside another
             )
 
 
@@ -180,8 +195,10 @@ _MERGED_ROWS = 128
 
 
 def _merge_single_inserts(writes: Iterable[RecordedWrite]) -> Iterator[RecordedWrite]:
-    """The writes, where INSERTs of one row by one text that follow each other are INSERTs of some of them: DuckDB takes
-    a twelfth of the time for these. It brings each value to its column by itself, whatever other rows have there."""
+    """Merge consecutive single-row INSERTs with the same text into INSERTs of several rows.
+
+    DuckDB needs a twelfth of the time for these. It converts each value to its column separately.
+    """
     rows: list[RecordedWrite] = []
     for write in writes:
         if rows and (write.sql != rows[0].sql or len(rows) == _MERGED_ROWS):
@@ -205,11 +222,14 @@ def _merge_inserts(rows: Sequence[RecordedWrite]) -> RecordedWrite:
     return RecordedWrite(rows[0].sql + places * (len(rows) - 1), values)
 
 
-def check_row_count(count: int, wanted: int) -> None:
-    """Differs when DuckDB has not found, or changed, as many rows as were named to it. Seen once,
-    before `Instance` did without the optimizer that lost rows: what the log of changes is told does not rest on it."""
-    if count != wanted:
-        log.error("DuckDB has found %d of %d rows that were named to it", count, wanted)
+def check_row_count(count: int, expected: int) -> None:
+    """Raise `ReplayMismatch` if DuckDB has not found or changed as many rows as were named.
+
+    This was seen once, before `DuckInstance` turned off the optimizer that lost rows. The check protects the change
+    log.
+    """
+    if count != expected:
+        log.error("DuckDB has found %d of %d rows that were named to it", count, expected)
         raise ReplayMismatch
 
 
@@ -219,7 +239,7 @@ class Savepoint:
     position: int
     unique: bool
     temp_tables: dict[str, Any]
-    log_position: int  # RowChanges.place
+    log_position: int  # RowChangeLogger.log_position
 
 
 @dataclass(slots=True)
@@ -231,9 +251,9 @@ class Journal:
 
     @property
     def rows(self) -> int:
-        """Rows of Arrow tables in it: what a replay costs, more or less."""
+        """Rows of Arrow tables in it: an estimate of the cost of a replay."""
         return sum(write.rows.num_rows for write in self.writes if write.rows is not None)
 
     def replay(self, writer: WriteRecorder) -> None:
-        """Do everything again in a new transaction. Differs when a write changes other rows than before."""
+        """Run all writes again in a new transaction. Raises `ReplayMismatch` if one changes other rows than before."""
         writer.replay(self.writes)

@@ -1,4 +1,4 @@
-"""What statements do with large objects outside DuckDB: files of the client, and objects opened by a query."""
+"""Operations of statements on large objects outside DuckDB: files of the client, and objects opened by a query."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _NO_FILES = -9810
 
 
 class Client(Protocol):
-    """What a running statement can ask of the session's client."""
+    """The client of a session, as a running statement uses it."""
 
     @property
     def files(self) -> ClientFileAccess:
         """The client's files."""
 
     def open(self, locator: bytes, mode: int) -> int:
-        """Open an object that exists for the client: a descriptor."""
+        """Open an existing object for the client and return a descriptor."""
 
 
 class LobCalls:
-    """filetoblob, lotofile and ifx_lo_open of one session; `client` is None where there is none."""
+    """filetoblob, lotofile and ifx_lo_open of one session; `client` is None if there is none."""
 
     def __init__(self, lobs: SmartObjectStore, client: Client | None) -> None:
         self._lobs = lobs
         self._client = client
 
     def load_file(self, file: ClientFile, params: Sequence[object]) -> bytes | None:
-        """Make an object of a file of the client; its locator, None for a file whose name is NULL."""
+        """Create an object from a file of the client and return its locator; None for a file whose name is NULL."""
         name = file.name if file.parameter < 0 else params[file.parameter]
         if name is None:
             return None
@@ -44,7 +44,7 @@ class LobCalls:
         return self._lobs.load(file.kind, self._client.files.read(str(name).rstrip(" ")))
 
     def call(self, what: RowCall, arguments: dict[str, Any] | None) -> object:
-        """lotofile and ifx_lo_open for one row; None where the object is NULL."""
+        """Run lotofile or ifx_lo_open for one row; None if the object is NULL."""
         if arguments is None or arguments["locator"] is None or arguments["argument"] is None:
             return None
         locator, argument = bytes(arguments["locator"]), arguments["argument"]
@@ -59,9 +59,10 @@ class LobCalls:
 
 
 class RowCallResult(QueryResult):
-    """Rows some of whose columns are made by a call each, when the row is taken: one row per batch.
+    """Rows with columns that are computed by a call for each row when it is fetched: one row per batch.
 
-    `calls` has the name of the call for such a column, else None; the table holds its arguments there.
+    `calls` has the name of the call for such a column, else None. The table holds the arguments of the call in that
+    column.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class RowCallResult(QueryResult):
         self._call = make
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """See QueryResult; what fails ends the rows with a SqlError."""
+        """Return the batches, see QueryResult. A failing call ends the rows with a SqlError."""
         if not self._table.num_rows:
             yield pa.RecordBatch.from_arrays(
                 [pa.array([], f.type) for f in self._schema], schema=self._schema

@@ -1,4 +1,4 @@
-"""A session as one that holds locks and waits for those of others."""
+"""A session as an owner of locks that waits for the locks of others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _INTERRUPTED = -213
 
 
 class Interruption:
-    """Stops the running statement of a session. It is made before the session, which says what it has to wake.
+    """Interrupts the running statement of a session.
+
+    It is created before the session, which registers the functions that end its waits.
 
     Attributes
     ----------
@@ -24,31 +26,31 @@ class Interruption:
         self.requested = threading.Event()
         self._wake: tuple[Callable[[], None], ...] = ()
 
-    def wakes(self, *wake: Callable[[], None]) -> None:
-        """Have these called at each request from now on: they end what the session waits for."""
+    def set_wake_functions(self, *wake: Callable[[], None]) -> None:
+        """Set the functions that are called at each request: they end the session's waits."""
         self._wake = wake
 
     def request(self) -> None:
-        """Make the running statement fail with -213; from any thread."""
+        """Make the running statement fail with -213. May be called from any thread."""
         self.requested.set()
         for wake in self._wake:
             wake()
 
 
 class LockOwner:
-    """Who holds a session's locks.
+    """The owner of a session's locks.
 
     Attributes
     ----------
     locks
-        Those of all sessions.
-    wait
-        SET LOCK MODE: seconds to wait for a lock, 0 not at all, below 0 for ever.
+        The locks of all sessions.
+    lock_timeout
+        SET LOCK MODE: seconds to wait for a lock, 0 not at all, below 0 without limit.
     interrupted
         Set while the running statement is to end.
-    left
-        Set when the client has gone: nobody is there for whom to wait.
-    kept
+    client_disconnected
+        Set when the client is gone, which ends all waits.
+    held_tables
         Tables locked by LOCK TABLE in a database without transactions: until UNLOCK TABLE.
     """
 
@@ -60,17 +62,17 @@ class LockOwner:
         self.held_tables: set[TableKey] = set()
 
     def request(self, sqlcode: int) -> LockRequest:
-        """How a lock is asked for now; `sqlcode` when it is not got."""
+        """Return a lock request with the current lock mode; `sqlcode` is the error if the lock is refused."""
         return LockRequest(self, self.lock_timeout, self._must_end, sqlcode)
 
     def _must_end(self) -> bool:
         return self.interrupted.is_set() or self.client_disconnected.is_set()
 
     def check_interrupt(self) -> None:
-        """SqlError -213 when the running statement is to end."""
+        """Raise SqlError -213 if the running statement is to end."""
         if self.interrupted.is_set():
             raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
 
     def release(self, *, committed: bool, keep: Collection[TableKey] = ()) -> None:
-        """Give all locks back but those on the tables in `keep`."""
+        """Release all locks except those on the tables in `keep`."""
         self.locks.release(self, committed=committed, keep=keep)

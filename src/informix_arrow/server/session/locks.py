@@ -1,11 +1,11 @@
 """Locks on tables, rows and keys between the sessions of one engine (SERVER-BEHAVIOUR sections 1 and 2).
 
-DuckDB lets two transactions write one row as long as they write different columns of it, and finds a key that
-was inserted twice at COMMIT only. So who may write what is decided here, before DuckDB is asked. A lock is held
-until its owner's transaction ends; who must wait for one waits for the other's end, or is refused at once, as
-its lock mode says.
+DuckDB lets two transactions write one row as long as they write different columns of it, and finds a key that was
+inserted twice only at COMMIT. So locks decide who may write before DuckDB runs the statement. A lock is held until its
+owner's transaction ends. A session that meets another's lock waits for that or is refused at once, as its lock mode
+says.
 
-A row is known by its identity: the values of its primary key, or else DuckDB's row id (plan/row_identity.py).
+A row is identified by the values of its primary key, or else by DuckDB's row id (plan/row_identity.py).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ ISAM_DEADLOCK = -143
 ISAM_KEY_LOCKED = -144
 
 MAX_ROW_LOCKS = 10_000
-"""Rows that one statement locks one by one; above, it locks the table."""
+"""Rows that one statement locks one by one; with more it locks the table."""
 
 _POLL_SECONDS = 1.0
-"""Seconds after which a waiting session looks for an interrupt that it may have missed."""
+"""Seconds after which a waiting session checks for an interrupt that it may have missed."""
 
 TableKey = tuple[str, str]
 """Database and name. Names that do not exist yet can be locked, too: CREATE TABLE does."""
@@ -38,8 +38,11 @@ Owner = object
 
 
 class LockMode(IntEnum):
-    """`INTENT_SHARE` is the intent of keeping single rows of a table as they are, `INTENT_EXCLUSIVE` that of changing some. `UPDATE` is
-    what FOR UPDATE puts on a row: others may read it, but not update it."""
+    """The mode of a lock on a table or row.
+
+    `INTENT_SHARE` is the intent to lock single rows of a table against changes, `INTENT_EXCLUSIVE` the intent to change
+    some. FOR UPDATE puts `UPDATE` on a row: others may read it, but not update it.
+    """
 
     INTENT_SHARE = 0
     INTENT_EXCLUSIVE = 1
@@ -63,16 +66,16 @@ _ROW_CONFLICTS = {
 
 @dataclass(frozen=True, slots=True)
 class LockRequest:
-    """Who wants a lock, and what becomes of it when another has it.
+    """A request for a lock, and what happens when another owner has it.
 
     Attributes
     ----------
-    wait
-        Seconds to wait: 0 not at all (SET LOCK MODE TO NOT WAIT), below 0 for ever.
+    timeout
+        Seconds to wait: 0 not at all (SET LOCK MODE TO NOT WAIT), below 0 without limit.
     interrupted
-        Whether the wait has to end, with -213.
+        Returns True if the wait has to end, with -213.
     sqlcode
-        Of the error; its ISAM code tells why, its token is the table.
+        Code of the error. Its ISAM code is the reason, its token is the table.
     """
 
     owner: Owner
@@ -83,7 +86,7 @@ class LockRequest:
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
-    """One lock, of a row (`is_row_lock`) or of a table, and one of those who wait for its owner there."""
+    """One lock of a row (`is_row_lock`) or of a table, and one of the owners who wait for its owner there."""
 
     table: TableKey
     is_row_lock: bool
@@ -93,8 +96,10 @@ class HeldLock:
 
 
 class _InsertedKeys:
-    """Keys of rows that one transaction has inserted, by the name of the constraint or index. They are kept as
-    the Arrow columns that were inserted, and looked at when another session inserts into the same table."""
+    """Keys of rows that one transaction has inserted, by the name of the constraint or index.
+
+    They are stored as the inserted Arrow columns and only converted when another session inserts into the same table.
+    """
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Sequence[Any]]] = {}
@@ -105,22 +110,25 @@ class _InsertedKeys:
             self._columns.setdefault(name, []).append(columns)
 
     def keys(self, name: str) -> set[RowKey]:
-        found = self._keys.setdefault(name, set())
+        keys_of_name = self._keys.setdefault(name, set())
         for columns in self._columns.pop(name, ()):
-            found |= _key_tuples(columns)
-        return found
+            keys_of_name |= _key_tuples(columns)
+        return keys_of_name
 
 
 def _key_tuples(columns: Sequence[Any]) -> set[RowKey]:
-    """Keys of columns, Arrow's or lists. NULL is a value like others in them."""
+    """Return the keys in columns, which are Arrow arrays or lists. NULL is a value like others in them."""
     values = [column if isinstance(column, list) else column.to_pylist() for column in columns]
     return set(zip(*values, strict=True))
 
 
 @dataclass(slots=True)
 class _TableLocks:
-    """What is locked of one table. `writers` have rows that others may not read yet; `waiter_count` counts those who wait
-    for any of it."""
+    """The locks of one table.
+
+    `writers` have changed rows that others may not read yet. `waiter_count` counts the owners who wait for any lock of
+    the table.
+    """
 
     table_modes: dict[Owner, set[LockMode]] = field(default_factory=dict)
     row_modes: dict[RowKey, dict[Owner, LockMode]] = field(default_factory=dict)
@@ -130,7 +138,7 @@ class _TableLocks:
 
     @property
     def is_unused(self) -> bool:
-        """Whether nobody holds or wants any of it."""
+        """True if no owner holds or waits for any of its locks."""
         return not (
             self.table_modes or self.row_modes or self.inserted_keys or self.writers or self.waiter_count
         )
@@ -140,40 +148,40 @@ class Locks:
     """All locks of an engine. Thread-safe; only the methods that take a `LockRequest` may wait."""
 
     def __init__(self) -> None:
-        self._lock = (
-            threading.RLock()
-        )  # taken without the condition's detour, several times for each statement
+        # Used directly, which is faster than through the condition: several times for each statement.
+        self._lock = threading.RLock()
         self._released = threading.Condition(self._lock)
         self._tables: dict[TableKey, _TableLocks] = {}
-        self._rows_by_owner: dict[
-            Owner, dict[TableKey, set[RowKey]]
-        ] = {}  # where an owner has locks, and on which rows
+        # Where an owner has locks, and on which rows.
+        self._rows_by_owner: dict[Owner, dict[TableKey, set[RowKey]]] = {}
         self._blockers_by_waiter: dict[Owner, Callable[[], set[Owner]]] = {}
-        self._waiting_for: dict[Owner, TableKey] = {}  # where they wait
+        self._waiting_for: dict[Owner, TableKey] = {}  # the table that each waiting owner waits for
         self._last_commits: dict[TableKey, int] = {}
         self.last_commit = 0
-        """Number of the last commit; `last_commit_of` tells that of a table."""
+        """Number of the last commit; `last_commit_of` has that of a table."""
 
-    # ---- looking ----------------------------------------------------------------------------------
+    # ---- inspecting -------------------------------------------------------------------------------
     def held_locks(self) -> list[HeldLock]:
-        """What is locked now."""
-        found = []
+        """Return all locks that are held now."""
+        held = []
         with self._lock:
             for table, state in self._tables.items():
-                waiting: dict[Owner, Owner] = {}
-                for waiter, wanted in self._waiting_for.items():
-                    if wanted == table:
-                        waiting.update(dict.fromkeys(self._blockers_by_waiter[waiter](), waiter))
+                waiter_by_owner: dict[Owner, Owner] = {}
+                for waiter, wanted_table in self._waiting_for.items():
+                    if wanted_table == table:
+                        waiter_by_owner.update(dict.fromkeys(self._blockers_by_waiter[waiter](), waiter))
                 for owner, modes in state.table_modes.items():
-                    found += [HeldLock(table, False, mode, owner, waiting.get(owner)) for mode in modes]
+                    held += [
+                        HeldLock(table, False, mode, owner, waiter_by_owner.get(owner)) for mode in modes
+                    ]
                 for holders in state.row_modes.values():
                     for owner, mode in holders.items():
-                        found.append(HeldLock(table, True, mode, owner, waiting.get(owner)))
-        return found
+                        held.append(HeldLock(table, True, mode, owner, waiter_by_owner.get(owner)))
+        return held
 
-    # ---- taking ---------------------------------------------------------------------------------
+    # ---- locking --------------------------------------------------------------------------------
     def lock_table(self, claim: LockRequest, table: TableKey, mode: LockMode) -> bool:
-        """Lock a table; False when the owner had that lock already."""
+        """Lock a table; return False if the owner had that lock already."""
         with self._lock:
             if table not in self._tables:
                 self._lock_unlocked_table(claim.owner, table, mode)
@@ -184,13 +192,13 @@ class Locks:
         with self._table_locks(table) as state:
             if mode in state.table_modes.get(claim.owner, ()):
                 return False
-            clashes = _TABLE_CONFLICTS[mode]
+            conflicts = _TABLE_CONFLICTS[mode]
             self._wait(
                 claim,
                 table,
                 state,
                 ISAM_TABLE_LOCKED,
-                lambda: _conflicting_table_owners(state, claim.owner, clashes),
+                lambda: _conflicting_table_owners(state, claim.owner, conflicts),
             )
             self._owned_rows(claim.owner, table)
             state.table_modes.setdefault(claim.owner, set()).add(mode)
@@ -199,9 +207,11 @@ class Locks:
             return True
 
     def lock_rows(self, claim: LockRequest, table: TableKey, keys: Iterable[RowKey], mode: LockMode) -> bool:
-        """Lock rows, one after the other; False when the owner had all these locks already. A stronger lock
-        replaces a weaker one."""
-        owner, clashes, new = claim.owner, _ROW_CONFLICTS[mode], False
+        """Lock rows one after the other; return False if the owner had all these locks already.
+
+        A stronger lock replaces a weaker one.
+        """
+        owner, conflicts, new = claim.owner, _ROW_CONFLICTS[mode], False
         with self._table_locks(table) as state:
             for key in keys:
                 holders = state.row_modes.get(key)
@@ -215,23 +225,26 @@ class Locks:
                         table,
                         state,
                         ISAM_LOCKED,
-                        lambda: _conflicting_row_owners(state, key, owner, clashes),  # noqa: B023
+                        lambda: _conflicting_row_owners(state, key, owner, conflicts),  # noqa: B023
                     )
                     holders = state.row_modes.setdefault(key, {})
-                if not new:  # a refusal must not leave a trace, but the rows before it are kept
-                    mine = self._owned_rows(owner, table)
+                if not new:  # a refused row leaves no entry, but the rows before it stay locked
+                    owned = self._owned_rows(owner, table)
                     new = True
                     if mode is LockMode.EXCLUSIVE:
                         state.writers.add(owner)
                 holders[owner] = mode
-                mine.add(key)
+                owned.add(key)
             return new
 
     def lock_row(self, claim: LockRequest, table: TableKey, key: RowKey) -> Callable[[], None] | None:
-        """Lock one row to change it, and its table for that. What gives the row back as if nobody had wanted it, for
-        when it turns out not to be there; None when the owner had it already."""
+        """Lock one row, and its table, in order to change the row.
+
+        Returns a function that undoes the lock completely, for a row that turns out not to exist; None if the owner had
+        the lock already.
+        """
         owner = claim.owner
-        with self._lock:  # again inside: who has to wait lets go of all of it
+        with self._lock:  # reentrant: a wait releases it completely
             if table not in self._tables:
                 state = self._lock_unlocked_table(owner, table, LockMode.INTENT_EXCLUSIVE)
                 state.row_modes[key] = {owner: LockMode.EXCLUSIVE}
@@ -254,7 +267,7 @@ class Locks:
         before: LockMode | None,
         writer: bool,
     ) -> None:
-        """Back to what an owner had of a row `before`, and whether it was a `writer`."""
+        """Restore the owner's lock on a row to `before`, and whether it was a `writer`."""
         with self._lock:
             if before is None:
                 self._forget_row(state, key, owner)
@@ -268,12 +281,15 @@ class Locks:
     def lock_inserted(
         self, claim: LockRequest, table: TableKey, keys: Mapping[str, Sequence[Any]], identity: str
     ) -> bool:
-        """Keys that are about to be inserted: columns, Arrow's or lists, by the name of the constraint, of which
-        `identity` is the primary key's. True when another session's keys had to be waited for."""
+        """Lock keys that are about to be inserted; return True if that took waiting for another session's keys.
+
+        `keys` are columns, Arrow arrays or lists, by the name of the constraint. `identity` is the name of the primary
+        key.
+        """
         owner = claim.owner
         new_keys: dict[str, set[RowKey]] = {}
 
-        def own(name: str) -> set[RowKey]:
+        def key_set(name: str) -> set[RowKey]:
             if name not in new_keys:
                 new_keys[name] = _key_tuples(keys[name])
             return new_keys[name]
@@ -282,10 +298,10 @@ class Locks:
             found = {
                 other
                 for other, inserted in state.inserted_keys.items()
-                if other is not owner and any(own(name) & inserted.keys(name) for name in keys)
+                if other is not owner and any(key_set(name) & inserted.keys(name) for name in keys)
             }
             if identity in keys and state.writers - {owner}:
-                for key in own(identity) & state.row_modes.keys():
+                for key in key_set(identity) & state.row_modes.keys():
                     found |= _conflicting_row_owners(state, key, owner, _ROW_CONFLICTS[LockMode.SHARE])
             return found
 
@@ -299,15 +315,17 @@ class Locks:
             return waited
 
     def mark_written(self, owner: Owner, table: TableKey) -> None:
-        """Rows without keys are inserted: there is nothing that another could clash with but its reading."""
+        """Record that rows without keys were inserted: they conflict only with the reads of others."""
         with self._table_locks(table) as state:
             self._owned_rows(owner, table)
             state.writers.add(owner)
 
     @contextmanager
     def block_writers(self, claim: LockRequest, table: TableKey) -> Iterator[None]:
-        """Wait until nobody changes rows of a table, in a transaction that is not over; nobody gets a lock on anything
-        before the block is done, so that it must be short."""
+        """Wait until no open transaction has changed rows of a table.
+
+        No lock can be taken inside the block, so it must be short.
+        """
         changing = frozenset({LockMode.INTENT_EXCLUSIVE, LockMode.EXCLUSIVE})
         with self._table_locks(table) as state:
             self._wait(
@@ -319,9 +337,9 @@ class Locks:
             )
             yield
 
-    # ---- looking --------------------------------------------------------------------------------
+    # ---- inspecting -----------------------------------------------------------------------------
     def may_change(self, owner: Owner, table: TableKey) -> bool:
-        """Whether an owner has a lock with which it may change rows of a table."""
+        """Return whether an owner has a lock that permits changing rows of a table."""
         with self._lock:
             state = self._tables.get(table)
             return state is not None and bool(
@@ -329,7 +347,7 @@ class Locks:
             )
 
     def has_uncommitted_changes(self, owner: Owner, table: TableKey) -> bool:
-        """Whether another session has uncommitted work in a table."""
+        """Return whether another session has uncommitted changes in a table."""
         with self._lock:
             state = self._tables.get(table)
             return state is not None and not state.writers <= {owner}
@@ -337,8 +355,10 @@ class Locks:
     def wait_until_readable(
         self, claim: LockRequest, table: TableKey, keys: Collection[RowKey] | None
     ) -> bool:
-        """Wait until no other session has changed any of these rows, or, with None, any row of the table. True
-        when it took waiting."""
+        """Wait until no other session has changed any of these rows or, with None, any row of the table.
+
+        Returns True if it had to wait.
+        """
         owner = claim.owner
         exclusive = frozenset({LockMode.EXCLUSIVE})
 
@@ -351,27 +371,31 @@ class Locks:
             return found
 
         with self._table_locks(table) as state:
-            whole = bool(_conflicting_table_owners(state, owner, exclusive))
-            return self._wait(claim, table, state, ISAM_TABLE_LOCKED if whole else ISAM_LOCKED, blockers)
+            is_table_locked = bool(_conflicting_table_owners(state, owner, exclusive))
+            return self._wait(
+                claim, table, state, ISAM_TABLE_LOCKED if is_table_locked else ISAM_LOCKED, blockers
+            )
 
     def last_commit_of(self, table: TableKey) -> int:
-        """The number of the last commit that changed a table, 0 for none."""
+        """Return the number of the last commit that changed a table, 0 for none."""
         return self._last_commits.get(table, 0)
 
-    # ---- giving back ----------------------------------------------------------------------------
+    # ---- releasing ------------------------------------------------------------------------------
     def release(self, owner: Owner, *, committed: bool, keep: Collection[TableKey] = ()) -> None:
-        """All locks of an owner but those on the tables in `keep`, which LOCK TABLE put there. `committed` tells
-        that what it wrote is there for all now."""
+        """Release all locks of an owner except those of LOCK TABLE on the tables in `keep`.
+
+        `committed` says that its changes are now visible to all.
+        """
         with self._lock:
-            mine = self._rows_by_owner.pop(owner, None)
-            if mine is None:
+            owned = self._rows_by_owner.pop(owner, None)
+            if owned is None:
                 return
-            wrote = [table for table in mine if self._has_written(owner, table)] if committed else ()
+            wrote = [table for table in owned if self._has_written(owner, table)] if committed else ()
             if wrote:
                 self.last_commit += 1
                 for table in wrote:
                     self._last_commits[table] = self.last_commit
-            for table, keys in mine.items():
+            for table, keys in owned.items():
                 state = self._tables[table]
                 for key in keys:
                     self._forget_row(state, key, owner)
@@ -390,7 +414,7 @@ class Locks:
             self._notify()
 
     def release_row(self, owner: Owner, table: TableKey, key: RowKey) -> None:
-        """An UPDATE or SHARE lock on a row that was left without being changed."""
+        """Release an UPDATE or SHARE lock on a row that was not changed."""
         with self._lock:
             state = self._tables.get(table)
             held = state.row_modes.get(key, {}).get(owner) if state is not None else None
@@ -401,14 +425,14 @@ class Locks:
                 self._notify()
 
     def wake(self) -> None:
-        """Some session was interrupted: who waits looks whether it was itself."""
+        """Make all waiting owners check whether they were interrupted."""
         with self._lock:
             self._released.notify_all()
 
-    # ---- inside ---------------------------------------------------------------------------------
+    # ---- internals ------------------------------------------------------------------------------
     @contextmanager
     def _table_locks(self, table: TableKey) -> Iterator[_TableLocks]:
-        """What is locked of a table, for one request: afterwards it is forgotten where nobody has got anything."""
+        """Return the locks of a table for one request. The entry is removed afterwards if it is unused."""
         with self._lock:
             state = self._tables.setdefault(table, _TableLocks())
             try:
@@ -418,7 +442,7 @@ class Locks:
                     del self._tables[table]
 
     def _lock_unlocked_table(self, owner: Owner, table: TableKey, mode: LockMode) -> _TableLocks:
-        """A lock on a table of which nobody has any: there is nobody to wait for."""
+        """Lock a table that has no locks, which never needs to wait."""
         state = self._tables[table] = _TableLocks()
         state.table_modes[owner] = {mode}
         if mode is LockMode.EXCLUSIVE:
@@ -427,17 +451,19 @@ class Locks:
         return state
 
     def _notify(self) -> None:
-        """Something was given back: whoever waits looks again."""
+        """Make all waiting owners check again after a release."""
         if self._blockers_by_waiter:
             self._released.notify_all()
 
     def _owned_rows(self, owner: Owner, table: TableKey) -> set[RowKey]:
-        """The rows of a table that an owner holds. From here on the owner is known to hold something of the table: only
-        who has got a lock may ask."""
+        """Return the rows of a table that an owner holds.
+
+        This registers the owner as a holder of locks of the table, so it may only be called once it has one.
+        """
         return self._rows_by_owner.setdefault(owner, {}).setdefault(table, set())
 
     def _forget_holder(self, owner: Owner, table: TableKey, state: _TableLocks) -> None:
-        """Nothing is known of an owner, or of a table, when the last lock has gone."""
+        """Remove the entries of an owner, or of a table, when the last lock is released."""
         held = self._rows_by_owner[owner][table] or owner in state.table_modes or owner in state.inserted_keys
         if not held and owner not in state.writers:
             del self._rows_by_owner[owner][table]
@@ -466,7 +492,7 @@ class Locks:
         isam: int,
         blockers: Callable[[], set[Owner]],
     ) -> bool:
-        """Wait until there are no blockers; True when there were some. SqlError otherwise."""
+        """Wait until there are no blockers; return True if there were some. Raises SqlError otherwise."""
         if not blockers():
             return False
         deadline = time.monotonic() + claim.timeout
@@ -480,33 +506,33 @@ class Locks:
                     raise SqlError(claim.sqlcode, isam, 0, table[1])
                 if self._is_deadlocked(claim.owner):
                     raise SqlError(claim.sqlcode, ISAM_DEADLOCK, 0, table[1])
-                left = deadline - time.monotonic() if claim.timeout > 0 else _POLL_SECONDS
-                if left <= 0:
+                remaining = deadline - time.monotonic() if claim.timeout > 0 else _POLL_SECONDS
+                if remaining <= 0:
                     raise SqlError(claim.sqlcode, ISAM_LOCK_TIMEOUT, 0, table[1])
-                self._released.wait(min(left, _POLL_SECONDS))
+                self._released.wait(min(remaining, _POLL_SECONDS))
         finally:
             del self._blockers_by_waiter[claim.owner], self._waiting_for[claim.owner]
             state.waiter_count -= 1
         return True
 
     def _is_deadlocked(self, owner: Owner) -> bool:
-        """Whether the sessions that `owner` waits for wait, directly or not, for `owner`."""
+        """Return whether a session that `owner` waits for waits, directly or not, for `owner`."""
         visited: set[Owner] = set()
-        ahead = list(self._blockers_by_waiter[owner]())
-        while ahead:
-            other = ahead.pop()
+        to_visit = list(self._blockers_by_waiter[owner]())
+        while to_visit:
+            other = to_visit.pop()
             if other is owner:
                 return True
             if other not in visited:
                 visited.add(other)
                 blockers = self._blockers_by_waiter.get(other)
                 if blockers is not None:
-                    ahead += blockers()
+                    to_visit += blockers()
         return False
 
 
 def _has_other_writers(state: _TableLocks, owner: Owner) -> bool:
-    """Whether another has inserted or changed rows that are not committed."""
+    """Return whether another owner has uncommitted inserted or changed rows."""
     return len(state.inserted_keys) > (owner in state.inserted_keys) or len(state.writers) > (
         owner in state.writers
     )

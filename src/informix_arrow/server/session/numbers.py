@@ -1,4 +1,4 @@
-"""Numbers of new tables, types, routines and large objects."""
+"""Numbers of new tables, types, routines, triggers and large objects."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..catalog.catalog import SqlConnection, max_procid, max_tabid, max_trigid, 
 
 
 class ObjectNumbers:
-    """Gives each new thing in a database a number that nothing of its kind ever had while this engine runs.
-    Thread-safe."""
+    """Assigns numbers to new objects of a database, each unique for its kind while this engine runs. Thread-safe."""
 
     def __init__(self, root: duckdb.DuckDBPyConnection) -> None:
         self._root = root
@@ -21,27 +20,27 @@ class ObjectNumbers:
         self._last: dict[tuple[str, str], int] = {}
 
     def new_tabid(self, database: str) -> int:
-        """The number of a new table."""
+        """Return the number for a new table."""
         return self._next("table", database, max_tabid)
 
     def new_lob(self, database: str) -> int:
-        """The number of a new large object."""
+        """Return the number for a new large object."""
         return self._next("lob", database, stored_objects.max_lob_number)
 
     def new_type_id(self, database: str) -> int:
-        """The number of a new extended type."""
+        """Return the number for a new extended type."""
         return self._next("type", database, max_type_id)
 
     def new_procid(self, database: str) -> int:
-        """The number of a new routine."""
+        """Return the number for a new routine."""
         return self._next("procedure", database, max_procid)
 
     def new_trigid(self, database: str) -> int:
-        """The number of a new trigger."""
+        """Return the number for a new trigger."""
         return self._next("trigger", database, max_trigid)
 
     def _next(self, what: str, database: str, last: Callable[[SqlConnection, str], int]) -> int:
-        """The next number of a kind; `last` finds the highest that the database holds."""
+        """Return the next number of a kind; `last` finds the highest one in the database."""
         with self._lock:
             key = (what, database)
             if key not in self._last:
@@ -50,12 +49,12 @@ class ObjectNumbers:
             return self._last[key]
 
     def rename(self, database: str, new: str) -> None:
-        """A database is called differently now."""
+        """Keep the numbers of a database that was renamed."""
         with self._lock:
             for key in [k for k in self._last if k[1] == database]:
                 self._last[key[0], new] = self._last.pop(key)
 
     def forget(self, database: str) -> None:
-        """A database was dropped."""
+        """Forget the numbers of a database that was dropped."""
         with self._lock:
             self._last = {key: number for key, number in self._last.items() if key[1] != database}

@@ -1,7 +1,7 @@
-"""The rows of a query that DuckDB still runs: it makes them while they are taken.
+"""The rows of a query that DuckDB still runs: they are produced while they are read.
 
-DuckDB's connection does nothing else while such a result is open. Who needs it for another statement has the rest of
-the rows set aside first (`buffer_rest`): they are the rows of the query's own snapshot, whatever happens after.
+DuckDB's connection can do nothing else while such a result is open. Before another statement uses the connection, the
+remaining rows are buffered (`buffer_rest`). They are the rows of the query's own snapshot, whatever happens later.
 """
 
 from __future__ import annotations
@@ -17,68 +17,73 @@ from ..errors import ISAM_INTERRUPTED, SqlError, from_duckdb
 from .spool import BatchSpool
 
 _INTERRUPT_GRACE_SECONDS = 2.0
-"""Seconds that an interrupt of the statement that waits for the connection spares a query that makes no row."""
+"""Seconds for which a query that produces no row survives an interrupt of the statement that waits for the connection.
+"""
 
 _ERROR_CLASSES: tuple[tuple[str, type[duckdb.Error]], ...] = (
     ("Conversion Error", duckdb.ConversionException),
     ("Out of Memory Error", duckdb.OutOfMemoryException),
 )
-"""Errors reach a reader of Arrow as text; those whose class `from_duckdb` looks at."""
+"""Arrow readers report DuckDB's errors as text. These are the prefixes of the classes that `from_duckdb` handles."""
 
 
 def duckdb_error(problem: Exception) -> duckdb.Error:
-    """What DuckDB complained about, from what a reader of its rows has raised."""
+    """Return DuckDB's error for an exception that a reader of its rows has raised."""
     if isinstance(problem, duckdb.Error):
         return problem
-    if isinstance(problem, MemoryError):  # Arrow's
+    if isinstance(problem, MemoryError):  # raised by Arrow
         return duckdb.OutOfMemoryException(str(problem))
     text = str(problem)
     return next((cls for start, cls in _ERROR_CLASSES if text.startswith(start)), duckdb.Error)(text)
 
 
 class OpenResult:
-    """The rows of one query, in record batches. Used by one thread, `interrupt` excepted.
+    """The rows of one query, in record batches. Used by one thread, except `interrupt`.
 
     Parameters
     ----------
     reader
-        DuckDB's, open on the session's connection.
-    mend
-        Puts the transaction together again that DuckDB aborts when the query fails.
-    freed
-        Called once, when the connection is free again: all rows are read, or nobody wants them.
+        DuckDB's reader, open on the session's connection.
+    recover
+        Recovers the transaction, which DuckDB aborts when the query fails.
+    on_freed
+        Called once when the connection is free again: all rows are read, or the result is closed.
     directory
-        Where rows are put aside that are too many for memory; None for where the machine has temporary files.
+        Directory for buffered rows that are too many for memory; None for the machine's temporary directory.
 
     Attributes
     ----------
-    held
-        Whether the end of a transaction leaves the rows as they are; else they end with it.
+    with_hold
+        True if the rows survive the end of the transaction.
     """
 
     def __init__(
         self,
         reader: pa.RecordBatchReader,
-        mend: Callable[[duckdb.Error], object],
-        freed: Callable[[], None],
+        recover: Callable[[duckdb.Error], object],
+        on_freed: Callable[[], None],
         directory: str | None = None,
     ) -> None:
         self.with_hold = True
         self._reader: pa.RecordBatchReader | None = reader
         self._schema = reader.schema
-        self._on_failure = mend
-        self._on_freed = freed
+        self._on_failure = recover
+        self._on_freed = on_freed
         self._spool = BatchSpool(directory=directory)
         self._failure: SqlError | None = None
         self._lock = threading.Lock()
-        self._uninterruptible_until: float | None = 0.0  # None: nothing is spared, the rows are being fetched
+        # end of the grace period; None while rows are being fetched, which may be interrupted at any time
+        self._uninterruptible_until: float | None = 0.0
         self._is_reading = False
 
     def read(self) -> pa.RecordBatch | None:
-        """The next rows, None behind the last. SqlError where the query has failed, now and ever after."""
-        kept = self._spool.pop()
-        if kept is not None:
-            return kept
+        """Return the next batch, None after the last one.
+
+        Raises SqlError if the query has failed, also on every later call.
+        """
+        buffered = self._spool.pop()
+        if buffered is not None:
+            return buffered
         self._uninterruptible_until = None
         batch = self._read_batch()
         if self._failure is not None:
@@ -86,7 +91,7 @@ class OpenResult:
         return batch
 
     def read_if_small(self) -> pa.Table | None:
-        """All rows, where they are one batch at most. None for more: the first are read ahead then."""
+        """Return all rows if they fit into one batch. Returns None for more; the first batches are then buffered."""
         schema = self._schema
         self._uninterruptible_until = None
         first = self._read_batch()
@@ -101,10 +106,10 @@ class OpenResult:
         return None
 
     def buffer_rest(self, stop: Callable[[], bool]) -> None:
-        """Read all the rest, for later, so that the connection is free. SqlError when that cannot be: -213 as soon as
-        `stop` says so, -271 where there is no room. Nothing is lost by that, and the connection is still taken.
+        """Read and buffer all remaining rows, so that the connection is free.
 
-        What is wrong with a row is said when the row is fetched.
+        Raises SqlError -213 as soon as `stop` returns True and -271 if there is no room. No row is lost then, but the
+        connection is still in use. An error of a row is raised when the row is fetched.
         """
         while self._reader is not None:
             if stop():
@@ -115,8 +120,10 @@ class OpenResult:
                 self._spool.append(batch)
 
     def _read_batch(self) -> pa.RecordBatch | None:
-        """What the query makes next; None at its end, and when it fails. SqlError when the transaction is lost by
-        that."""
+        """Return the next batch of the query; None at its end and when it fails.
+
+        Raises SqlError if the failure has lost the transaction.
+        """
         reader = self._reader
         if reader is None:
             return None
@@ -137,21 +144,26 @@ class OpenResult:
         return None
 
     def interrupt(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Stop the query if it is at work for its reader. From another thread."""
+        """Interrupt the query if it is producing rows for its reader. Called from another thread."""
         with self._lock:
             spared = self._uninterruptible_until
             if self._is_reading and (spared is None or time.monotonic() > spared):
                 con.interrupt()
 
     def fail_rest(self, problem: SqlError) -> None:
-        """What was not read yet cannot be read: the next who reads beyond what was set aside is told. Not while the
-        query is at work."""
+        """Fail all later reads beyond the buffered rows with `problem`.
+
+        Must not be called while the query is running.
+        """
         if self._reader is not None:
             self._failure = problem
             self._close_reader()
 
     def close(self) -> None:
-        """Nobody wants the rest. From another thread while the query is at work: it goes on, to be ended by its own."""
+        """Discard the remaining rows.
+
+        Called from another thread while the query runs, it lets the query's thread end it.
+        """
         with self._lock:
             if self._is_reading:
                 return
@@ -162,7 +174,7 @@ class OpenResult:
         reader, self._reader = self._reader, None
         if reader is not None:
             try:
-                # Not left to the collector: DuckDB waits for its threads, which may need what Python holds then.
+                # Not left to the garbage collector: DuckDB waits for its threads, which may need the GIL at that point.
                 reader.close()
             finally:
                 self._on_freed()

@@ -1,4 +1,4 @@
-"""Row images of a statement that has not succeeded yet: they wait in memory or, when they are many, in a file."""
+"""Row images of a statement that has not succeeded yet: in memory or, if they are many, in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .spill_file import SpillFile, SpillRange
 from .spool import MEMORY
 
 RowImages = Sequence[tuple[int, bytes]]
-"""Kinds and bodies."""
+"""Kinds and bodies of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ChangedRows:
 
 @dataclass(frozen=True, slots=True)
 class UndoRecord:
-    """What was noted from a place on has been undone."""
+    """The changes from `mark` on were undone."""
 
     mark: int
 
@@ -37,14 +37,16 @@ class _SpilledRows:
 
 
 class PendingRowImages:
-    """What a statement changes, in its order. Nobody but this process writes the file, so that it is pickled.
+    """The changes of a statement, in their order.
+
+    The file is pickled, as only this process writes it.
 
     Parameters
     ----------
     directory
-        For the file; None for where the machine has temporary files.
+        Directory of the file; None for the machine's temporary directory.
     memory
-        Bytes of images that stay in memory; the pieces beyond them go to the file.
+        Bytes of images that stay in memory; further ones go to the file.
     """
 
     def __init__(self, directory: str | None, memory: int = MEMORY) -> None:
@@ -57,7 +59,7 @@ class PendingRowImages:
         return len(self._entries)
 
     def add(self, table: LoggedTable, images: RowImages) -> None:
-        """A piece of changed rows, or a TRUNCATE. SqlError -271 when there is no room for it."""
+        """Add changed rows, or a TRUNCATE. Raises SqlError -271 if there is no room."""
         size = sum(len(body) for _, body in images)
         if self._bytes_in_memory + size > self._memory:
             place = self._file.write(pickle.dumps(images, pickle.HIGHEST_PROTOCOL))
@@ -67,26 +69,26 @@ class PendingRowImages:
         self._entries.append(_SpilledRows(table, images, size))
 
     def add_undo(self, mark: int) -> None:
-        """What was noted from a mark on was undone."""
+        """Record that the changes from a mark on were undone."""
         self._entries.append(UndoRecord(mark))
 
     def truncate(self, mark: int = 0) -> None:
-        """Forget what was noted from a mark on."""
-        for one in self._entries[mark:]:
-            self._bytes_in_memory -= one.size if isinstance(one, _SpilledRows) else 0
+        """Remove the changes from a mark on."""
+        for entry in self._entries[mark:]:
+            self._bytes_in_memory -= entry.size if isinstance(entry, _SpilledRows) else 0
         del self._entries[mark:]
         if not self._entries:
             self._file.close()
 
     def drain(self) -> Iterator[ChangedRows | UndoRecord]:
-        """All of it, once; it is forgotten then."""
+        """Return all changes once and remove them."""
         try:
-            for one in self._entries:
-                if isinstance(one, UndoRecord):
-                    yield one
-                elif isinstance(one.images, SpillRange):
-                    yield ChangedRows(one.table, pickle.loads(self._file.read(one.images)))
+            for entry in self._entries:
+                if isinstance(entry, UndoRecord):
+                    yield entry
+                elif isinstance(entry.images, SpillRange):
+                    yield ChangedRows(entry.table, pickle.loads(self._file.read(entry.images)))
                 else:
-                    yield ChangedRows(one.table, one.images)
+                    yield ChangedRows(entry.table, entry.images)
         finally:
             self.truncate()

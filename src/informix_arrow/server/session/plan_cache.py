@@ -1,4 +1,4 @@
-"""Statements that were read and described already, by their text."""
+"""Cache of prepared statements by their text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .schema_version import SchemaVersion
 
 CACHE_SIZE = 256
 MAX_TEXT = 1 << 16
-"""Characters of a statement that is worth keeping: a longer one holds its data in itself."""
+"""Characters of a statement that is cached. A longer one contains its data."""
 
 
 class PlanCache:
-    """Prepared statements as of one version of whatever they depend on; the least recently used goes first.
+    """Prepared statements for one version of their dependencies; the least recently used is evicted first.
 
-    Thread-safe. A statement of another version is never given.
+    Thread-safe. A statement of another version is never returned.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class PlanCache:
         self._plans: OrderedDict[Hashable, PreparedPlan] = OrderedDict()
 
     def get(self, key: Hashable, version: int) -> PreparedPlan | None:
-        """The statement under this key, if it is of this version."""
+        """Return the statement with this key if it has this version."""
         with self._lock:
             if version != self._version or key not in self._plans:
                 return None
@@ -34,7 +34,7 @@ class PlanCache:
             return self._plans[key]
 
     def put(self, key: Hashable, version: int, prepared: PreparedPlan) -> None:
-        """Keep a statement. A later version drops all earlier ones, an earlier one is not kept."""
+        """Add a statement. A later version removes all earlier ones; one of an earlier version is not added."""
         with self._lock:
             if version < self._version:
                 return
@@ -48,17 +48,17 @@ class PlanCache:
 
 
 class SharedPlans:
-    """Statements that all sessions of an engine may run.
+    """Plans that all sessions of an engine share.
 
     Attributes
     ----------
     version
-        That of the schema, as of which `by_text` holds.
+        The schema version that `by_text` is valid for.
     by_text
-        Statements about stored tables, and nothing of one session.
-    fixed
-        Queries of the catalogue alone, which a change of the schema leaves as they are: they hold until databases come
-        or go.
+        Statements that name only stored tables and nothing of one session.
+    catalog_plans
+        Queries of the catalogue alone. Schema changes do not affect them: they stay valid until databases are created
+        or dropped.
     """
 
     def __init__(self, version: SchemaVersion) -> None:

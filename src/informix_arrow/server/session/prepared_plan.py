@@ -1,4 +1,4 @@
-"""What the engine and a session's conversation hand to each other."""
+"""Data that the engine and the protocol session exchange: prepared statements, outcomes and results."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MAX_PYTHON_VALUES = 512
 
 @dataclass
 class PreparedPlan:
-    """A statement that was read and described, never executed by that.
+    """A statement that was parsed, planned and described, but not executed.
 
-    `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
-    has one type for each `?`. A query `for_update` is opened by `open_for_update`. `plan` is the engine's own; it may
-    be made again when the schema has changed
-    since. `row_values` is for a query of few rows, which are taken as Python objects then; `returned_few_rows` tells that it had few the
-    last time, or that it had not and need not be asked again.
+    `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE. `parameters` has one type
+    for each `?`. A query with `for_update` is opened by `open_for_update`. `plan` is the engine's own and may be
+    planned again after a schema change. `row_values` is set for a query that may have few rows, which are then fetched
+    as Python objects. `returned_few_rows` is the result of its last run: True if there were few, False if not, in which
+    case it is not tried again.
     """
 
     sql: str
@@ -41,11 +41,11 @@ class PreparedPlan:
 
     @cached_property
     def max_python_rows(self) -> int:
-        """Rows from which on Arrow is the cheaper way to take them."""
+        """Number of rows from which on Arrow is faster than Python objects."""
         return max(_MAX_PYTHON_VALUES // max(len(self.columns), 1), 2)
 
     def record_row_count(self, table: pa.Table | None, plan: SelectPlan) -> None:
-        """What a run of the query gave: its rows, or None for more than a batch."""
+        """Record a run of the query: its rows, or None if there were more than one batch."""
         if self.returned_few_rows is not None or plan.client_sql or any(plan.row_calls):
             return
         self.returned_few_rows = table is not None and 2 * table.num_rows < self.max_python_rows
@@ -55,8 +55,10 @@ class PreparedPlan:
 
 @dataclass
 class StatementOutcome:
-    """What a statement without rows did. Serials are the last ones given, 0 for none; `warnings` are those
-    of SQ_DONE."""
+    """The outcome of a statement without rows.
+
+    The serials are the last ones assigned, 0 for none. `warnings` are those of SQ_DONE.
+    """
 
     rows: int = 0
     serial: int = 0
@@ -66,8 +68,10 @@ class StatementOutcome:
 
 
 class QueryResult:
-    """Rows of a query, whole or streamed (streamed_result.py): other statements of the session may run while they are
-    fetched."""
+    """Rows of a query, complete or streamed (streamed_result.py).
+
+    Other statements of the session may run while they are fetched.
+    """
 
     def __init__(self, columns: Sequence[Column], table: Any) -> None:
         self.columns = tuple(columns)
@@ -75,19 +79,21 @@ class QueryResult:
 
     @property
     def rows(self) -> int:
-        """How many there are; -1 where that is not known yet."""
+        """Number of rows; -1 if it is not known yet."""
         return int(self._table.num_rows)
 
     def set_hold(self, held: bool) -> None:
-        """Whether the end of the transaction leaves the rows that were not fetched; it does unless this says no."""
+        """Set whether the remaining rows survive the end of the transaction. The default is that they do."""
 
     def close(self) -> None:
-        """Forget what was not fetched."""
+        """Discard the remaining rows."""
         self._table = self._table.slice(0, 0)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in record batches of the formats that plan_op(column.type, RESULT_OPTIONS) wants; at
-        least one batch, so that a result without rows has its schema."""
+        """Return the rows in record batches of the formats of plan_op(column.type, RESULT_OPTIONS).
+
+        There is at least one batch, so that a result without rows has its schema.
+        """
         batches = self._table.to_batches()
         if not batches:
             yield pa.RecordBatch.from_arrays(
@@ -105,8 +111,7 @@ class SingleBatchResult(QueryResult):
 
 
 class PythonRowsResult(QueryResult):
-    """A result of so few rows, all of them plain (`RowConverter.plain`), that Arrow is made of them only for those who ask
-    for it.
+    """A result of few rows, all of them plain (`RowConverter.plain`). Arrow is only built if `batches` is called.
 
     Attributes
     ----------
@@ -124,15 +129,15 @@ class PythonRowsResult(QueryResult):
 
     @property
     def rows(self) -> int:
-        """As `QueryResult.rows`."""
+        """See `QueryResult.rows`."""
         return len(self.values)
 
     def close(self) -> None:
-        """As `QueryResult.close`."""
+        """See `QueryResult.close`."""
         self.values = ()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """As `QueryResult.batches`."""
+        """See `QueryResult.batches`."""
         batch = self._row_values.to_batch(self.values, self._codec)
         assert batch is not None
         yield batch

@@ -1,4 +1,4 @@
-"""What a session asks of whoever runs routines, and what it is told of them. How they run is not known here."""
+"""Protocols between a session and the layer that runs routines. The session knows nothing of how they run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PythonRoutine:
-    """A Python callable under the name of a routine."""
+    """A Python callable registered as a routine."""
 
     name: str
     function: Callable[..., Any]
@@ -31,7 +31,10 @@ class PythonRoutine:
 def python_routine(
     name: str, function: Callable[..., Any], parameters: Sequence[str], returns: Sequence[str]
 ) -> PythonRoutine:
-    """A Python callable as a routine, from Informix's names of its types. ValueError for a type that is none."""
+    """Return a Python callable as a routine, given Informix names of its types.
+
+    Raises ValueError for an invalid type.
+    """
     return PythonRoutine(
         name.strip().lower(),
         function,
@@ -42,8 +45,11 @@ def python_routine(
 
 @dataclass(frozen=True, slots=True)
 class RoutineReference:
-    """What a signature names: `types` are those of its arguments (None: not known), None when it gives none. Or the
-    routine of a `number` in a database, whose name stands in place of the routine's."""
+    """A reference to a routine by signature.
+
+    `types` are the argument types (a None in it: unknown), or None if the reference has none. Alternatively a `number`
+    identifies a routine of a database, and `name` is then the database.
+    """
 
     name: str
     types: tuple[ColumnType | None, ...] | None
@@ -52,8 +58,10 @@ class RoutineReference:
 
 @dataclass(frozen=True, slots=True)
 class RoutineCallResult:
-    """One row of a call without SQL, as types and values: what OUT and INOUT parameters have at its end, and what the
-    routine returned. `arguments` are the types of those that were given, and whether each is OUT or INOUT."""
+    """One row of a call without SQL, as types and values: the final OUT and INOUT values, and the returned values.
+
+    `arguments` has the type of each argument and whether it is OUT or INOUT.
+    """
 
     arguments: tuple[tuple[ColumnType, bool], ...]
     out_values: tuple[tuple[ColumnType, object], ...]
@@ -61,30 +69,38 @@ class RoutineCallResult:
 
 
 class RoutineCallPlanner(UserRoutines, Protocol):
-    """Calls of routines, when a statement is planned."""
+    """Plans calls of routines."""
 
     def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """EXECUTE or CALL by a client: the statement's type and its plan. -674 for a routine that is not there."""
+        """Return the statement type and the plan of an EXECUTE or CALL by a client.
+
+        Raises -674 for an unknown routine.
+        """
 
 
 class RoutineResultProvider(Protocol):
-    """Answers of the routines that a text calls, when it is run (a routine cannot run while DuckDB does)."""
+    """Results of the routines that a text calls. A routine cannot run while DuckDB runs the text."""
 
     def run_with_results(
         self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
     ) -> T:
-        """What `run` gives, which runs `sql`, once every call in it has its answer. `ahead` is run before, again and
-        again, where what `run` does must be done once."""
+        """Return the result of `run`, which runs `sql`, once every call in it has its result.
+
+        If `run` must be executed only once, `ahead` is run before it, repeatedly, to find the calls.
+        """
 
     def result_scope(self) -> AbstractContextManager[None]:
-        """Around one statement: answers are remembered until its end."""
+        """Remember results for the duration of one statement."""
 
     def bind_results(self, sql: str) -> str:
-        """A write's text with the answers that its calls have now; inside `result_scope`, behind `run_with_results`."""
+        """Return a write's text with the current results of its calls.
+
+        For use inside `result_scope`, after `run_with_results`.
+        """
 
 
 class TriggerActions(Protocol):
-    """What triggers do."""
+    """Runs the actions of triggers."""
 
     def run_actions(
         self,
@@ -94,31 +110,38 @@ class TriggerActions(Protocol):
         old: Mapping[str, object],
         new: Mapping[str, object],
     ) -> dict[str, object]:
-        """Run the actions of a trigger's `section` (before, each, after), inside a write, with the values of a row
-        before and after; the columns that were given other values."""
+        """Run the actions of a trigger's `section` (before, each, after) inside a write, with the old and new values of
+        a row.
+
+        Returns the columns that the actions assigned other values to.
+        """
 
 
 class SessionRoutines(RoutineCallPlanner, RoutineResultProvider, TriggerActions, Protocol):
-    """All that a session has of its routines."""
+    """All operations on routines that a session needs."""
 
     def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
         """Run a call that returns nothing."""
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
-        """Run a call to its end; the rows that it returned."""
+        """Run a call to its end and return its rows."""
 
     def define_routine(self, statement: Routine | DropRoutine) -> int:
-        """CREATE or DROP of a routine, inside a write; rows affected."""
+        """Create or drop a routine, inside a write; return the rows affected."""
 
     def find_routines(
         self, name: str, types: Sequence[ColumnType] | None, *, specific: bool
     ) -> list[tuple[int, str]]:
-        """Number and owner of the database's routines of a name, with arguments of these types where they are given,
-        or of a `specific` name."""
+        """Return number and owner of the database's routines of a name.
 
-    def require_routine(self, wanted: RoutineReference) -> None:
-        """-674 when there is no such routine, and for a bare name that several have."""
+        `types` restricts them to those with these argument types; `specific` means that it is a specific name.
+        """
 
-    def call_named(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
-        """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
-        rows."""
+    def require_routine(self, reference: RoutineReference) -> None:
+        """Raise -674 if there is no such routine, or if several have a name that is given without parameter types."""
+
+    def call_named(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+        """Call a routine that returns at most one row.
+
+        Raises -664 for a wrong number of arguments and -686 for several rows.
+        """

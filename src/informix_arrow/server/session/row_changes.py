@@ -1,8 +1,8 @@
-"""What one session's transaction changes in tables whose rows are logged in full, on its way to the log of changes.
+"""Changes of one session's transaction in tables that are logged in full, on their way to the change log.
 
-A statement's changes wait until it has succeeded: one that is run again, on a fresher snapshot, leaves nothing. Those
-of one that fails after it has changed rows are logged with a DISCARD behind them, as are those that ROLLBACK TO undoes.
-A replay of the journal does not come by here.
+The changes of a statement are buffered until it has succeeded, so a statement that runs again on a fresher snapshot
+leaves none behind. If a statement fails after it has changed rows, its changes are logged with a DISCARD after them.
+The same applies to changes that ROLLBACK TO undoes. A replay of the journal logs nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +33,22 @@ _CHANGED = -710
 
 
 def user_number(name: str) -> int:
-    """The number of a user, which a server takes from its operating system: here one that is always the same."""
+    """Return the number of a user.
+
+    A real server takes it from its operating system; here it depends on the name only.
+    """
     return 1000 + zlib.crc32(name.encode()) % 64000
 
 
 _ROWS_PER_IMAGE_BATCH = 4096
-"""Rows whose images are made, and wait, together."""
+"""Rows whose images are encoded and buffered together."""
 
 
 class RowChangeLogger:
-    """One session's. Used by one thread at a time. Images beyond some MiB wait in a file in `temporary`."""
+    """Logs the row changes of one session.
+
+    Used by one thread at a time. Images beyond some MiB are buffered in a file in `temporary`.
+    """
 
     def __init__(
         self, changes: ChangeLog, databases: Databases, user: str, temporary: str | None = None
@@ -51,34 +57,35 @@ class RowChangeLogger:
         self._databases = databases
         self._user = user_number(user)
         self._pending = PendingRowImages(temporary)
-        self._tx: int | None = None  # of the log
-        self._database = ""  # whose rows are changed
-        self._is_incomplete = False  # what had to be logged could not be
+        self._tx: int | None = None  # number in the change log
+        self._database = ""  # database of the changed rows
+        self._is_incomplete = False  # some changes could not be logged
         self._image_encoder: tuple[TableInfo, TableImageEncoder] | None = None
 
     # ---- what statements change -----------------------------------------------------------------
     def has_stale_logging(self, info: TableInfo) -> bool:
-        """Whether a statement was planned before its table was logged, or when it still was: it must be planned
-        again."""
+        """Return whether the logging of a statement's table was switched since it was planned: it must be planned
+        again.
+        """
         return not info.temporary and info.is_fully_logged != self._log.is_fully_logged(
             info.database, info.tabid
         )
 
     def require_current_logging(self, info: TableInfo) -> None:
-        """-710 for a statement that `has_stale_logging` its table's switch. To be called with the locks held."""
+        """Raise -710 for a statement that `has_stale_logging`. To be called with the locks held."""
         if self.has_stale_logging(info):
             raise SqlError(_CHANGED, 0, 0, info.name)
 
     def log_inserted(self, info: TableInfo, rows: pa.Table) -> None:
-        """Rows that were inserted, all columns in storage form; nothing for a table that is not logged."""
+        """Log inserted rows, all columns in storage form. Does nothing for a table that is not logged."""
         self._add_rows(info, RecordKind.INSERT, rows)
 
     def log_deleted(self, info: TableInfo, rows: pa.Table) -> None:
-        """Rows that were deleted."""
+        """Log deleted rows."""
         self._add_rows(info, RecordKind.DELETE, rows)
 
     def log_updated(self, info: TableInfo, before: pa.Table, after: pa.Table) -> None:
-        """Rows that were changed, as they were and as they are, in the same order."""
+        """Log updated rows: `before` and `after` have the same order."""
         if not info.is_fully_logged or not before.num_rows:
             return
         images = self._encoder_for(info)
@@ -92,7 +99,7 @@ class RowChangeLogger:
             self._pending.add(images.table, list(chain.from_iterable(pairs)))
 
     def log_truncated(self, info: TableInfo) -> None:
-        """A table that was emptied by TRUNCATE."""
+        """Log a table that was emptied by TRUNCATE."""
         if info.is_fully_logged:
             self._pending.add(self._encoder_for(info).table, ())
 
@@ -113,20 +120,22 @@ class RowChangeLogger:
     # ---- statements -----------------------------------------------------------------------------
     @property
     def pending_count(self) -> int:
-        """What has been noted of the statement so far."""
+        """Number of changes of the statement so far."""
         return len(self._pending)
 
     def discard(self, mark: int = 0) -> None:
-        """What was noted from a mark on is done again, or ended with its transaction."""
+        """Remove the changes from a mark on: they are repeated, or their transaction has ended."""
         self._pending.truncate(mark)
 
     def undo(self, mark: int) -> None:
-        """What was noted from a mark on was undone: a routine's statement has failed, the routine goes on."""
+        """Record that the changes from a mark on were undone: a routine's statement failed, and the routine
+        continues.
+        """
         if len(self._pending) > mark:
             self._pending.add_undo(mark)
 
     def flush(self) -> None:
-        """The statement has succeeded. SqlError when that cannot be logged: it has to be undone then."""
+        """Log the changes of a statement that succeeded. If that raises SqlError, the statement must be undone."""
         if not self._pending:
             return
         try:
@@ -134,7 +143,7 @@ class RowChangeLogger:
                 self._tx = self._log.begin(self._user)
             self._write(self._tx)
         except (OSError, SqlError) as problem:
-            self._is_incomplete = True  # a part of it may be there
+            self._is_incomplete = True  # part of it may be written
             if isinstance(problem, SqlError):
                 raise
             raise SqlError(
@@ -144,7 +153,7 @@ class RowChangeLogger:
             self._pending.truncate()
 
     def statement_failed(self) -> None:
-        """The statement has failed, its transaction goes on."""
+        """Log the changes of a statement that failed in a transaction that continues."""
         if not self._pending:
             return
         self.undo(0)
@@ -155,22 +164,22 @@ class RowChangeLogger:
 
     def _write(self, tx: int) -> None:
         lsns: list[int] = []
-        for one in self._pending.drain():
-            if isinstance(one, UndoRecord):
-                self._log.discard(tx, lsns[one.mark])
-                lsns.append(lsns[one.mark])
-            elif one.row_images:
-                lsns.append(self._log.log_changes(tx, one.table, one.row_images))
+        for entry in self._pending.drain():
+            if isinstance(entry, UndoRecord):
+                self._log.discard(tx, lsns[entry.mark])
+                lsns.append(lsns[entry.mark])
+            elif entry.row_images:
+                lsns.append(self._log.log_changes(tx, entry.table, entry.row_images))
             else:
-                lsns.append(self._log.log_truncate(tx, one.table))
+                lsns.append(self._log.log_truncate(tx, entry.table))
 
     # ---- the transaction ------------------------------------------------------------------------
     def log_position(self) -> int:
-        """For a savepoint: what the transaction logs from now on lies behind it."""
+        """Return the current position in the log of the transaction, for a savepoint."""
         return self._log.end if self._tx is not None else 0
 
     def rollback_to(self, place: int) -> None:
-        """ROLLBACK TO a savepoint."""
+        """Log a ROLLBACK TO a savepoint."""
         self._pending.truncate()
         if self._tx is None:
             return
@@ -181,7 +190,7 @@ class RowChangeLogger:
             log.exception("a ROLLBACK TO was not logged; its transaction cannot be committed")
 
     def commit(self, con: duckdb.DuckDBPyConnection, commit: Callable[[], None]) -> None:
-        """COMMIT in DuckDB by `commit`, and in the log."""
+        """Commit in DuckDB by `commit`, and in the change log."""
         self.flush()
         tx = self._tx
         if tx is None:
@@ -207,14 +216,14 @@ class RowChangeLogger:
             self._finish(self._log.log_commit)
 
     def commit_empty(self) -> None:
-        """COMMIT of a transaction that has nothing to commit in DuckDB: all that it did was undone."""
+        """Commit a transaction that has nothing to commit in DuckDB because all its changes were undone."""
         self._pending.truncate()
         if self._tx is not None:
             with self._log.committing():
                 self._finish(self._log.log_commit)
 
     def rollback(self) -> None:
-        """The transaction is rolled back, or lost."""
+        """Log that the transaction was rolled back or lost."""
         self._pending.truncate()
         self._finish(self._log.log_rollback)
 
@@ -225,7 +234,10 @@ class RowChangeLogger:
 
 
 def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnection) -> None:
-    """End what an earlier server has left open in the log: as its databases say. Tables that are gone are forgotten."""
+    """End transactions that an earlier server left open in the change log, according to the state of the databases.
+
+    Tables that no longer exist are removed.
+    """
     for name in changes.fully_logged_databases():
         if name not in databases:
             changes.forget(name)
@@ -237,6 +249,6 @@ def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnec
     if changes.has_open_transactions:
         changes.recover(committed.__contains__)
     if committed and not changes.has_unwritten_ends:
-        changes.sync()  # what proves that they were committed goes
+        changes.sync()  # before the rows are deleted that prove the commits
         for name in databases.names():
             logged_commits.clear(con, name)

@@ -1,4 +1,4 @@
-"""How it is known that the schema is another one now: for all sessions, and for one before it has committed."""
+"""Versions of the schema: shared by all sessions, and of one session with its uncommitted changes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ class SchemaVersion:
         self.number = 0
 
     def increment(self) -> None:
-        """A change was committed: descriptions and plans that were kept no longer hold."""
+        """Count a committed change: cached descriptions and plans are no longer valid."""
         with self._lock:
             self.number += 1
 
 
 class SessionSchema:
-    """What of the schema is one session's own.
+    """The schema state of one session.
 
     Attributes
     ----------
     temp_tables
         Its temporary tables by name.
     uncommitted
-        Whether its transaction, or the statement that runs, has changed the schema.
+        True if its transaction, or the running statement, has changed the schema.
     stamp
-        Grows whenever descriptions and plans that the session keeps may be out of date.
-    stored
-        Grows whenever descriptions of what databases hold may be: that of temporary tables is nothing of it.
+        Increases whenever the session's cached descriptions and plans may be out of date.
+    catalog_stamp
+        Increases whenever cached descriptions of stored objects may be out of date. Temporary tables do not affect it.
     """
 
     def __init__(self, version: SchemaVersion) -> None:
@@ -40,34 +40,37 @@ class SessionSchema:
         self._seen_version = -1
         self.temp_tables: dict[str, TableInfo] = {}
         self.uncommitted = False
-        self._changes_shared_schema = False  # some of what is not committed is not of temporary tables
+        self._changes_shared_schema = False  # some uncommitted changes are not of temporary tables
         self.stamp = 0
         self.catalog_stamp = 0
 
     def refresh(self) -> None:
-        """Take notice of what other sessions have committed."""
+        """Notice the commits of other sessions."""
         version = self._version.number
         if version != self._seen_version:
             self._seen_version = version
             self.invalidate()
 
     def invalidate(self) -> None:
-        """What was known of tables is out of date."""
+        """Invalidate cached descriptions."""
         self.stamp += 1
         self.catalog_stamp += 1
 
     def mark_changed(self, *, temporary: bool = False) -> None:
-        """The statement has changed the schema: nothing kept holds, here now and elsewhere after the commit. Of
-        `temporary` tables nobody else knows."""
+        """Record that the statement has changed the schema: caches are invalid, those of other sessions after the
+        commit.
+
+        A change of `temporary` tables does not affect other sessions.
+        """
         self.uncommitted = True
         self._changes_shared_schema = self._changes_shared_schema or not temporary
         self.stamp += 1
         self.catalog_stamp += not temporary
 
     def publish(self) -> None:
-        """What was changed is committed."""
+        """Make committed changes known to other sessions."""
         if self.uncommitted:
             self.uncommitted = False
-            if self._changes_shared_schema:  # perhaps of a transaction before this one that was rolled back
+            if self._changes_shared_schema:  # may stem from an earlier transaction that was rolled back
                 self._changes_shared_schema = False
                 self._version.increment()

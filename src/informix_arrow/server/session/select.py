@@ -1,4 +1,4 @@
-"""How a query comes by its rows: few as Python objects, or a stream of record batches."""
+"""Execution of queries: few rows as Python objects, others as a stream of record batches."""
 
 from __future__ import annotations
 
@@ -17,38 +17,41 @@ from .streamed_result import StreamedResult, batch_rows, spooled_result
 from .transaction import SessionTransaction
 
 _CATALOGUE_ROWS = 4096
-"""Rows of a query of the catalogue from which on Arrow is the cheaper way to take them. It is more than elsewhere: what
-reads Arrow has DuckDB plan the query twice, and queries of the catalogue are joins of many tables."""
+"""Number of rows of a catalogue query from which on Arrow is faster than Python objects. It is larger than for other
+queries: reading Arrow makes DuckDB plan the query twice, and catalogue queries join many tables.
+"""
 
 
 class QueryExecutor:
-    """A session's queries, run. Few rows are taken as Python objects, for which Arrow would be the dearer way; what is
-    told about a query's last run is in its `PreparedPlan`."""
+    """Runs the queries of a session.
+
+    Few rows are read as Python objects, which is faster than Arrow. `PreparedPlan` records the query's last run.
+    """
 
     def __init__(
         self,
         environment: SessionEnvironment,
         transaction: SessionTransaction,
         isolation: Isolation,
-        runner: DuckExecutor,
-        objects: LobCalls,
+        executor: DuckExecutor,
+        lob_calls: LobCalls,
     ) -> None:
         self._environment = environment
         self._transaction = transaction
         self._isolation = isolation
-        self._executor = runner
-        self._lob_calls = objects
+        self._executor = executor
+        self._lob_calls = lob_calls
 
     def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
-        """Run a query, whose plan is its own, under the locks that it takes."""
+        """Run a query with the locks that it needs."""
         values = self._executor.bind(plan.needs, params)
         if plan.for_update:
             self._isolation.lock_all_rows(plan, values)
         self._isolation.before_query(plan, values)
         sql = plan.client_sql or plan.sql
-        few = self._run_small(prepared, plan, sql, values)
-        if few is not None:
-            return few
+        result = self._run_small(prepared, plan, sql, values)
+        if result is not None:
+            return result
         if any(plan.row_calls):
             return self._run_with_row_calls(prepared, plan, sql, values)
         return self._run_streamed(prepared, plan, sql, values)
@@ -70,35 +73,35 @@ class QueryExecutor:
     def _run_with_row_calls(
         self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult:
-        """Rows of which the client's large objects make values when they are fetched."""
+        """Return rows with values that are computed from large objects for the client when the rows are fetched."""
         table = self._transaction.read(lambda: self._executor.query_table(sql, values))
-        kept = cast_table(
+        cast = cast_table(
             table, prepared.columns, self._environment.codec, plan.packed_decimals, plan.row_calls
         )
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
-        return RowCallResult(prepared.columns, kept, schema, plan.row_calls, self._lob_calls.call)
+        return RowCallResult(prepared.columns, cast, schema, plan.row_calls, self._lob_calls.call)
 
     # ---- few rows -------------------------------------------------------------------------------
     def _run_small(
         self, prepared: PreparedPlan, plan: SelectPlan, sql: str, values: dict[str, object]
     ) -> QueryResult | None:
-        """The rows as Python objects, where few are expected; None where they have to be taken as others are."""
-        objects = prepared.row_values  # another session may run the same
+        """Return the rows as Python objects if few are expected; None if they have to be streamed."""
+        converter = prepared.row_values  # read once: another session may run the same plan
         if (
-            objects is None
+            converter is None
             or ROUTINE_CALL in sql
             or not (plan.at_most_one_row or plan.catalog_only or prepared.returned_few_rows)
         ):
             return None
-        most = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
-        rows = self._transaction.fetch_first(sql, select_values(sql, values), most)
-        if len(rows) < most:
+        max_rows = _CATALOGUE_ROWS if plan.catalog_only else prepared.max_python_rows
+        rows = self._transaction.fetch_first(sql, select_values(sql, values), max_rows)
+        if len(rows) < max_rows:
             codec = self._environment.codec
-            if objects.is_converted(rows, codec):
-                return PythonRowsResult(prepared.columns, rows, objects, codec)
-            batch = objects.to_batch(rows, codec)
+            if converter.is_converted(rows, codec):
+                return PythonRowsResult(prepared.columns, rows, converter, codec)
+            batch = converter.to_batch(rows, codec)
             if batch is not None:
                 return SingleBatchResult(prepared.columns, batch)
-        if not plan.at_most_one_row:  # not tried again: it was run in vain
+        if not plan.at_most_one_row:  # not tried again: the run was wasted
             prepared.returned_few_rows, prepared.row_values = False, None
         return None

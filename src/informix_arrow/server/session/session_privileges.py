@@ -1,4 +1,4 @@
-"""What a session's user may do in the database that it has open, and in others that its statements name."""
+"""Privileges of a session's user in the open database and in others that its statements name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .transaction import SessionTransaction
 T = TypeVar("T")
 
 NO_PRIVILEGE = {"s": -272, "u": -273, "d": -274, "i": -275, "a": -541, "r": -512, "x": -313}
-"""The code for each letter of systabauth; for an index there is none but that of who does not own the table."""
+"""SQLCODE for each letter of systabauth. For an index it is that of a user who does not own the table."""
 NO_EXECUTE, NOT_OWNER = -706, -313
 _NO_LEVEL = {CONNECT: -387, RESOURCE: -388, DBA: -389}
 _NO_ROLE = -19805
@@ -27,20 +27,21 @@ _NO_ROLE = -19805
 
 @dataclass(frozen=True, slots=True)
 class _RoutineOwner:
-    """Whose routine runs."""
+    """Owner of the routine that runs."""
 
     owner: str
     dba: bool
 
 
 class SessionPrivileges:
-    """Those of one session. What is held is looked up once for every state of the schema, which each GRANT and REVOKE
-    makes another.
+    """The privileges of one session's user.
+
+    They are read once for each state of the schema; GRANT and REVOKE change it.
 
     Attributes
     ----------
-    unlimited
-        Whether the user is an administrator of the server, a DBA everywhere: nothing is looked up for one.
+    is_administrator
+        True if the user is an administrator of the server, who is a DBA everywhere: nothing is looked up.
     role
         The role that is set, "" for none.
     """
@@ -63,10 +64,10 @@ class SessionPrivileges:
         self._privileges_cache: dict[tuple[str, str], GrantedPrivileges] = {}
         self._schema_stamp = -1
 
-    # ---- who ----------------------------------------------------------------------------------
+    # ---- users and roles ----------------------------------------------------------------------
     @contextmanager
     def as_routine_owner(self, owner: str, *, dba: bool) -> Iterator[None]:
-        """While a routine runs: what its owner may do is allowed as well, or everything where it is a DBA's."""
+        """While a routine runs, also allow what its owner may do, or everything if it is a DBA's routine."""
         self._routine_owners.append(_RoutineOwner(owner, dba))
         try:
             yield
@@ -74,7 +75,7 @@ class SessionPrivileges:
             self._routine_owners.pop()
 
     def set_role(self, name: str) -> None:
-        """SET ROLE; "" for none, DEFAULT for the default one. -19805 for one that the user was not granted."""
+        """SET ROLE; "" for none, DEFAULT for the default one. -19805 for a role that the user was not granted."""
         database = self._database.require()
         if name == "DEFAULT":
             self.take_default_role()
@@ -87,7 +88,7 @@ class SessionPrivileges:
         self._schema.invalidate()
 
     def take_default_role(self) -> None:
-        """What DATABASE does: no role, or the default one."""
+        """Set the default role, or none, as DATABASE does."""
         database = self._database.require()
         self.role = self._default_role(database)
         self._schema.invalidate()
@@ -103,26 +104,26 @@ class SessionPrivileges:
     def _roles_granted(self) -> dict[str, bool]:
         con, database = self._transaction.con, self._database.require()
         names: set[str] = {self._environment.user, privileges.PUBLIC}
-        while True:  # a role that has a role
-            found = privileges.roles_of(con, database, names)
-            if found.keys() <= names:
-                return found
-            names |= found.keys()
+        while True:  # a role may have been granted a role
+            roles = privileges.roles_of(con, database, names)
+            if roles.keys() <= names:
+                return roles
+            names |= roles.keys()
 
     def _read_catalog(self, body: Callable[[], T]) -> T:
         return self._transaction.read(body)
 
     def granted(self, database: str, user: str | None = None) -> GrantedPrivileges:
-        """What a user has, this session's with his role."""
+        """Return the privileges of a user; for this session's user, including those of the role."""
         self._schema.refresh()
         if self._schema_stamp != self._schema.stamp:
             self._schema_stamp = self._schema.stamp
             self._privileges_cache.clear()
-        mine = user is None or user == self._environment.user
+        is_own = user is None or user == self._environment.user
         name = self._environment.user if user is None else user
         key = (database, name)
         if key not in self._privileges_cache:
-            con, role = self._transaction.con, self.role if mine and database == self._database.name else ""
+            con, role = self._transaction.con, self.role if is_own and database == self._database.name else ""
 
             def look() -> GrantedPrivileges:
                 return privileges.load_privileges(
@@ -133,7 +134,7 @@ class SessionPrivileges:
         return self._privileges_cache[key]
 
     def _is_allowed(self, allowed: Callable[[str], bool]) -> bool:
-        """Whether something is allowed to the user, or to the owner of the routine that runs."""
+        """Return whether something is allowed to the user, or to the owner of the running routine."""
         if self.is_administrator or allowed(self._environment.user):
             return True
         acting = self._routine_owners[-1] if self._routine_owners else None
@@ -141,25 +142,27 @@ class SessionPrivileges:
 
     # ---- databases ----------------------------------------------------------------------------
     def has_level(self, level: str, database: str | None = None) -> bool:
-        """Whether the user has CONNECT, RESOURCE or DBA, or more than that."""
-        place, least = database or self._database.require(), LEVELS.index(level)
-        return self._is_allowed(lambda user: LEVELS.index(self.granted(place, user).level) >= least)
+        """Return whether the user has CONNECT, RESOURCE or DBA, or a higher level."""
+        database_name, least = database or self._database.require(), LEVELS.index(level)
+        return self._is_allowed(lambda user: LEVELS.index(self.granted(database_name, user).level) >= least)
 
     def require_level(self, level: str, database: str | None = None) -> None:
-        """-387, -388 or -389 without CONNECT, RESOURCE or DBA."""
+        """Raise -387, -388 or -389 without CONNECT, RESOURCE or DBA."""
         if not self.has_level(level, database):
             raise SqlError(_NO_LEVEL[level], 0, 0, database or "")
 
     # ---- tables -------------------------------------------------------------------------------
     def owns(self, owner: str, database: str | None = None) -> bool:
-        """Whether something of this owner is the user's own, or his as a DBA."""
+        """Return whether the user is this owner, or a DBA."""
         return self.has_level(DBA, database) or self._is_allowed(lambda user: user == owner)
 
     def has_privilege(
         self, info: TableInfo, letter: str, columns: Collection[str] = (), *, grant: bool = False
     ) -> bool:
-        """Whether the user has a privilege on a table, or on these columns of it; without names any column will do
-        where the letter is that of SELECT. With `grant` whether he may grant it on."""
+        """Return whether the user has a privilege on a table or on these columns of it.
+
+        Without columns, SELECT on any column is enough. With `grant`, return whether the user may grant it to others.
+        """
         if self.is_administrator or info.temporary or info.tabid < FIRST_USER_TABID:
             return self.is_administrator or info.temporary or (letter == "s" and not grant)
         return self._is_allowed(lambda user: self._user_has_privilege(user, info, letter, columns, grant))
@@ -168,40 +171,44 @@ class SessionPrivileges:
         self, user: str, info: TableInfo, letter: str, columns: Collection[str], grant: bool
     ) -> bool:
         held = self.granted(info.database, user)
-        if held.level == DBA or (user == info.owner and info.kind == "T"):  # of a view its owner has rows
+        # the owner of a view has rows of his own in systabauth
+        if held.level == DBA or (user == info.owner and info.kind == "T"):
             return True
         if not held.level:
             raise SqlError(_NO_LEVEL[CONNECT], 0, 0, info.database)
-        wanted = {letter.upper()} if grant else {letter, letter.upper()}
-        if wanted & held.tables.get(info.tabid, frozenset()):
+        letters = {letter.upper()} if grant else {letter, letter.upper()}
+        if letters & held.tables.get(info.tabid, frozenset()):
             return True
         by_column = {
-            name for (tabid, name), those in held.columns.items() if tabid == info.tabid and wanted & those
+            name for (tabid, name), those in held.columns.items() if tabid == info.tabid and letters & those
         }
         return by_column.issuperset(columns) if columns else bool(by_column) and letter == "s" and not grant
 
     def may_grant_as(self, user: str, info: TableInfo, letter: str, columns: Collection[str]) -> bool:
-        """Whether another user may grant a privilege on: the grantor of AS."""
+        """Return whether another user, the grantor of AS, may grant a privilege."""
         return self._user_has_privilege(user, info, letter, columns, grant=True)
 
     def require(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
-        """-272 and its like where `has_privilege` says no; -387 for a table of a database to which he may not connect."""
+        """Raise -272 or the like without a privilege (see `has_privilege`).
+
+        Raises -387 for a table of a database that the user may not connect to.
+        """
         if not self.has_privilege(info, letter, columns):
             raise SqlError(NO_PRIVILEGE[letter], 0, 0, info.name)
 
     def require_owner(self, owner: str, name: str, code: int = NOT_OWNER) -> None:
-        """-313, or another code, for who neither owns something nor is a DBA."""
+        """Raise -313, or another code, if the user neither owns something nor is a DBA."""
         if not self.is_administrator and not self.owns(owner):
             raise SqlError(code, 0, 0, name)
 
     # ---- routines -----------------------------------------------------------------------------
     def require_execute(self, name: str, procid: int, owner: str) -> None:
-        """-706 for a routine that the user may not call."""
+        """Raise -706 for a routine that the user may not call."""
         if not self.is_administrator and not self.may_execute(procid, owner):
             raise SqlError(NO_EXECUTE, 0, 0, name)
 
     def may_execute(self, procid: int, owner: str, *, grant: bool = False) -> bool:
-        """Whether the user may call a routine, or let others call it."""
+        """Return whether the user may call a routine or, with `grant`, let others call it."""
         database = self._database.require()
 
         def allowed(user: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a session is made of, as far as its routines work on it; and who makes a session's routines."""
+"""Protocols of a session as its routines use it, and of the library that creates a session's routines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .user_types import UserTypes
 
 
 class SessionServices(Protocol):
-    """A session as its routines have it: its parts, and a way to run a statement."""
+    """A session as its routines use it: its parts, and a method to run a statement."""
 
     environment: SessionEnvironment
     values: SessionValues
@@ -50,14 +50,14 @@ class SessionServices(Protocol):
     capture_routines: CaptureRoutines
 
     def run_plan(self, plan: Plan, params: Sequence[object]) -> StatementOutcome:
-        """Run a plan without rows as it stands."""
+        """Run a plan without rows as it is."""
 
 
 class RoutineLibrary(Protocol):
-    """Makes the routines of sessions. An engine has one; where engines are made, it is handed in."""
+    """Creates the routines of sessions. An engine has one and gets it through its constructor."""
 
     def install(self, root: duckdb.DuckDBPyConnection) -> None:
-        """Give DuckDB the functions that routines need."""
+        """Register the functions that routines need in DuckDB."""
 
     def for_session(self, parts: SessionServices) -> SessionRoutines:
-        """The routines of a new session, whose parts are made after that."""
+        """Return the routines of a new session. Its parts are created later."""

@@ -20,7 +20,7 @@ _NO_INDEX, _NO_CONSTRAINT = -319, -623
 
 
 class SessionStatements:
-    """Runs those of one session."""
+    """Runs the statements about one session."""
 
     def __init__(
         self,
@@ -28,24 +28,24 @@ class SessionStatements:
         isolation: Isolation,
         owner: LockOwner,
         database: CurrentDatabase,
-        opening: DatabaseStatements,
+        database_statements: DatabaseStatements,
         tables: SessionTables,
         reader: SqlReader,
-        rights: SessionPrivileges,
-        references: ForeignKeyEnforcer,
+        privileges: SessionPrivileges,
+        foreign_keys: ForeignKeyEnforcer,
     ) -> None:
         self._transaction = transaction
         self._isolation = isolation
         self._lock_owner = owner
         self._database = database
-        self._database_statements = opening
+        self._database_statements = database_statements
         self._tables = tables
         self._sql_reader = reader
-        self._privileges = rights
-        self._foreign_key_enforcer = references
+        self._privileges = privileges
+        self._foreign_key_enforcer = foreign_keys
 
     def run(self, control: ControlStatement) -> StatementOutcome:
-        """Run one of them; errors are those of what it calls."""
+        """Run one statement; errors are those of the methods that it calls."""
         transaction, verb, name = self._transaction, control.verb, control.name
         if verb == "begin":
             transaction.begin()
@@ -92,7 +92,10 @@ class SessionStatements:
         return StatementOutcome()
 
     def _require_enabled(self, table: str, named: tuple[str, ...]) -> None:
-        """SET CONSTRAINTS and INDEXES .. ENABLED, as all of them are: -206, -623 or -319 for what does not exist."""
+        """Check SET CONSTRAINTS and INDEXES .. ENABLED, which do nothing as all are enabled.
+
+        Raises -206, -623 or -319 for an unknown name.
+        """
         if table and self._tables.find(None, table) is None:
             raise no_table(table)
         kind, *names = named or ("",)

@@ -24,7 +24,7 @@ from .transaction import SessionTransaction
 
 
 class SessionTables:
-    """Descriptions are kept until the schema changes."""
+    """The tables, views and sequences that one session can name. Descriptions are cached until the schema changes."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class SessionTables:
         self._sql_reader = reader
         self._change_log = changes
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
-        self._listed_names: dict[str, frozenset[str] | None] = {}  # of databases; None: one was asked for
-        self._catalog_stamp = -1  # of the schema when they were kept
+        self._listed_names: dict[str, frozenset[str] | None] = {}  # by database; None after the first lookup
+        self._catalog_stamp = -1  # stamp of the schema that the cache is valid for
 
     def find(self, database: str | None, name: str) -> TableInfo | None:
-        """A table or view; temporary ones come first. -329 for an unknown database."""
+        """Find a table or view; temporary ones come first. Raises -329 for an unknown database."""
         if database is None:
             temporary = self._schema.temp_tables.get(name)
             if temporary is not None:
@@ -62,7 +62,7 @@ class SessionTables:
                 info = load_table(self._transaction.con, database, name)
             except duckdb.Error as e:
                 raise self._transaction.recover_from_error(e) from e
-            # by what holds now, however old the transaction's snapshot is
+            # current state, however old the transaction's snapshot is
             if (
                 info is not None
                 and info.kind == "T"
@@ -73,10 +73,10 @@ class SessionTables:
         return self._tables[key]
 
     def is_name_taken(self, name: str) -> bool:
-        """Whether a temporary table or anything that systables lists has a name: also a synonym for what has gone,
-        which `find` does not find.
+        """Return whether a temporary table or anything in systables has a name.
 
-        Who makes one temporary table after the other asks this each time: from the second time on all names are known.
+        Unlike `find` this includes a synonym for a table that no longer exists. A session that creates many temporary
+        tables calls this for each: from the second call on all names are cached.
         """
         if name in self._schema.temp_tables:
             return True
@@ -103,13 +103,13 @@ class SessionTables:
             self._listed_names.clear()
 
     def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
-        """A sequence by its name."""
+        """Find a sequence by its name."""
         database = database or self._database.require()
         self._database.databases.get(database)
         return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
 
     def find_constraints(self, names: Sequence[str]) -> dict[str, str]:
-        """The kinds of constraints of the open database, by those of the names that are there: P, U, C or R."""
+        """Return the kinds (P, U, C or R) of those of the named constraints that the open database has."""
         if not names:
             return {}
         database = self._database.require()
@@ -118,33 +118,33 @@ class SessionTables:
         )
 
     def view_target(self, info: TableInfo) -> views.ViewTarget:
-        """The table that changes of a view go to; -274 for a view that is not of one table's rows."""
+        """Return the table that changes of a view go to; -274 for a view that is not of one table's rows."""
         return views.view_target(self._sql_reader.parse(views.view_query(info)), info, self.find)
 
     def base_tables(self, info: TableInfo) -> list[TableInfo]:
-        """A table, or those that a view reads."""
+        """Return a table itself, or the tables that a view reads."""
         if info.kind != "V":
             return [info]
         query = self._sql_reader.parse(views.view_query(info))
-        found = []
+        tables = []
         for node in query.find_all(exp.Table):
             inner = self.find(node.catalog or info.database, node.name)
             if inner is not None and inner.name != info.name:
-                found += self.base_tables(inner)
-        return found
+                tables += self.base_tables(inner)
+        return tables
 
     def find_by_number(self, database: str, tabid: int) -> TableInfo | None:
-        """The permanent table that has this number, whatever it is called by now."""
+        """Find the permanent table with this number, whatever its current name."""
         name = stored_names.name_of(self._transaction.con, database, tabid)
         return self.find(database, name) if name is not None else None
 
     def constraint_owner(self, constraint: str) -> TableInfo | None:
-        """The permanent table that has a constraint of this name."""
+        """Find the permanent table that has a constraint of this name."""
         name = stored_names.table_of_constraint(self._transaction.con, self._database.require(), constraint)
         return self.find(None, name) if name is not None else None
 
     def index_owner(self, index: str) -> TableInfo | None:
-        """The table that has an index of this name."""
+        """Find the table that has an index of this name."""
         for info in self._schema.temp_tables.values():
             if any(i.name == index for i in info.indexes):
                 return info

@@ -13,16 +13,16 @@ from .environment import SessionEnvironment
 
 
 class SessionValues:
-    """Those of one session.
+    """The values of one session.
 
     Attributes
     ----------
     now
-        When the statement began.
+        Time at which the statement began.
     sqlerrd1, sqlerrd2, serial8, bigserial
-        What DBINFO tells: the last serials given, and the rows of the last statement.
-    made
-        Values that are made for one run of a statement, by their names.
+        Values for DBINFO: the last serials assigned, and the row count of the last statement.
+    statement_values
+        Values that are computed for one run of a statement, by name.
     """
 
     def __init__(self, environment: SessionEnvironment) -> None:
@@ -32,7 +32,7 @@ class SessionValues:
         self.statement_values: dict[str, object] = {}
 
     def value(self, name: str) -> object:
-        """One of them; None for what is known only while the statement runs."""
+        """Return the value of a name; None for one that is known only while a statement runs."""
         if name == "now":
             return self.now
         if name == "utc":
@@ -46,7 +46,7 @@ class SessionValues:
         return getattr(self, name)
 
     def default(self, column: ColumnInfo) -> object:
-        """A column's default in storage form, None without one."""
+        """Return a column's default in storage form, None without one."""
         if column.default is None:
             return None
         kind, literal = column.default
@@ -58,7 +58,7 @@ class SessionValues:
         return environment.converter(column.type).convert(sources[kind])
 
     def default_sql(self, column: ColumnInfo) -> str:
-        """SQL of a column's default for rows that exist already."""
+        """Return SQL of a column's default for existing rows."""
         value = self.default(column)
         if value is None:
             return f"CAST(NULL AS {storage_type(column.type)})"

@@ -1,4 +1,4 @@
-"""Which sessions an engine has, as far as one must know of another."""
+"""The registry of an engine's sessions, and the attributes of a session that others may read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _TYPES = {
     LockMode.UPDATE: "U",
     LockMode.EXCLUSIVE: "X",
 }
-"""What syslocks calls them."""
+"""Names of the lock types in syslocks."""
 
 
 class RegisteredSession(Protocol):
-    """What is known of a session beside itself. All of it may be read from any thread."""
+    """The attributes of a session that others may read, from any thread."""
 
     @property
     def session_id(self) -> int: ...
@@ -28,15 +28,15 @@ class RegisteredSession(Protocol):
     def user(self) -> str: ...
     @property
     def lock_owner(self) -> object:
-        """As who it holds locks."""
+        """The owner of its locks."""
 
     @property
     def started_at(self) -> float:
-        """When it began, in seconds since 1970."""
+        """Time at which it began, in seconds since 1970."""
 
     @property
     def database(self) -> str | None:
-        """The database that it has open."""
+        """Name of its open database."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -66,24 +66,27 @@ class SessionRegistry:
             return list(self._sessions)
 
     def using_database(self, database: str) -> list[RegisteredSession]:
-        """Those that have a database open."""
+        """Return the sessions that have a database open."""
         return [session for session in self.all() if session.database == database]
 
-    def temp_tables(self, database: str, beside: int) -> list[TableInfo]:
-        """Temporary tables that sessions have while they use a database, but the one of the number `beside`."""
+    def temp_tables(self, database: str, except_session: int) -> list[TableInfo]:
+        """Return the temporary tables of the sessions that use a database, except the session `except_session`."""
         return [
             info
             for session in self.using_database(database)
-            if session.session_id != beside
+            if session.session_id != except_session
             for info in list(session.temp_tables.values())
         ]
 
-    def has_open_transaction(self, database: str, beside: int) -> bool:
-        """Whether a session that uses a database has a transaction open, but the one of the number `beside`."""
-        return any(s.in_transaction for s in self.using_database(database) if s.session_id != beside)
+    def has_open_transaction(self, database: str, except_session: int) -> bool:
+        """Return whether a session that uses a database has a transaction open.
+
+        The session with the number `except_session` is ignored.
+        """
+        return any(s.in_transaction for s in self.using_database(database) if s.session_id != except_session)
 
     def session_rows(self) -> list[dict[str, Any]]:
-        """The rows of sysmaster's syssessions. Called from within DuckDB: no lock is taken."""
+        """Return the rows of syssessions in sysmaster. Called from within DuckDB, so it takes no lock."""
         return [
             {
                 "sid": session.session_id,
@@ -97,7 +100,7 @@ class SessionRegistry:
         ]
 
     def lock_rows(self, held: Iterable[HeldLock]) -> list[dict[str, Any]]:
-        """The rows of sysmaster's syslocks, for the locks that are held."""
+        """Return the rows of syslocks in sysmaster for the held locks."""
         numbers = {session.lock_owner: session.session_id for session in list(self._sessions)}
         return [
             {

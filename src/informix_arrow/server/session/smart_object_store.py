@@ -1,11 +1,13 @@
-"""Smart large objects: the contents of BLOB and CLOB columns, held apart from the rows that name them.
+"""Smart large objects: the contents of BLOB and CLOB columns, stored separately from the rows that refer to them.
 
-A column holds a locator (types/locators.py). The bytes themselves are rows of a hidden table of the same database, so
-that creating and writing them is part of the session's transaction and is undone by its rollback. Copying a locator
-shares the object: a write through one is seen through all. The objects that a table's rows name go when the table is
-dropped, unless another names them too (ddl/dropped_objects.py), those whose row was refused with the session that made
-them (refused_objects.py). One whose row was changed or deleted before is found by nobody and stays, taking room, until
-its database is dropped.
+A column holds a locator (types/locators.py). The bytes are rows of a hidden table of the same database, so that
+creating and writing them is part of the session's transaction and is undone by its rollback. Copying a locator shares
+the object: a write through one is visible through all.
+
+Objects that a table's rows refer to are deleted when the table is dropped, unless another table refers to them, too
+(ddl/dropped_objects.py). Those whose row was refused are deleted with the session that created them
+(unreferenced_objects.py). An object whose row was updated or deleted before that stays, and uses space, until its
+database is dropped.
 """
 
 from __future__ import annotations
@@ -30,19 +32,19 @@ from .numbers import ObjectNumbers
 from .transaction import SessionTransaction
 
 CHUNK = 1 << 20
-"""Most bytes in one row of the hidden table."""
+"""Largest number of bytes in one row of the hidden table."""
 
-_HOLE = 1 << 30  # most zero bytes that one row stands for
+_HOLE = 1 << 30  # largest number of zero bytes that one row represents
 
 
 class ClientFileAccess(Protocol):
-    """The client's files, as the conversation reaches them (SQLI section 15, SQ_FILE)."""
+    """Access to the client's files by means of the protocol (SQLI section 15, SQ_FILE)."""
 
     def read(self, name: str) -> Iterator[bytes]:
-        """The contents of a file in chunks of any size."""
+        """Return the contents of a file in chunks of any size."""
 
     def write(self, name: str, chunks: Iterable[bytes]) -> str:
-        """Write a file; the name that it got."""
+        """Write a file; return its final name."""
 
 
 class SmartObjectStore:
@@ -50,8 +52,8 @@ class SmartObjectStore:
 
     Attributes
     ----------
-    made
-        The numbers of those that it has made by `create`, by database and kind.
+    created_objects
+        The numbers of the objects that `create` has created, by database and kind.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class SmartObjectStore:
 
     # ---- addressing -------------------------------------------------------------------------
     def _resolve_locator(self, locator: bytes) -> tuple[LobSql, int]:
-        """Texts over the objects of its database, and id; -9810 for a foreign or malformed locator."""
+        """Return the SQL for the objects of a locator's database, and its id; -9810 for a foreign or malformed
+        locator.
+        """
         number, tag = locator_number(locator), tag_of(locator)
         names = [self._database.require(), *self._database.databases.names()]
         for name in names:
@@ -83,7 +87,7 @@ class SmartObjectStore:
 
     # ---- reading ----------------------------------------------------------------------------
     def exists(self, locator: bytes) -> bool:
-        """Whether the locator names an object; False for anything that is no locator."""
+        """Return whether the locator refers to an object; False for an invalid locator."""
         try:
             return self._object_exists(*self._resolve_locator(locator))
         except SqlError as e:
@@ -92,12 +96,12 @@ class SmartObjectStore:
             return False
 
     def require(self, locator: bytes) -> None:
-        """-9810 for a locator without an object."""
+        """Raise -9810 for a locator without an object."""
         if not self.exists(locator):
             raise SqlError(BAD_LOCATOR, detail="no smart large object has this locator")
 
     def size(self, locator: bytes) -> int:
-        """Bytes of the object. -9810 when there is none."""
+        """Return the size of the object in bytes. -9810 if there is none."""
         sql, number = self._resolve_locator(locator)
         ((size,),) = self._transaction.fetch_rows(sql.size, [number])
         if size is None:
@@ -105,11 +109,14 @@ class SmartObjectStore:
         return int(size)
 
     def read(self, locator: bytes, offset: int, count: int) -> bytes:
-        """At most `count` bytes from `offset`; fewer at the end, none behind it. -9810 without the object."""
+        """Return at most `count` bytes from `offset`; fewer at the end, none after it. -9810 if there is no object."""
         return self.read_with_size(locator, offset, count)[1]
 
     def read_with_size(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
-        """The object's size and the bytes of `read`, by one statement: each costs DuckDB about half a millisecond."""
+        """Return the object's size and the bytes of `read` with one statement.
+
+        Each costs DuckDB about half a millisecond.
+        """
         sql, number = self._resolve_locator(locator)
         if offset < 0 or count < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
@@ -124,7 +131,7 @@ class SmartObjectStore:
         )
 
     def chunks(self, locator: bytes) -> Iterator[bytes]:
-        """The whole object in chunks of at most 1 MiB."""
+        """Return the whole object in chunks of at most 1 MiB."""
         at, size = 0, self.size(locator)
         while at < size:
             data = self.read(locator, at, CHUNK)
@@ -135,7 +142,7 @@ class SmartObjectStore:
 
     # ---- writing ----------------------------------------------------------------------------
     def create(self, kind: Kind) -> bytes:
-        """A new, empty object in the open database; its locator."""
+        """Create an empty object in the open database and return its locator."""
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
         sql = LobSql(database)
@@ -144,7 +151,10 @@ class SmartObjectStore:
         return make_locator(kind, number, database)
 
     def write(self, locator: bytes, offset: int, data: bytes) -> int:
-        """Put `data` at `offset`; bytes between the old end and `offset` become zero. The number written."""
+        """Write `data` at `offset` and return the number of bytes written.
+
+        Bytes between the old end and `offset` become zero.
+        """
         if offset < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}")
         if not data:
@@ -167,11 +177,11 @@ class SmartObjectStore:
         self._transaction.recorder.execute_cached(sql.insert(1), [number, start, len(data), data])
 
     def _insert_hole(self, sql: LobSql, number: int, start: int, end: int) -> None:
-        """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
+        """Insert rows for zero bytes: a client may seek to 4 TB and write one byte there."""
         self._transaction.recorder.execute(sql.insert_hole, [number, _HOLE, end, start, end, _HOLE])
 
     def _delete_range(self, sql: LobSql, number: int, first: int, end: int) -> None:
-        """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
+        """Remove the bytes from `first` to `end`. The rows' bytes before and after them are kept."""
         writer = self._transaction.recorder
         rows = writer.execute(sql.select_overlapping, [number, end, first]).fetchall()
         writer.execute(sql.delete_overlapping, [number, end, first])
@@ -183,54 +193,56 @@ class SmartObjectStore:
                     self._insert(sql, number, low, bytes(data)[low - start : high - start])
 
     def load(self, kind: Kind, chunks: Iterable[bytes]) -> bytes:
-        """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
+        """Create an object of these bytes and return its locator: `create` and `append` with one statement for each
+        MiB.
+        """
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
         sql = LobSql(database)
-        at, made = 0, False
-        waiting = bytearray()
+        at, has_rows = 0, False
+        buffer = bytearray()
 
         def store(data: bytes) -> None:
-            nonlocal at, made
-            rows: list[object] = [] if made else [number, MARKER_START, 0, None]
+            nonlocal at, has_rows
+            rows: list[object] = [] if has_rows else [number, MARKER_START, 0, None]
             rows += [number, at, len(data), data] if data else []
             transaction.write(lambda: transaction.recorder.execute_cached(sql.insert(len(rows) // 4), rows))
-            at, made = at + len(data), True
+            at, has_rows = at + len(data), True
 
         for chunk in chunks:
-            waiting += chunk
-            while len(waiting) >= CHUNK:
-                store(bytes(waiting[:CHUNK]))
-                del waiting[:CHUNK]
-        if waiting or not made:
-            store(bytes(waiting))
+            buffer += chunk
+            while len(buffer) >= CHUNK:
+                store(bytes(buffer[:CHUNK]))
+                del buffer[:CHUNK]
+        if buffer or not has_rows:
+            store(bytes(buffer))
         return make_locator(kind, number, database)
 
     def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
-        """Write chunks of any size behind the end, in rows of 1 MiB; the number of bytes."""
+        """Append chunks of any size in rows of 1 MiB; return the number of bytes."""
         at = start = self.size(locator)
-        waiting = bytearray()
+        buffer = bytearray()
         for chunk in chunks:
-            waiting += chunk
-            while len(waiting) >= CHUNK:
-                at += self.write(locator, at, bytes(waiting[:CHUNK]))
-                del waiting[:CHUNK]
-        at += self.write(locator, at, bytes(waiting))
+            buffer += chunk
+            while len(buffer) >= CHUNK:
+                at += self.write(locator, at, bytes(buffer[:CHUNK]))
+                del buffer[:CHUNK]
+        at += self.write(locator, at, bytes(buffer))
         return at - start
 
     def truncate(self, locator: bytes, size: int) -> None:
-        """Make the object `size` bytes long: cut, or filled with zeros. -9810 without the object."""
+        """Make the object `size` bytes long: truncated, or filled with zeros. -9810 if there is no object."""
         sql, number = self._require_object(locator)
         if size < 0:
             raise SqlError(-9812, 0, 0, "", f"size {size}")
-        now = self.size(locator)
-        if size < now:
-            self._transaction.write(lambda: self._delete_range(sql, number, size, now))
-        elif size > now:
+        current = self.size(locator)
+        if size < current:
+            self._transaction.write(lambda: self._delete_range(sql, number, size, current))
+        elif size > current:
             self.write(locator, size - 1, b"\0")
 
 
 def _slice(data: bytes | None, size: int, first: int, end: int) -> bytes:
-    """The bytes from `first` to `end` of a row of `size` bytes, as far as it has them."""
+    """Return the bytes from `first` to `end` of a row of `size` bytes, as far as it has them."""
     first, end = max(0, first), max(0, min(end, size))
     return bytes(max(0, end - first)) if data is None else bytes(data)[first:end]

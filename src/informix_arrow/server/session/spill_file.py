@@ -1,4 +1,4 @@
-"""A temporary file for what does not fit into memory."""
+"""A temporary file for data that does not fit into memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ _CANNOT_WRITE = -271
 
 @dataclass(frozen=True, slots=True)
 class SpillRange:
-    """Where in the file something is."""
+    """Position of a piece in the file."""
 
     offset: int
     size: int
 
 
 class SpillFile:
-    """Pieces of bytes, read as often as is wanted. The file is made with the first of them, in `directory`, which is
-    made when it is not there; None is the machine's for temporary files. It has no name, and is gone when it is closed
-    or the process ends, whatever ends it. `what` is put aside in it, for errors."""
+    """A file of byte pieces, each of which can be read repeatedly.
+
+    The file is created with the first piece, in `directory`, which is created if it is missing; None is the machine's
+    temporary directory. It has no name and disappears when it is closed or when the process ends for any reason. `what`
+    names its contents in errors.
+    """
 
     def __init__(self, directory: str | None, what: str = "rows of a query") -> None:
         self._directory = directory
@@ -33,11 +36,11 @@ class SpillFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a file."""
+        """True if the file was created."""
         return self._file is not None
 
     def write(self, piece: bytes | memoryview) -> SpillRange:
-        """Keep one more; SqlError -271 when there is no room."""
+        """Append a piece. Raises SqlError -271 if there is no room."""
         try:
             return self._write(memoryview(piece))
         except OSError as problem:
@@ -50,25 +53,25 @@ class SpillFile:
             if self._directory is not None:
                 os.makedirs(self._directory, exist_ok=True)
             self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - closed by `close`
-        place, done = SpillRange(self._end, len(data)), 0
-        while done < len(data):
-            done += os.pwrite(self._file.fileno(), data[done:], place.offset + done)
+        place, written = SpillRange(self._end, len(data)), 0
+        while written < len(data):
+            written += os.pwrite(self._file.fileno(), data[written:], place.offset + written)
         self._end += len(data)
         return place
 
     def read(self, place: SpillRange) -> bytes:
-        """What was written at a place."""
+        """Read a piece."""
         assert self._file is not None
-        pieces, offset, left = [], place.offset, place.size
-        while left:
-            pieces.append(os.pread(self._file.fileno(), left, offset))
+        pieces, offset, remaining = [], place.offset, place.size
+        while remaining:
+            pieces.append(os.pread(self._file.fileno(), remaining, offset))
             if not pieces[-1]:
                 raise SqlError(-410, detail=f"the temporary file with {self._description} is too short")
-            offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
+            offset, remaining = offset + len(pieces[-1]), remaining - len(pieces[-1])
         return b"".join(pieces)
 
     def close(self) -> None:
-        """Forget all of it."""
+        """Discard the file."""
         self._end = 0
         if self._file is not None:
             self._file.close()

@@ -1,4 +1,4 @@
-"""Record batches that wait: in memory while they are few, then in a temporary file."""
+"""Buffered record batches: a few in memory, further ones in a temporary file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from ..errors import SqlError
 from .spill_file import SpillFile, SpillRange
 
 MEMORY = 8 << 20
-"""Bytes of batches that stay in memory; those beyond go to the file."""
+"""Bytes of batches that stay in memory; further ones go to the file."""
 
 
 class BatchSpool:
-    """Batches of one schema in their order. They can be read by their number as often as is wanted, or taken from the
-    front, once.
+    """Batches of one schema in their order. They can be read repeatedly by number, or removed from the front once.
 
     Attributes
     ----------
     rows
-        How many the batches had that were put in.
+        Number of rows in all batches that were appended.
 
     The file is in `directory` (spill_file.py).
     """
@@ -28,9 +27,9 @@ class BatchSpool:
     def __init__(self, memory: int = MEMORY, directory: str | None = None) -> None:
         self._memory = memory
         self._file = SpillFile(directory)
-        self._batches: list[pa.RecordBatch | SpillRange | None] = []  # None: was taken
+        self._batches: list[pa.RecordBatch | SpillRange | None] = []  # None: removed
         self._next_index = 0
-        self._bytes_in_memory = 0  # bytes in memory
+        self._bytes_in_memory = 0
         self._schema: Any = None
         self.rows = 0
 
@@ -38,8 +37,10 @@ class BatchSpool:
         return len(self._batches)
 
     def append(self, batch: pa.RecordBatch, *, soon: bool = False) -> None:
-        """Keep one more, in any case in memory where it is wanted `soon`. SqlError -271 when the file cannot be
-        written: the batch is kept nevertheless, in memory."""
+        """Append a batch, in any case in memory if it is needed `soon`.
+
+        Raises SqlError -271 if the file cannot be written. The batch is then kept in memory.
+        """
         self._schema = batch.schema
         self.rows += batch.num_rows
         if soon or self._bytes_in_memory + batch.nbytes <= self._memory:
@@ -56,15 +57,15 @@ class BatchSpool:
         self._bytes_in_memory += batch.nbytes
 
     def read(self, number: int) -> pa.RecordBatch:
-        """The batch of a number from 0 that was not taken."""
-        found = self._batches[number]
-        assert found is not None
-        if not isinstance(found, SpillRange):
-            return found
-        return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(found)), self._schema)
+        """Return the batch with a number, counted from 0, which must not have been removed."""
+        batch = self._batches[number]
+        assert batch is not None
+        if not isinstance(batch, SpillRange):
+            return batch
+        return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(batch)), self._schema)
 
     def pop(self) -> pa.RecordBatch | None:
-        """The next batch, which is not kept any more; None when all were taken."""
+        """Remove and return the next batch; None if there is none."""
         if self._next_index == len(self._batches):
             return None
         batch = self.read(self._next_index)
@@ -78,11 +79,14 @@ class BatchSpool:
 
     @property
     def has_next(self) -> bool:
-        """Whether there is something to `pop`."""
+        """True if there is a batch to `pop`."""
         return self._next_index < len(self._batches)
 
     def pop_table(self, size: int, rows: int) -> pa.Table:
-        """The next batches as one table: of so many bytes or rows, and a batch more at most. There must be one."""
+        """Remove the next batches, at least one, and return them as one table.
+
+        It has at most `size` bytes or `rows` rows, plus one batch.
+        """
         batches: list[pa.RecordBatch] = []
         while size > 0 and rows > 0 and (batch := self.pop()) is not None:
             batches.append(batch)
@@ -90,7 +94,7 @@ class BatchSpool:
         return pa.Table.from_batches(batches)
 
     def close(self) -> None:
-        """Forget all batches."""
+        """Discard all batches."""
         self._batches.clear()
         self._next_index = self._bytes_in_memory = 0
         self._file.close()

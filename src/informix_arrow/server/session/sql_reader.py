@@ -1,4 +1,4 @@
-"""Text of queries and changes of rows as a session reads it."""
+"""Parsing of queries and of statements that change rows, with the settings of a session."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .environment import SessionEnvironment
 
 
 class SqlReader:
-    """Parses text by the session's DELIMIDENT, until `interrupted` is set.
+    """Parses text with the session's DELIMIDENT, until `interrupted` is set.
 
     Attributes
     ----------
-    newlines
-        Whether quoted strings may go over several lines (IFX_ALLOW_NEWLINE).
+    allows_newlines
+        True if quoted strings may span several lines (IFX_ALLOW_NEWLINE).
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class SqlReader:
         self.allows_newlines = False
 
     def check_newlines(self, sql: str) -> None:
-        """-282 for a quoted string that goes over the end of its line where that is not allowed."""
+        """Raise -282 for a quoted string that spans lines where that is not allowed."""
         if "\n" in sql and not self.allows_newlines:
             at = find_quoted_newline(sql, self._environment.delimident)
             if at >= 0:
@@ -39,7 +39,7 @@ class SqlReader:
                 raise SqlError(-282, 0, at + 1, "", detail)
 
     def parse(self, sql: str) -> exp.Expression:
-        """One query or data change as a tree. -201 for what is none; a routine of another database is refused."""
+        """Parse one query or data change. -201 for anything else; a routine of another database is refused."""
         tree = parse(sql, self._environment.delimident, self.check_interrupt)
         if ":" in sql:
             for node in tree.find_all(exp.Dot):  # db:f(...)
@@ -47,7 +47,9 @@ class SqlReader:
         return tree
 
     def check_interrupt(self) -> None:
-        """-213 when the session's statement is to end: reading and planning a very long one takes seconds, in which
-        DuckDB has nothing to stop."""
+        """Raise -213 if the session's statement is to end.
+
+        Parsing and planning a very long one takes seconds in which DuckDB has nothing to interrupt.
+        """
         if self._interrupted.is_set():
             raise SqlError(-213, ISAM_INTERRUPTED)

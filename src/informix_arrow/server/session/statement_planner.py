@@ -1,4 +1,4 @@
-"""From a statement's text to its plan, with what a session knows: its tables, types, routines and values."""
+"""Planning of a statement's text with a session's tables, types, routines and values."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from .transaction import SessionTransaction
 from .user_types import UserTypes
 
 _MAX_TEXT = 1 << 23
-"""Characters of a statement for DuckDB, which takes some 200 bytes for each while it plans, beside its memory_limit."""
+"""Largest number of characters of a statement for DuckDB. Planning needs some 200 bytes for each, which its
+memory_limit does not count.
+"""
 
 
 def _reject_14_10_syntax(tree: exp.Expression) -> None:
-    """-201 for what came with 14.10: WITH in front of a query, and a query without FROM."""
+    """Raise -201 for syntax of 14.10: WITH in front of a query, and a query without FROM."""
     if any(tree.find_all(exp.With)):
         raise SqlError(
             -201, 0, 1, "", "common table expressions came with 14.10; this server passes for 12.10"
@@ -47,7 +49,7 @@ def _check_length(sql: str) -> None:
 
 
 class StatementPlanner:
-    """Plans the statements of one session; nothing is run by that, but DuckDB's DESCRIBE."""
+    """Plans the statements of one session. It runs nothing except DuckDB's DESCRIBE."""
 
     def __init__(
         self,
@@ -59,7 +61,7 @@ class StatementPlanner:
         values: SessionValues,
         transaction: SessionTransaction,
         routines: RoutineCallPlanner,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
     ) -> None:
         self._environment = environment
         self._database = database
@@ -69,8 +71,8 @@ class StatementPlanner:
         self._values = values
         self._transaction = transaction
         self._routines = routines
-        self._privileges = None if rights.is_administrator else rights
-        self._roles = rights.roles
+        self._privileges = None if privileges.is_administrator else privileges
+        self._roles = privileges.roles
         number = environment.version.partition("Version ")[2]
         major, _, rest = number.partition(".")
         minor, _, level = rest.partition(".")
@@ -88,7 +90,7 @@ class StatementPlanner:
 
     # ---- contexts -----------------------------------------------------------------------------
     def context(self, routines: UserRoutines | None = None, parameters: int = 0) -> TranslationContext:
-        """What the translation of one statement begins with; the session's own `routines` where none are given."""
+        """Return the initial translation context of a statement; `routines` defaults to the session's own."""
         environment = self._environment
         return TranslationContext(
             self._tables,
@@ -106,16 +108,16 @@ class StatementPlanner:
         )
 
     def query_translator(self, parameters: int) -> QueryTranslator:
-        """For text that is kept for other sessions: user routines are refused."""
+        """Return a translator for text that is shared with other sessions: user routines are refused."""
         return QueryTranslator(self.context(NoRoutines(self._routines.has_routine), parameters))
 
     # ---- plans --------------------------------------------------------------------------------
     def plan(self, sql: str) -> Plan:
-        """Read and describe a statement (planner.py, classify.py)."""
+        """Parse and plan a statement (planner.py, classify.py)."""
         return self.plan_typed(sql)[1]
 
     def plan_typed(self, sql: str) -> tuple[int, Plan, bool]:
-        """The statement's type, its plan, and whether that means something in this session only."""
+        """Return the statement's type, its plan, and whether the plan is valid in this session only."""
         delimident = self._environment.delimident
         kind, statement = classify(sql, delimident, self._database.require_current_for_ddl)
         if isinstance(statement, ExecuteRoutine):
@@ -131,16 +133,16 @@ class StatementPlanner:
             _reject_14_10_syntax(tree)
         kind, plan = Planner(ctx, self.describe).plan(tree)
         if isinstance(plan, (SetModify, CursorModify, RowwiseModify)):
-            _check_length(plan.sql)  # it is not described
+            _check_length(plan.sql)  # such a plan is not described
         return kind, plan, ctx.session_only
 
     def describe(self, sql: str, needs: BindRequirements) -> list[str]:
-        """DuckDB's types of a query's columns; binds it, which finds what our own rules do not."""
+        """Return DuckDB's types of a query's columns. Binding it finds errors that our own rules do not."""
         values: dict[str, Any] = {f"p{i}": None for i in needs.used_params}
         values.update({f"s_{name}": self._values.value(name) for name in needs.session_values})
         _check_length(sql)
         con = self._transaction.con
-        self._sql_reader.check_interrupt()  # what was said before DuckDB is at it, it does not know
+        self._sql_reader.check_interrupt()  # DuckDB ignores interrupts from before it starts
         try:
             rows = con.execute(f"DESCRIBE {sql}", values or None).fetchall()
         except duckdb.Error as e:
@@ -148,10 +150,10 @@ class StatementPlanner:
         return [str(row[1]) for row in rows]
 
     def output_types(self, sql: str, outputs: tuple[OutputColumn, ...]) -> list[ColumnType]:
-        """Types of a translated query's columns."""
+        """Return the types of a translated query's columns."""
         return finish_types(outputs, self.describe(sql, BindRequirements()))
 
     def modify_column_sql(self, sql: str, old: ColumnType, new: ColumnType) -> str:
-        """SQL of a column's value after MODIFY."""
+        """Return SQL for a column's value after MODIFY."""
         source = TypedExpression(sql, old, is_packed_decimal=is_floating_decimal(old), source=old)
         return self.query_translator(0).expressions.values.assign(source, new)

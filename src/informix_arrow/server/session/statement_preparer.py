@@ -1,4 +1,4 @@
-"""A session's statements read and described, or found again by their text, also in what other sessions have read."""
+"""Preparation of a session's statements, with caches of its own and of the engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .transaction import SessionTransaction
 
 
 class StatementPreparer:
-    """What one session has read and described, as long as it holds."""
+    """Prepares statements and caches those of one session as long as they are valid."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class StatementPreparer:
         current: CurrentDatabase,
         schema: SessionSchema,
         transaction: SessionTransaction,
-        rights: SessionPrivileges,
+        privileges: SessionPrivileges,
         planner: StatementPlanner,
         shared: SharedPlans,
     ) -> None:
@@ -33,42 +33,40 @@ class StatementPreparer:
         self._database = current
         self._schema = schema
         self._transaction = transaction
-        self._privileges = rights
+        self._privileges = privileges
         self._planner = planner
         self._shared_plans = shared
-        self._session_plans = PlanCache()  # this session's, its own and shared ones
-        self._last_prepared: tuple[PreparedPlan | None, object] = (
-            None,
-            None,
-        )  # what was prepared last, and as of what
+        self._session_plans = PlanCache()  # plans for this session, its own and shared ones
+        # The statement that was prepared last, and the state that it is valid for.
+        self._last_prepared: tuple[PreparedPlan | None, object] = (None, None)
 
     def prepare(self, sql: str) -> PreparedPlan:
-        """Read and describe a statement; errors of names, syntax and types come from here."""
+        """Parse, plan and describe a statement. Errors of names, syntax and types are raised here."""
         state = self._schema_state()
         prepared = self._prepare(sql)
         self._last_prepared = prepared, state
         return prepared
 
     def is_last_prepared(self, prepared: PreparedPlan) -> bool:
-        """Whether a statement is the one that was prepared last, and nothing that it depends on has changed since."""
+        """Return whether a statement was prepared last and nothing that it depends on has changed since."""
         latest, state = self._last_prepared
         return prepared is latest and state == self._schema_state()
 
     def refresh_schema(self) -> None:
-        """Take notice of what other sessions have done to the schema."""
+        """Notice the schema changes of other sessions."""
         if self._database.name is not None:
             self._transaction.refresh_schema()
             self._schema.refresh()
 
     def _schema_state(self) -> tuple[int, int]:
-        """What plans that the session has hold for, as others leave it just now."""
+        """The state that the session's plans are valid for."""
         self.refresh_schema()
         return self._schema.stamp, self._database.databases.version
 
     def _prepare(self, sql: str) -> PreparedPlan:
-        kept = self._session_plans.get((self._database.name, sql), self._schema.stamp)
-        if kept is not None:
-            return kept
+        cached = self._session_plans.get((self._database.name, sql), self._schema.stamp)
+        if cached is not None:
+            return cached
         fixed, databases = self._plan_key(sql), self._database.databases.version
         prepared = self._shared_plans.catalog_plans.get(fixed, databases)
         if prepared is not None and self._schema.temp_tables.keys().isdisjoint(
@@ -80,7 +78,7 @@ class StatementPreparer:
         prepared = self._shared_plans.by_text.get(shared, version) if shared else None
         if prepared is None:
             prepared = plan_statement(sql, self._planner)
-            # Of a change of the schema in the meantime nobody knows which side of it was seen.
+            # After a concurrent schema change it is unknown which state was read.
             if shared and not prepared.session_only and version == self._shared_plans.version.number:
                 self._shared_plans.by_text.put(shared, version, prepared)
         if len(sql) <= MAX_TEXT:
@@ -91,12 +89,14 @@ class StatementPreparer:
         return prepared
 
     def _can_share_plans(self, sql: str) -> bool:
-        """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
-        one."""
+        """Return whether the plan of a text may be shared with other sessions.
+
+        The session must see the same schema as they do, and a current one.
+        """
         return not self._schema.temp_tables and self._transaction.is_clean and len(sql) <= MAX_TEXT
 
     def _plan_key(self, text: str) -> tuple[object, ...]:
-        """What a text's plan depends on besides what it names."""
+        """Return the key of a text's plan: the text and the settings that the plan depends on."""
         environment = self._environment
         return (
             self._database.name,
@@ -110,8 +110,8 @@ class StatementPreparer:
 
 
 def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
-    """A statement by its text alone: parsed, planned, and its columns and parameters found."""
-    kind, plan, own = planner.plan_typed(sql)
+    """Parse and plan a statement and find its columns and parameters, by its text alone."""
+    kind, plan, session_only = planner.plan_typed(sql)
     columns: tuple[Column, ...] = ()
     parameters: tuple[ColumnType, ...] = ()
     if not isinstance(plan, UtilityPlan):
@@ -135,13 +135,15 @@ def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
         and (plan.at_most_one_row or plan.catalog_only)
     ):
         values = RowConverter.for_columns(columns, plan.packed_decimals)
-    return PreparedPlan(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
+    return PreparedPlan(
+        sql, int(kind), columns, parameters, returns_rows, for_update, plan, session_only, values
+    )
 
 
 def _target_columns(plan: InsertPlan) -> tuple[Column, ...]:
-    found = []
+    columns = []
     for name in plan.targets:
         column = plan.info.column(name)
         if column is not None:
-            found.append(Column(name, column.type))
-    return tuple(found)
+            columns.append(Column(name, column.type))
+    return tuple(columns)

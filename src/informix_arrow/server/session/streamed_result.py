@@ -1,4 +1,4 @@
-"""Rows of a query that are made while they are fetched."""
+"""Results whose rows are produced while they are fetched, and results that were buffered."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ from .spool import BatchSpool
 
 _BATCH_ROWS = 65536
 _VECTOR_ROWS = 2048
-"""Rows that DuckDB makes at a time; a batch of more has a multiple of them."""
+"""Rows that DuckDB produces at a time. A larger batch has a multiple of them."""
 
 _MIN_BATCH_ROWS = 32
-"""Rows in a batch, however wide they are: what a batch costs by itself is a matter of many rows."""
+"""Smallest number of rows in a batch, however wide they are: the cost per batch must be spread over many rows."""
 
 _BATCH_BYTES = 16 << 20
 _LARGE_OBJECT_BYTES = 64 << 10
-"""Bytes that a BYTE or TEXT is taken to have: a result has their contents in its rows, and no bound is declared."""
+"""Estimated bytes of a BYTE or TEXT. A result contains their contents, and no maximum is declared."""
 
 
 def _value_bytes(t: ColumnType) -> int:
-    """Bytes of a value in a batch: at most, where its type says so."""
+    """Return the bytes of a value in a batch: the maximum, if its type declares one."""
     return _LARGE_OBJECT_BYTES if is_simple_large(t) else t.max_width
 
 
 def batch_rows(columns: Sequence[Column]) -> int:
-    """Rows in one batch of a result: bounded by their number, and by what they may weigh. LVARCHAR(32739) is seldom
-    full, but several batches are in memory at a time, of each session that reads."""
+    """Return the number of rows in one batch of a result, bounded by number and by estimated size.
+
+    LVARCHAR(32739) is seldom full, but several batches are in memory at a time for each session that reads.
+    """
     rows = min(_BATCH_ROWS, _BATCH_BYTES // (sum(_value_bytes(column.type) for column in columns) or 1))
     return rows // _VECTOR_ROWS * _VECTOR_ROWS if rows > _VECTOR_ROWS else max(_MIN_BATCH_ROWS, rows)
 
 
 class StreamedResult(QueryResult):
-    """A result of which two batches are in memory, however large it is.
+    """A result with two batches in memory, however large it is.
 
     `codec` is Python's name of the code set, `packed` as for `cast_table`.
     """
@@ -54,11 +56,11 @@ class StreamedResult(QueryResult):
 
     @property
     def rows(self) -> int:
-        """-1: they are more than were made so far."""
+        """-1, as the number is not known yet."""
         return -1
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """See QueryResult, but they come once; a SqlError stands where the query failed."""
+        """Return the batches once, see QueryResult. A SqlError is raised where the query failed."""
         while (batch := self._rows.read()) is not None:
             table = pa.Table.from_batches([batch])
             yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
@@ -71,10 +73,9 @@ class StreamedResult(QueryResult):
 
 
 class SpooledResult(QueryResult):
-    """A result that was made to its end, and takes little memory nevertheless. For those of queries and routines that
-    must have run before their first row goes out.
+    """A complete result that uses little memory: of queries and routines that must end before their first row is sent.
 
-    `spool` has them in storage form; `codec` is Python's name of the code set, `packed` as for `cast_table`.
+    `spool` has the rows in storage form. `codec` is Python's name of the code set, `packed` as for `cast_table`.
     """
 
     def __init__(
@@ -88,11 +89,11 @@ class SpooledResult(QueryResult):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return self._rows
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """See QueryResult, but they come once."""
+        """Return the batches once, see QueryResult."""
         while (batch := self._spool.pop()) is not None:
             table = pa.Table.from_batches([batch])
             yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
@@ -104,8 +105,10 @@ class SpooledResult(QueryResult):
 def spooled_result(
     columns: Sequence[Column], spool: BatchSpool, codec: str, packed: Sequence[bool]
 ) -> QueryResult:
-    """A result that was made to its end, of one batch at least. Where it is one, a value that does not fit is told
-    before the first row goes out."""
+    """Return a complete result with at least one batch.
+
+    If it is one batch, a value that does not fit raises an error before the first row is sent.
+    """
     if len(spool) > 1:
         return SpooledResult(columns, spool, codec, packed)
     table = pa.Table.from_batches([spool.read(0)])

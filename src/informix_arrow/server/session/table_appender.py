@@ -1,8 +1,8 @@
-"""Whole columns in storage form appended to a table, with an outcome of its own for every row.
+"""Appends whole columns in storage form to a table, with an outcome for every row.
 
-Each row is treated as if it were inserted alone, in order: a row that is NULL where it must not be, repeats a
-key, or breaks a CHECK or a foreign key is left out and reported, the others go in. No Python runs per row
-but for rows that something is wrong with.
+Each row is treated as if it were inserted alone, in order. A row that is NULL where it must not be, repeats a key, or
+violates a CHECK or a foreign key is left out and reported; the others are inserted. Python runs per row only for rows
+with an error.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from .transaction import SessionTransaction
 
 _ROW = "_ifx_row"
 TOO_LONG = -1279
-"""Of a text that has no room in its column, in an ANSI database."""
+"""SQLCODE for text that is too long for its column, in an ANSI database."""
 _NO_ROWS: frozenset[int] = frozenset()
 
 _ONE_ROW = StatementOutcome(1)
-"""What is told of most rows."""
+"""The outcome of most rows."""
 
 Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -56,11 +56,11 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class BatchOutcome:
-    """What became of `rows` rows that were inserted as if each had been alone.
+    """Outcome of `rows` rows that were inserted as if each had been alone.
 
-    `errors` and `truncated_rows` (a text was cut) hold row numbers from 0; rows in neither went in without a word.
-    `serial`, `serial8` and `bigserial` are one int64 per row, None for a table without such a column. `inserted_table` are
-    the rows in storage form, where triggers want to see them.
+    `errors` and `truncated_rows` hold row numbers from 0. Rows in neither were inserted unchanged. `serial`, `serial8`
+    and `bigserial` have one int64 per row, None for a table without such a column. `inserted_table` has the rows in
+    storage form if triggers need them.
     """
 
     rows: int
@@ -73,19 +73,19 @@ class BatchOutcome:
 
     @property
     def inserted(self) -> int:
-        """Rows that went in."""
+        """Number of inserted rows."""
         return self.rows - len(self.errors)
 
     @property
     def last_inserted(self) -> int | None:
-        """The last row that went in."""
+        """Number of the last inserted row."""
         for row in range(self.rows - 1, -1, -1):
             if row not in self.errors:
                 return row
         return None
 
     def outcome(self, row: int) -> StatementOutcome | SqlError:
-        """One row's outcome, as its statement alone would have had it."""
+        """Return the outcome of one row, as if it had been inserted alone."""
         error = self.errors.get(row)
         if error is not None:
             return error
@@ -96,18 +96,18 @@ class BatchOutcome:
         return StatementOutcome(1, serial, serial8, bigserial, WARN_CUT if row in self.truncated_rows else 0)
 
     def outcomes(self) -> list[StatementOutcome | SqlError]:
-        """All outcomes, in order."""
+        """Return all outcomes, in order."""
         return [self.outcome(row) for row in range(self.rows)]
 
     @classmethod
     def from_outcomes(cls, outcomes: Sequence[StatementOutcome | SqlError]) -> BatchOutcome:
-        """Single outcomes of one INSERT put together."""
+        """Combine the outcomes of single executions of one INSERT."""
         if len(outcomes) == 1 and outcomes[0] == _ONE_ROW:
             return cls(1)
 
         def numbers(name: str) -> Integers | None:
-            found = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
-            return np.array(found, np.int64) if any(found) else None
+            serials = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
+            return np.array(serials, np.int64) if any(serials) else None
 
         return cls(
             len(outcomes),
@@ -146,13 +146,16 @@ class TableAppender:
         further: bool = False,
         repeated: bool = True,
     ) -> BatchOutcome:
-        """Insert `n` rows, inside `SessionTransaction.write`. `columns` are those that the INSERT names; with
-        `stop_at_error` nothing behind the first error is done or looked at. They are `further` rows where others of
-        their statement are in already; `repeated` as for `WriteRecorder.execute_over`."""
+        """Insert `n` rows, inside `SessionTransaction.write`.
+
+        `columns` are those that the INSERT names. With `stop_at_error` nothing after the first error is inserted or
+        checked. `further` says that other rows of the statement are already inserted. `repeated` is that of
+        `WriteRecorder.execute_with_rows`.
+        """
         transaction, isolation, writer = self._transaction, self._isolation, self._transaction.recorder
         careful = transaction.must_preserve_work or further
         errors: dict[int, SqlError] = {}
-        cut: set[int] = set()
+        truncated: set[int] = set()
         arrays: dict[str, Any] = {}
         serials: dict[str, Integers] = {}
         given_back: dict[str, tuple[int, int]] = {}
@@ -166,7 +169,7 @@ class TableAppender:
                     errors, dict.fromkeys(converted.truncated_rows, SqlError(TOO_LONG, 0, 0, column.name))
                 )
             else:
-                cut |= converted.truncated_rows
+                truncated |= converted.truncated_rows
             array = as_array(converted.array)
             if column.type.code in SERIALS:
                 numbers, first, following = self._serials.assign(transaction.con, info, column, array)
@@ -182,11 +185,11 @@ class TableAppender:
         table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
         rules = _constraint_checks(info, arrays, transaction.deferred_constraints)
         nulls = any(rule.nulls for rule in rules)
-        if nulls:  # DuckDB would not find the one that another session has committed since
+        if nulls:  # DuckDB would not find a duplicate that another session has committed since
             isolation.require_fresh(info)
-        seen = careful or info.has_engine_checks
-        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not seen else {}
-        if seen or broken:  # the first rule that a row breaks is told
+        check_first = careful or info.has_engine_checks
+        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not check_first else {}
+        if check_first or broken:  # the first violated constraint is reported
             broken = _find_violations(writer, rules, table)
         if broken:
             isolation.require_fresh(info)
@@ -199,7 +202,7 @@ class TableAppender:
             isolation.require_fresh(info)
             if careful:
                 raise constraint_error(info, e) from e
-            # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
+            # outside a transaction the insert is tried first; the failing rows are searched for only now
             transaction.restart_statement()
             broken = _find_violations(writer, rules, table)
             isolation.wait_for_freed_keys(info, table)
@@ -216,7 +219,7 @@ class TableAppender:
         outcome = BatchOutcome(
             limit,
             {row: error for row, error in wrong.items() if row < limit},
-            frozenset(row for row in cut if row < limit) if cut else _NO_ROWS,
+            frozenset(row for row in truncated if row < limit) if truncated else _NO_ROWS,
         )
         self._report_serials(info, outcome, serials)
         if info.has_triggers:
@@ -224,7 +227,7 @@ class TableAppender:
         return outcome
 
     def _default_column(self, column: ColumnInfo, n: int) -> ConvertedColumn:
-        """A column that the INSERT does not name: its default, the next serial or NULL."""
+        """Return the values of a column that the INSERT does not name: its default, the next serial or NULL."""
         kind = arrow_storage(column.type)
         value = None if column.is_serial else self._values.default(column)
         if value is not None:
@@ -237,7 +240,7 @@ class TableAppender:
     def _report_serials(
         self, info: TableInfo, outcome: BatchOutcome, serials: Mapping[str, Integers]
     ) -> None:
-        """The serials of each row, and the session's last ones (DBINFO)."""
+        """Set the serials of each row, and the session's last ones (DBINFO)."""
         for column in info.columns:
             numbers = serials.get(column.name)
             if numbers is None:
@@ -250,16 +253,16 @@ class TableAppender:
                 outcome.bigserial = numbers
         last = outcome.last_inserted if serials else None
         if last is not None:
-            done = outcome.outcome(last)
-            assert isinstance(done, StatementOutcome)
+            last_outcome = outcome.outcome(last)
+            assert isinstance(last_outcome, StatementOutcome)
             values = self._values
-            values.sqlerrd1 = done.serial or values.sqlerrd1
-            values.serial8 = done.serial8 or values.serial8
-            values.bigserial = done.bigserial or values.bigserial
+            values.sqlerrd1 = last_outcome.serial or values.sqlerrd1
+            values.serial8 = last_outcome.serial8 or values.serial8
+            values.bigserial = last_outcome.bigserial or values.bigserial
 
 
 def as_array(array: Any) -> Any:
-    """One Arrow array of an array or a chunked one."""
+    """Return a possibly chunked array as one Arrow array."""
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
@@ -271,13 +274,13 @@ def _add_errors(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> di
 
 
 def _true_positions(mask: Any) -> list[int]:
-    """Row numbers that a boolean Arrow array marks."""
+    """Return the row numbers where a boolean Arrow array is true."""
     positions: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
     return positions
 
 
 def _rows_to_insert(errors: Mapping[int, SqlError], n: int, stop_at_error: bool) -> int:
-    """Rows to look at: all, or up to and with the first error."""
+    """Return the number of rows to check: all, or up to and including the first error."""
     return min(errors) + 1 if stop_at_error and errors else n
 
 
@@ -285,7 +288,7 @@ def _rows_to_insert(errors: Mapping[int, SqlError], n: int, stop_at_error: bool)
 
 
 def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlError]) -> Any:
-    """Serial numbers in storage form; -1215 for those beyond a SERIAL's range."""
+    """Return serial numbers in storage form; -1215 for those beyond a SERIAL's range."""
     kind = arrow_storage(column.type)
     if pa.types.is_int32(kind):
         beyond = np.abs(numbers) > 2**31 - 1
@@ -300,9 +303,12 @@ def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlEr
 
 @dataclass(frozen=True, slots=True)
 class _ConstraintCheck:
-    """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
-    `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set; blanks behind the
-    texts of the `padded` ones decide nothing."""
+    """A constraint that a row may violate.
+
+    `query` finds the rows of the batch that violate it together with the stored table. `columns` are those of a key;
+    `nulls` says that a row of the batch has a NULL in it. Trailing blanks in the texts of `padded` columns do not
+    matter.
+    """
 
     error: SqlError
     query: str
@@ -314,8 +320,10 @@ class _ConstraintCheck:
 def _constraint_checks(
     info: TableInfo, arrays: Mapping[str, Any], deferred: DeferredConstraints
 ) -> list[_ConstraintCheck]:
-    """Keys, CHECKs and foreign keys that are not deferred, in the order in which a row is held against them; `arrays`
-    are the columns of the rows."""
+    """Return keys, CHECKs and foreign keys that are not deferred, in the order in which they are checked.
+
+    `arrays` are the columns of the rows.
+    """
     rules: list[_ConstraintCheck] = []
     for unique in info.keys:
         nulls = any(arrays[name].null_count for name in nullable_columns(info, unique.columns))
@@ -334,7 +342,7 @@ def _constraint_checks(
         match = parent_condition(info, foreign, "b", "t")
         present = " AND ".join(f"b.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
         parent = parent_name(info, foreign)
-        if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
+        if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, may be the parent
             names = ", ".join(map(quote_identifier, foreign.parent_columns))
             parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
             match += f" AND t._ifx_at <= b.{_ROW}"
@@ -346,8 +354,10 @@ def _constraint_checks(
 def _find_violations(
     writer: WriteRecorder, rules: Sequence[_ConstraintCheck], table: Any, *, nulls: bool = False
 ) -> dict[int, int]:
-    """The first rule that each wrong row breaks beside the table as it stands; with `nulls` only those of keys with a
-    NULL in them, of which DuckDB says nothing."""
+    """Return the first constraint that each row violates together with the stored table.
+
+    With `nulls` only keys that contain a NULL are checked, which DuckDB does not enforce.
+    """
     broken: dict[int, int] = {}
     for number, rule in enumerate(rules):
         if nulls and not rule.nulls:
@@ -364,10 +374,13 @@ def _rejected_rows(
     errors: Mapping[int, SqlError],
     broken: Mapping[int, int],
 ) -> dict[int, SqlError]:
-    """All rows that do not go in: those in `errors`, which were wrong before any rule, and those that break a
-    rule beside the table or beside an earlier row of the batch that goes in."""
-    found = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
-    return {**{row: rules[number].error for row, number in found.items()}, **errors}
+    """Return the errors of all rows that are not inserted.
+
+    These are the rows in `errors`, and those that violate a constraint together with the stored table or with an
+    earlier inserted row of the batch.
+    """
+    violations = {**broken, **_find_duplicates(rules, arrays, n, errors, broken)}
+    return {**{row: rules[number].error for row, number in violations.items()}, **errors}
 
 
 def _find_duplicates(
@@ -377,8 +390,8 @@ def _find_duplicates(
     errors: Mapping[int, SqlError],
     broken: Mapping[int, int],
 ) -> dict[int, int]:
-    """Rows with a key of an earlier row of the batch that goes in, and the first rule that they break."""
-    keys = [rule for rule in rules if rule.columns]  # the first rules
+    """Return the rows that repeat a key of an earlier inserted row of the batch, and the first constraint violated."""
+    keys = [rule for rule in rules if rule.columns]  # they come first
     if n < 2 or not keys:
         return {}
     good = np.ones(n, np.bool_)
@@ -393,26 +406,30 @@ def _find_duplicates(
         counts = np.bincount(codes[present], minlength=1)
         repeated |= present & (counts[np.where(present, codes, 0)] > 1)
         coded.append((codes, present))
-    # Only rows that share a key with another are looked at in order: what becomes of one decides on the next.
+    # Only rows that share a key are examined in order: the outcome of one decides that of the next.
     violations: dict[int, int] = {}
     accepted_codes: list[set[int]] = [set() for _ in keys]
     none = len(rules)
     for row in np.flatnonzero(repeated).tolist():
-        mine = [int(codes[row]) if present[row] else -1 for codes, present in coded]
-        first = next((number for number, code in enumerate(mine) if code in accepted_codes[number]), none)
+        row_codes = [int(codes[row]) if present[row] else -1 for codes, present in coded]
+        first = next(
+            (number for number, code in enumerate(row_codes) if code in accepted_codes[number]), none
+        )
         first = min(first, broken.get(row, none))
         if first < none:
             violations[row] = first
             continue
-        for code, known in zip(mine, accepted_codes, strict=True):
+        for code, known in zip(row_codes, accepted_codes, strict=True):
             if code >= 0:
                 known.add(code)
     return violations
 
 
 def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers, Mask]:
-    """A small number for each row, equal where the keys are equal; and which rows have no NULL in it, or all of them
-    where NULL is a value like others."""
+    """Return a small number for each row, equal for equal keys, and a mask of the rows without NULL in the key.
+
+    With `nulls`, NULL is a value like others, and the mask has all rows.
+    """
     codes: Integers | None = None
     present: Mask | None = None
     for column in columns:
@@ -432,7 +449,7 @@ def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers
 
 def _column_codes(column: Any) -> tuple[Integers, Mask]:
     if pa.types.is_floating(column.type):
-        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 equals 0.0
     encoded = column.dictionary_encode()
     valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
     codes: Integers = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -442,21 +459,23 @@ def _column_codes(column: Any) -> tuple[Integers, Mask]:
 def constraint_error(
     info: TableInfo, error: duckdb.Error, changed: Collection[str] | None = None
 ) -> SqlError:
-    """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE of the columns `changed`)."""
-    found = from_duckdb(error)
-    if found.sqlcode == -268:
+    """Return the Informix error for a constraint that only DuckDB found (two sessions, UPDATE of the columns
+    `changed`).
+    """
+    problem = from_duckdb(error)
+    if problem.sqlcode == -268:
         message = str(error).replace('"', "")
         keys = [key for key in info.keys if changed is None or not set(key.columns).isdisjoint(changed)]
         for unique in keys:
             parts = [key_part(info, name) for name in unique.columns]
             if all(f"{part}: ".replace('"', "") in message for part in parts) or len(keys) == 1:
                 return duplicate_error(unique.kind, unique.name)
-    elif found.sqlcode == -530 and info.checks:
+    elif problem.sqlcode == -530 and info.checks:
         message = str(error)
         for check in info.checks:
             if len(info.checks) == 1 or check.duck_sql.replace('"', "") in message.replace('"', ""):
                 return SqlError(-530, 0, 0, f"informix.{check.name}")
-    return found
+    return problem
 
 
 # ---- writing ---------------------------------------------------------------------------------------
@@ -482,7 +501,7 @@ def _write(
         return
     names = ", ".join(quote_identifier(c.name) for c in info.columns)
     if table.num_rows == 1:
-        # one row is cheaper as bound values than as a registered table
+        # one row is faster as bound values than as a registered table
         values = [column[0].as_py() for column in table.columns[:-1]]
         places = ", ".join("?" * len(values))
         writer.execute(f"INSERT INTO {info.duck_name} ({names}) VALUES ({places})", values).fetchall()

@@ -1,8 +1,8 @@
 """A session's transaction: begin, commit, rollback, savepoints, atomic statements, and statements inside those.
 
-DuckDB aborts a transaction at any error, and keeps it on the snapshot that its first statement saw. Informix does
-neither. So a transaction is a journal of what it wrote (journal.py), and begins again from that wherever Informix
-would go on: after an error, and where another session has committed something that a statement must see.
+DuckDB aborts a transaction at any error and keeps it on the snapshot of its first statement. Informix does neither. So
+the session keeps a journal of the transaction's writes (journal.py). Where Informix would continue, after an error or
+when a statement must see a newer commit of another session, a new DuckDB transaction starts and replays the journal.
 """
 
 from __future__ import annotations
@@ -40,29 +40,30 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _MAX_REPLAY_ROWS = 100_000
-"""Rows that a transaction may have loaded when a query begins it again on a fresh snapshot; with more, its queries
-go on seeing other sessions' work as it was before."""
+"""Loaded rows up to which a query restarts the transaction on a fresh snapshot. With more, queries of the transaction
+keep their old snapshot.
+"""
 
 _MAX_ATTEMPTS = 20
-"""Times that a statement is tried again when other sessions keep committing before it."""
+"""Number of attempts for a statement while other sessions keep committing before it."""
 
 _INVALIDATED = "the database was invalidated because checkpointing failed, while the cursor was open"
 
 _RETRY_SECONDS = 0.02
-"""Seconds between tries when DuckDB sees a conflict that no lock explains."""
+"""Seconds between attempts when DuckDB reports a conflict that no lock explains."""
 
 
 class StaleSnapshot(Exception):
-    """Another session has committed since the statement's snapshot was taken: it must be run again."""
+    """Another session has committed since the statement's snapshot was taken: the statement must be run again."""
 
 
 _RETRYABLE = (StaleSnapshot, ReplayMismatch)
-"""What a statement is run again after, on a fresh snapshot."""
+"""Exceptions after which a statement is run again on a fresh snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class _StatementMark:
-    """Where a statement inside `write` began."""
+    """The state at the start of a statement inside `write`."""
 
     writes: int
     nested_end_count: int
@@ -71,22 +72,22 @@ class _StatementMark:
 
 
 class SessionTransaction:
-    """One session's, one after the other. Used by one thread at a time.
+    """The transactions of one session, one after the other. Used by one thread at a time.
 
     Attributes
     ----------
-    writer
-        What writes go through, inside `write`.
+    recorder
+        Executes and records writes, inside `write`.
     active
-        Whether a transaction is open as the client sees it.
+        True while a transaction is open as the client sees it.
     number
-        How many have begun so far: what belongs to one knows by this that it is over.
-    ended_inside
-        Transactions that ended inside a statement so far: such a statement cannot be begun again as a whole.
-    changes
-        What is told of the rows that a statement changes in tables that are logged in full.
-    deferred
-        Which foreign keys are looked at by `commit`.
+        Number of transactions begun so far. State of a transaction is outdated if it has an older number.
+    nested_end_count
+        Transactions that ended inside a statement so far. Such a statement cannot be restarted as a whole.
+    change_logger
+        Gets the rows that a statement changes in tables that are logged in full.
+    deferred_constraints
+        The foreign keys that `commit` checks.
     """
 
     def __init__(
@@ -117,23 +118,27 @@ class SessionTransaction:
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """DuckDB's connection, to read from: for one statement, as another may be running on it by then."""
+        """DuckDB's connection, for reading. Use it for one statement only: later another query may run on it."""
         return self._duck.con
 
     @property
     def must_preserve_work(self) -> bool:
-        """Whether more than the current statement would have to be done again if DuckDB aborted it: a transaction,
-        or a routine's earlier statements."""
+        """True if DuckDB aborting the current statement would lose more than that statement.
+
+        That is the case in a transaction and after earlier statements of a routine.
+        """
         return self.active or self._nesting_depth > 0
 
     @property
     def is_ansi(self) -> bool:
-        """Whether the open database is ANSI's, where a text that is too long for its column is refused and not cut."""
+        """True if the open database is ANSI: text that is too long for its column is refused there and not
+        truncated.
+        """
         return self._database.name is not None and self._database.record.ansi
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing has begun that others may not see yet, or that may see less than others do."""
+        """True if nothing has begun that others do not see yet or that sees less than others do."""
         return not (self._duck.open or self._schema.uncommitted)
 
     # ---- begin and end --------------------------------------------------------------------------
@@ -150,7 +155,7 @@ class SessionTransaction:
         self._schema.uncommitted = False
 
     def begin_implicitly(self) -> None:
-        """Every statement of an ANSI database is part of a transaction (SQLI section 12)."""
+        """Begin a transaction in an ANSI database, where every statement is part of one (SQLI section 12)."""
         if self._database.name is not None and not self.active and self._database.record.ansi:
             self.begin()
 
@@ -159,11 +164,14 @@ class SessionTransaction:
         self._duck.buffer_open_rows(ending=ending)
 
     def commit(self) -> None:
-        """COMMIT WORK: -255 without a transaction, -256 in a database without logging. In an ANSI database there
-        may be nothing to commit yet. -691 for a deferred foreign key that does not hold: all is rolled back."""
+        """COMMIT WORK: -255 without a transaction, -256 in a database without logging.
+
+        In an ANSI database there may be nothing to commit yet. Raises -691 if a deferred foreign key does not hold;
+        everything is rolled back then.
+        """
         if self._is_commit_noop():
             return
-        self._duck.finish_open_rows()  # first: where there is no room for rows, nothing has ended
+        self._duck.finish_open_rows()  # first, so that nothing has ended yet if there is no room for the rows
         self.resume()
         if self.deferred_constraints.pending_checks:
             try:
@@ -186,8 +194,10 @@ class SessionTransaction:
         self._finish(committed=True)
 
     def _commit(self) -> None:
-        """COMMIT in DuckDB. What it fails at after that has taken effect is not the client's business, but that of the
-        next who works."""
+        """Commit in DuckDB.
+
+        An error after the commit has taken effect is not reported to the client. It is noted for the next statement.
+        """
         try:
             self.change_logger.commit(self._duck.con, self._duck.commit)
         except duckdb.Error as e:
@@ -196,7 +206,7 @@ class SessionTransaction:
                 raise
 
     def rollback(self) -> None:
-        """ROLLBACK WORK: errors as those of `commit`."""
+        """ROLLBACK WORK: the same errors as `commit`."""
         if self._is_commit_noop():
             return
         self._detached = False
@@ -220,7 +230,7 @@ class SessionTransaction:
         raise SqlError(-255)
 
     def _transaction_lost(self) -> None:
-        """Nothing of the transaction is left."""
+        """Reset the state after the whole transaction was lost."""
         self._duck.rollback()
         self.change_logger.rollback()
         self._schema.temp_tables = self._temp_tables_at_begin
@@ -237,8 +247,9 @@ class SessionTransaction:
 
     # ---- savepoints -------------------------------------------------------------------------------
     def savepoint(self, name: str, unique: bool = False) -> None:
-        """SAVEPOINT: -255 outside a transaction; a name may be used again unless it is unique (-16399
-        then)."""
+        """SAVEPOINT: -255 outside a transaction, -16399 if a savepoint of the name exists and either of the two is
+        unique.
+        """
         if not self.active:
             raise SqlError(-255)
         points = self._journal.savepoints
@@ -260,13 +271,13 @@ class SessionTransaction:
         raise SqlError(-16398, 0, 0, name)
 
     def release_savepoint(self, name: str) -> None:
-        """RELEASE SAVEPOINT: it and those set after it are forgotten, the work stays."""
+        """RELEASE SAVEPOINT: remove it and those set after it; the work stays."""
         del self._journal.savepoints[self._find_savepoint(name) :]
 
     def rollback_to_savepoint(self, name: str = "") -> None:
-        """Undo what came after the savepoint; the savepoint stays, and so do the locks."""
+        """Undo everything after the savepoint. The savepoint and the locks stay."""
         index = self._find_savepoint(name)
-        self._duck.buffer_open_rows()  # first: where there is no room for rows, nothing is undone
+        self._duck.buffer_open_rows()  # first, so that nothing is undone yet if there is no room for the rows
         self.resume()
         point = self._journal.savepoints[index]
         del self._journal.savepoints[index + 1 :]
@@ -278,10 +289,9 @@ class SessionTransaction:
             self._schema.temp_tables = dict(point.temp_tables)
             self._schema.invalidate()
 
-    # ---- mending ------------------------------------------------------------------------------------
+    # ---- recovery -----------------------------------------------------------------------------------
     def _restart_and_replay(self) -> None:
-        """A new DuckDB transaction with everything that the journal holds; the transaction is lost if that
-        fails."""
+        """Start a new DuckDB transaction and replay the journal; the transaction is lost if that fails."""
         self._duck.rollback()
         if not self._journal.writes:
             return
@@ -306,27 +316,28 @@ class SessionTransaction:
                     raise
 
     def recover_from_error(self, error: duckdb.Error) -> SqlError:
-        """The SqlError for a DuckDB error outside `write`; mends the transaction that DuckDB has aborted."""
+        """Return the SqlError for a DuckDB error outside `write` and recover the transaction that DuckDB aborted."""
         self._database.databases.note_invalidated(error)
         if self._duck.open and not self.recorder.statement_writes:
             self._restart_and_replay()
         return from_duckdb(error)
 
     def detach(self) -> None:
-        """End DuckDB's transaction, as its database has gone, between two statements. From another thread, while the
-        session is at nothing."""
+        """End DuckDB's transaction because its database was detached.
+
+        Called from another thread between two statements, while the session is idle.
+        """
         self._detached = self._duck.open or self._detached
         self._duck.detach(from_duckdb(duckdb.IOException(_INVALIDATED)))
 
     def resume(self) -> None:
-        """Begin again what was let go; -458 where that cannot be, and the transaction is lost."""
+        """Restart a detached transaction. If that fails, raise -458: the transaction is lost."""
         if self._detached:
             self._detached = False
             self._restart_and_replay()
 
     def restart_statement(self) -> None:
-        """Begin again after DuckDB has aborted a statement's own transaction (never inside an explicit
-        one)."""
+        """Restart after DuckDB aborted a statement's own transaction (never inside an explicit one)."""
         self._duck.rollback()
         self.recorder.statement_writes = []
         self.change_logger.discard()
@@ -334,7 +345,10 @@ class SessionTransaction:
 
     # ---- other sessions -----------------------------------------------------------------------------
     def refresh_snapshot(self, tables: Iterable[TableKey]) -> None:
-        """See what others have committed before this query. Stale inside `write`, which begins again."""
+        """Make the commits of other sessions visible to this query.
+
+        Inside `write` raise `StaleSnapshot`, which restarts it.
+        """
         if self._duck.is_stale(tables):
             if self._writing:
                 raise StaleSnapshot
@@ -342,51 +356,53 @@ class SessionTransaction:
                 self._restart_and_replay()
 
     def refresh_schema(self) -> None:
-        """See what others have committed to the schema, before a statement is planned."""
+        """Make schema changes of other sessions visible before a statement is planned."""
         if self._duck.open and self._duck.has_stale_schema and not self._writing:
             self._restart_and_replay()
 
     def require_fresh(self, tables: Iterable[TableKey]) -> None:
-        """Stale when another session has changed one of the tables; inside `write`."""
+        """Raise `StaleSnapshot` if another session has changed one of the tables. For use inside `write`."""
         if self._duck.is_stale(tables):
             raise StaleSnapshot
 
     # ---- running ------------------------------------------------------------------------------------
     def read(self, body: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Call something that only reads."""
+        """Call a function that only reads."""
         try:
             return body(*arguments, **named)
         except duckdb.Error as e:
             raise self.recover_from_error(e) from e
-        except MemoryError as e:  # Arrow's, over what DuckDB has made
+        except MemoryError as e:  # raised by Arrow while it reads DuckDB's rows
             raise self.recover_from_error(duckdb.OutOfMemoryException(str(e))) from e
 
     def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenResult:
-        """Begin a query whose rows are made while they are read, as they are in this transaction now, whatever comes
-        after."""
+        """Run a query whose rows are produced while they are read.
+
+        They are those of this moment, whatever runs later.
+        """
         return self.read(self._duck.stream, query, parameters, batch_rows, self.recover_from_error)
 
     def fetch_rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
-        """Run a query that will come again and has few rows; these."""
+        """Run a query that is likely to be repeated and has few rows; return all of them."""
         return self.read(self._duck.fetch_rows, sql, values)
 
     def fetch_first(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
-        """Run a query that will come again; at most so many of its rows."""
+        """Run a query that is likely to be repeated; return at most `most` rows."""
         return self.read(self._duck.fetch_first, sql, values, most)
 
     def write(self, body: Callable[[], T], *, single: bool = False) -> T:
-        """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.
+        """Run a function that writes as one atomic statement, in the open transaction or in one of its own.
 
-        Where another session has committed after the statement's snapshot it is run again on a fresh one; so it is
-        at a conflict that only DuckDB sees (of schema changes), while the lock mode allows. Inside another `write`
-        it is a part of that.
+        If another session has committed after the statement's snapshot, the statement runs again on a fresh one. The
+        same happens at a conflict that only DuckDB detects (of schema changes), as long as the lock mode allows. Inside
+        another `write` the function is part of that.
 
-        With `single` the body takes its locks first, and runs one statement of DuckDB then, at most: outside a
-        transaction that is atomic by itself, and sees what was committed when it had the locks.
+        With `single` the function takes its locks first and then runs at most one DuckDB statement. Outside a
+        transaction that statement is atomic by itself and sees everything committed before the locks were taken.
         """
         if self._writing:
             return body()
-        self._duck.free_connection()  # before anything is written: a query that fails now costs what is not in the journal
+        self._duck.free_connection()  # before any write: a query that fails now costs only work outside the journal
         owner = self._lock_owner
         committed = False
         try:
@@ -449,7 +465,7 @@ class SessionTransaction:
             elif not untouched:
                 self.recorder.statement_writes = []
                 if isinstance(e, _RETRYABLE) or (isinstance(e, SqlError) and is_conflict(e)):
-                    self.change_logger.discard()  # it will be run again
+                    self.change_logger.discard()  # the statement will be run again
                 else:
                     self.change_logger.statement_failed()
                 self._restart_and_replay()
@@ -465,9 +481,9 @@ class SessionTransaction:
 
     # ---- a routine's statements, inside `write` -------------------------------------------------------
     def run_nested(self, body: Callable[[], T]) -> T:
-        """Run one statement of a routine: when it fails nothing of it stays, and what the routine did before does.
+        """Run one statement of a routine. If it fails, only its own changes are undone.
 
-        It is run again where another session has committed after the snapshot that it was to see.
+        It runs again if another session has committed after its snapshot.
         """
         assert self._writing
         self._nesting_depth += 1
@@ -505,7 +521,7 @@ class SessionTransaction:
         raise AssertionError("unreachable")
 
     def _count_before(self, mark: _StatementMark, count: int) -> int:
-        """How many of what is counted came before a mark: none when a transaction has ended since."""
+        """Return `count`, or 0 if a transaction has ended since the mark."""
         return count if mark.nested_end_count == self.nested_end_count else 0
 
     def _must_rewind(self, mark: _StatementMark, problem: SqlError) -> bool:
@@ -514,20 +530,22 @@ class SessionTransaction:
         )
 
     def _rewind(self, mark: _StatementMark) -> None:
-        """Back to a mark, on a fresh snapshot: a new DuckDB transaction with everything before it."""
-        kept = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
+        """Return to a mark on a fresh snapshot: start a new DuckDB transaction and replay all writes before the
+        mark.
+        """
+        earlier_writes = self.recorder.statement_writes[: self._count_before(mark, mark.writes)]
         self._duck.rollback()
         self._duck.begin()
         with self._duck.uninterruptible():
             self._journal.replay(self.recorder)
-            self.recorder.replay(kept)
-        self.recorder.statement_writes = kept
+            self.recorder.replay(earlier_writes)
+        self.recorder.statement_writes = earlier_writes
         if self._schema.temp_tables != mark.temp_tables:
             self._schema.temp_tables = dict(mark.temp_tables)
         self._schema.invalidate()
 
     def run_control(self, verb: str) -> None:
-        """BEGIN, COMMIT or ROLLBACK WORK inside a routine: what it did before is no longer a part of its statement."""
+        """Run BEGIN, COMMIT or ROLLBACK WORK inside a routine. The routine's earlier work leaves its statement."""
         if verb == "begin" and not self.active:
             self._commit_routine_work()
         elif verb == "commit" and self.active:
@@ -544,7 +562,7 @@ class SessionTransaction:
                 self._duck.begin()
 
     def _commit_routine_work(self) -> None:
-        """Commit what a routine has done so far outside a transaction."""
+        """Commit the work of a routine so far, outside a transaction."""
         if self._duck.open:
             try:
                 self._commit()
@@ -560,8 +578,11 @@ class SessionTransaction:
 def _execute_by_key(
     duck: DuckTransaction, databases: Databases, sql: str, values: object
 ) -> list[tuple[Any, ...]]:
-    """Run a write by key; how many rows it changed. Of one that took effect before DuckDB failed at something else
-    (errors.is_durable) the answer is lost: it was the key's row."""
+    """Run a write by key and return its row count.
+
+    If it took effect before DuckDB failed at something else (errors.is_durable), its reply is lost. The count is then
+    1, the row of the key.
+    """
     try:
         return duck.fetch_rows(sql, values)
     except duckdb.Error as e:

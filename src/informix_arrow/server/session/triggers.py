@@ -1,7 +1,7 @@
-"""Statements that fire triggers: BEFORE actions, each row with its actions, AFTER actions, all of it one statement.
+"""Statements that fire triggers: BEFORE actions, each row with its actions, AFTER actions, as one atomic statement.
 
-A row is written before its actions run, so that these find it there; what they give its columns (INTO, trigger
-routines) is written into it afterwards. What the actions are is not known here (routines/trigger_actions.py).
+A row is written before its actions run, so that they find it. Values that they assign to its columns (INTO, trigger
+routines) are written afterwards. The actions are run by routines/trigger_actions.py.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .transaction import SessionTransaction
 T = TypeVar("T")
 
 MAX_DEPTH = 61
-"""Statements whose triggers fire each other."""
+"""Largest depth of statements whose triggers fire each other."""
 
 _FAILED, _SAME_TABLE, _TOO_DEEP = -745, -747, -748
 
 
 @dataclass(eq=False, slots=True)
 class TriggerFiring:
-    """A statement that fires triggers: what it changes (`event` is I, U or D), and which those are.
+    """A statement that fires triggers: the table, the `event` (I, U or D), and the triggers.
 
     Attributes
     ----------
-    disturbed
-        Whether an action has changed the statement's own table.
+    changed_own_table
+        True if an action has changed the statement's own table.
     """
 
     info: TableInfo
@@ -55,33 +55,35 @@ class TriggerFiring:
 
     @property
     def each_row(self) -> bool:
-        """Whether there is something to do for each row."""
+        """True if there are actions for each row."""
         return any(trigger.each_row for trigger in self.triggers)
 
 
 class TriggerExecutor:
-    """The triggers of one session's statements."""
+    """Runs the triggers of one session's statements."""
 
     def __init__(
         self,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         values: SessionValues,
         transaction: SessionTransaction,
         isolation: Isolation,
-        references: ForeignKeyEnforcer,
+        foreign_keys: ForeignKeyEnforcer,
         actions: TriggerActions,
     ) -> None:
-        self._executor = runner
+        self._executor = executor
         self._values = values
         self._transaction = transaction
         self._isolation = isolation
-        self._foreign_key_enforcer = references
+        self._foreign_key_enforcer = foreign_keys
         self._actions = actions
         self._active_firings: list[TriggerFiring] = []  # the innermost is the last
 
     def find_firing(self, info: TableInfo, event: str, columns: Sequence[str] = ()) -> TriggerFiring | None:
-        """The triggers that a statement fires, None where there are none. -747 for a statement that an action may not
-        run: it would change what a statement around it is changing."""
+        """Return the triggers that a statement fires, None if there are none.
+
+        Raises -747 for a statement of an action that would change what an outer statement is changing.
+        """
         if not self._active_firings and not info.triggers:
             return None
         changed = frozenset(columns)
@@ -96,7 +98,10 @@ class TriggerExecutor:
         return TriggerFiring(info, event, changed, fired) if fired else None
 
     def run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
-        """Run what changes rows with the actions before and after it, as one statement; inside `SessionTransaction.write`."""
+        """Run a function that changes rows with the actions before and after it, as one statement.
+
+        For use inside `SessionTransaction.write`.
+        """
         return self._transaction.run_nested(lambda: self._run_with_triggers(firings, body))
 
     def _run_with_triggers(self, firings: Sequence[TriggerFiring], body: Callable[[], T]) -> T:
@@ -118,7 +123,7 @@ class TriggerExecutor:
     def run_row_actions(
         self, firing: TriggerFiring, old: Mapping[str, object], new: Mapping[str, object]
     ) -> dict[str, object]:
-        """Run the actions for one row, with its values in storage form; the columns that they gave other values."""
+        """Run the actions for one row, given its values in storage form. Return the columns that they assigned."""
         return self._run_actions(firing, "each", old, new)
 
     def _run_actions(
@@ -135,59 +140,61 @@ class TriggerExecutor:
 
     @contextmanager
     def _preserved_values(self) -> Iterator[None]:
-        """What a statement tells of itself is not what its triggers' statements told."""
-        values, cut = self._values, self._executor.was_cut
-        kept = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
+        """Restore the values of DBINFO that the triggers' statements changed."""
+        values, was_cut = self._values, self._executor.was_cut
+        saved = values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial
         try:
             yield
         finally:
-            values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial = kept
-            self._executor.was_cut = cut
+            values.sqlerrd1, values.sqlerrd2, values.serial8, values.bigserial = saved
+            self._executor.was_cut = was_cut
 
     # ---- new values -----------------------------------------------------------------------------
     def row_identity(self, info: TableInfo, row: Mapping[str, object]) -> dict[str, object]:
-        """What a row is found by that has just been inserted."""
+        """Return the identity of a row that has just been inserted."""
         names = identity_names(info)
         if names != ("rowid",):
             return {name: row[name] for name in names}
-        found = first_row(self._transaction.con, f"SELECT max(rowid) FROM {info.duck_name}")
-        assert found is not None
-        return {"rowid": found[0]}
+        row_id = first_row(self._transaction.con, f"SELECT max(rowid) FROM {info.duck_name}")
+        assert row_id is not None
+        return {"rowid": row_id[0]}
 
     def update_row(
         self,
         info: TableInfo,
-        place: Mapping[str, object],
+        identity: Mapping[str, object],
         row: Mapping[str, object],
-        given: Mapping[str, object],
+        assigned: Mapping[str, object],
     ) -> None:
-        """Give columns of a row the values that actions have `new_values` them; it is found by `place`, and `run_row_actions` is what it
-        is otherwise."""
+        """Write the `assigned` values, which actions assigned, into a row that is found by `identity`.
+
+        `row` has its other values.
+        """
         kinds = {c.name: arrow_storage(c.type) for c in info.columns}
-        whole = {**row, **given}
-        arrays = {name: pa.array([whole[name]], kinds[name]) for name in kinds if name in whole}
-        changed = set(given)
+        new_row = {**row, **assigned}
+        arrays = {name: pa.array([new_row[name]], kinds[name]) for name in kinds if name in new_row}
+        changed = set(assigned)
         for column in info.columns:
-            if column.type.not_null and column.name in given and given[column.name] is None:
+            if column.type.not_null and column.name in assigned and assigned[column.name] is None:
                 raise SqlError(-391, 0, 0, column.name)
         if any(not changed.isdisjoint(unique.columns) for unique in info.keys):
             self._isolation.lock_changed_keys(info, changed, arrays)
         foreigns = [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
         for foreign in foreigns:
             self._isolation.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
-        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in given)
+        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in assigned)
         match = " AND ".join(
             f"{key_part(info, name, 't')} = {key_text(f'$k{i}')}"
             if name in info.blank_padded
             else f"t.{name if name == 'rowid' else quote_identifier(name)} = $k{i}"
-            for i, name in enumerate(place)
+            for i, name in enumerate(identity)
         )
-        rows = pa.table({name: arrays[name] for name in given})
+        rows = pa.table({name: arrays[name] for name in assigned})
         try:
             ((written,),) = self._transaction.recorder.execute_with_rows(
                 f"UPDATE {info.duck_name} AS t SET {sets} FROM _ifx_rows AS r WHERE {match}",
                 rows,
-                {f"k{i}": part for i, part in enumerate(place.values())},
+                {f"k{i}": part for i, part in enumerate(identity.values())},
             )
         except duckdb.ConstraintException as e:
             self._isolation.require_fresh(info)

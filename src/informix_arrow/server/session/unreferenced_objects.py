@@ -1,7 +1,7 @@
-"""Large objects that a client has made for rows that were refused: nothing names them, and nobody will find them.
+"""Large objects that a client created for rows that were refused: nothing refers to them.
 
-A client makes an object first and inserts its locator then, perhaps again after a refusal. So they go at the end of its
-session, and only where it is certain that no table names them.
+A client creates an object first and then inserts its locator, perhaps again after a refusal. The objects are therefore
+deleted at the end of its session, and only if it is certain that no table refers to them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .transaction import SessionTransaction
 
 
 class UnreferencedObjects:
-    """Those of one session.
+    """The unreferenced objects of one session.
 
     Parameters
     ----------
-    beside
-        Temporary tables that other sessions have while they use a database of this name.
-    busy
-        Whether one of them has a transaction open there, of which nobody else sees what it names.
+    other_temp_tables
+        Returns the temporary tables of other sessions that use a database.
+    has_open_transaction
+        Returns whether one of those sessions has a transaction open. Its uncommitted references are not visible.
     """
 
     def __init__(
@@ -34,24 +34,26 @@ class UnreferencedObjects:
         transaction: SessionTransaction,
         tables: SessionTables,
         lobs: SmartObjectStore,
-        beside: Callable[[str], Iterable[TableInfo]],
-        busy: Callable[[str], bool],
+        other_temp_tables: Callable[[str], Iterable[TableInfo]],
+        has_open_transaction: Callable[[str], bool],
     ) -> None:
         self._transaction = transaction
         self._tables = tables
         self._lobs = lobs
-        self._other_temp_tables = beside
-        self._has_open_transactions = busy
+        self._other_temp_tables = other_temp_tables
+        self._has_open_transactions = has_open_transaction
         self._databases: set[str] = set()
 
     def note_rejected_row(self, info: TableInfo) -> None:
-        """A row for this table was refused."""
+        """Note that a row for this table was refused."""
         if self._lobs.created_objects and any(lob_kind(column.type) for column in info.columns):
             self._databases.add(info.database)
 
     def delete_unreferenced(self) -> None:
-        """Remove what no table names. At the end of the session, when its transaction is over and its temporary tables
-        count no more."""
+        """Delete the objects that no table refers to.
+
+        Called at the end of the session, after its transaction. Its temporary tables are ignored.
+        """
         for database in sorted(self._databases):
             if not any(
                 map(_may_hold_locators, self._other_temp_tables(database))
@@ -64,11 +66,11 @@ class UnreferencedObjects:
         listed = self._transaction.read(lambda: stored_names.user_object_names(con, database, "T"))
         infos = [info for name in listed if (info := self._tables.find(database, name)) is not None]
         if any(is_nested(column.type) for info in infos for column in info.columns):
-            return  # a ROW or a collection may have a locator in it
+            return  # a ROW or a collection may contain a locator
         lost = {
             make_locator(kind, number, database): number
-            for (where, kind), numbers in self._lobs.created_objects.items()
-            if where == database
+            for (object_database, kind), numbers in self._lobs.created_objects.items()
+            if object_database == database
             for number in numbers
         }
         for info in infos:
@@ -76,12 +78,12 @@ class UnreferencedObjects:
                 if not lob_kind(column.type) or not lost:
                     continue
                 quoted = quote_identifier(column.name)
-                wanted = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
-                for (locator,) in self._transaction.fetch_rows(wanted, [list(lost)]):
+                query = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
+                for (locator,) in self._transaction.fetch_rows(query, [list(lost)]):
                     del lost[bytes(locator)]
-        writer, gone = self._transaction.recorder, sorted(lost.values())
-        if gone:
-            self._transaction.write(lambda: stored_objects.delete(writer, database, gone))
+        writer, numbers_to_delete = self._transaction.recorder, sorted(lost.values())
+        if numbers_to_delete:
+            self._transaction.write(lambda: stored_objects.delete(writer, database, numbers_to_delete))
 
 
 def _may_hold_locators(info: TableInfo) -> bool:

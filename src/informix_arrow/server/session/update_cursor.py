@@ -1,7 +1,7 @@
 """Cursors FOR UPDATE: one row at a time, locked and read when it is fetched, for UPDATE and DELETE WHERE CURRENT OF.
 
-A real server sends the rows of such a cursor one by one, too, since a row in the client's buffer would be locked
-before the program has come to it.
+A real server also sends the rows of such a cursor one by one, since a row in the client's buffer would be locked before
+the program has fetched it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from .transaction import SessionTransaction
 
 
 def _iterate_keys(spool: BatchSpool) -> Iterator[RowKey]:
-    """What identifies the rows, one after the other. No generator: who stops in the middle goes on later."""
+    """Return an iterator over the identities of the rows.
+
+    It is not a generator, so that a caller whose loop was left by an exception can continue.
+    """
     batches = iter(spool.pop, None)
     return chain.from_iterable(
         zip(*(c.to_pylist() for c in batch.columns), strict=True) for batch in batches if batch is not None
@@ -31,14 +34,14 @@ def _iterate_keys(spool: BatchSpool) -> Iterator[RowKey]:
 
 
 class PositionedCursor(Protocol):
-    """What WHERE CURRENT OF needs of a cursor.
+    """A cursor as WHERE CURRENT OF uses it.
 
     Attributes
     ----------
     info
         The table that its rows are of.
     current
-        What identifies the current row; None where there is none, and after it was deleted.
+        Identity of the current row; None if there is none, and after it was deleted.
     """
 
     info: TableInfo
@@ -50,16 +53,18 @@ class PositionedCursor(Protocol):
 
 
 class UpdateCursorRows:
-    """The rows of one open cursor. Which rows it will come to is known when it is opened; a row that is gone when
-    its turn comes, or does not fit the query any more, is passed over.
+    """The rows of one open cursor.
+
+    Its set of rows is determined when it is opened. A row is skipped if it is gone when it is fetched or no longer
+    matches the query.
 
     Attributes
     ----------
     info
         The table that the rows are of.
     current
-        The identity of the row fetched last, None before the first, after the last, once it was deleted, and when
-        the transaction has ended in which it was locked.
+        Identity of the row fetched last. None before the first, after the last, after the row was deleted, and after
+        the end of the transaction in which it was locked.
     """
 
     def __init__(
@@ -67,14 +72,14 @@ class UpdateCursorRows:
         environment: SessionEnvironment,
         transaction: SessionTransaction,
         isolation: Isolation,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         plan: SelectPlan,
         values: dict[str, object],
     ) -> None:
         self._environment = environment
         self._transaction = transaction
         self._isolation = isolation
-        self._executor = runner
+        self._executor = executor
         self._plan = plan
         self._values = values
         (self.info,) = plan.tables
@@ -83,12 +88,12 @@ class UpdateCursorRows:
         self._current: RowKey | None = None
         self._spool = isolation.keys_for_update(plan, values)
         self._keys = _iterate_keys(self._spool)
-        self._locked_key: RowKey | None = None  # its turn has come, but it was locked
+        self._locked_key: RowKey | None = None  # the next row, if it was locked by another session
         names = key_column_names(self.info)
         rows = ", ".join(f"c{i}" for i in range(len(plan.columns)))
         match = " AND ".join(f"{name} = ${name}" for name in names)
-        one = f"SELECT {rows} FROM ({plan.with_row_ids}) WHERE {match}"
-        self._row_query = plan.client_sql.replace(f"({plan.sql})", f"({one})") if plan.client_sql else one
+        query = f"SELECT {rows} FROM ({plan.with_row_ids}) WHERE {match}"
+        self._row_query = plan.client_sql.replace(f"({plan.sql})", f"({query})") if plan.client_sql else query
 
     @property
     def current(self) -> RowKey | None:
@@ -100,8 +105,11 @@ class UpdateCursorRows:
         self._transaction_number = self._transaction.number
 
     def next(self) -> QueryResult | None:
-        """The next row; None behind the last. SqlError -263 when another session has locked it: the next call comes
-        to the same row. -398 when the transaction is over."""
+        """Return the next row; None after the last one.
+
+        Raises SqlError -263 if another session has locked it: the next call tries the same row. -398 if the transaction
+        is over.
+        """
         self._isolation.require_transaction()
         self.release_current()
         for key in self._remaining_keys():
@@ -116,13 +124,13 @@ class UpdateCursorRows:
         return None
 
     def release_current(self) -> None:
-        """The current row is none any more; unlocked if it was not changed."""
+        """Leave the current row; it is unlocked if it was not changed."""
         if self.current is not None:
             self._isolation.release_row(self.info, self.current)
         self._current = None
 
     def close(self) -> None:
-        """No further row is wanted; the current one is unlocked if it was not changed."""
+        """Close the cursor; the current row is unlocked if it was not changed."""
         self.release_current()
         self._keys, self._locked_key = iter(()), None
         self._spool.close()
@@ -133,13 +141,13 @@ class UpdateCursorRows:
         yield from self._keys
 
     def _read_row(self, key: RowKey) -> QueryResult | None:
-        plan, runner = self._plan, self._executor
+        plan, executor = self._plan, self._executor
         values: dict[str, Any] = {**self._values, **{f"k{i}": part for i, part in enumerate(key)}}
-        found = self._transaction.read(
-            lambda: runner.query_table(self._row_query, select_values(self._row_query, values) or {})
+        table = self._transaction.read(
+            lambda: executor.query_table(self._row_query, select_values(self._row_query, values) or {})
         )
-        if not found.num_rows:
+        if not table.num_rows:
             return None
         return QueryResult(
-            plan.columns, cast_table(found, plan.columns, self._environment.codec, plan.packed_decimals)
+            plan.columns, cast_table(table, plan.columns, self._environment.codec, plan.packed_decimals)
         )

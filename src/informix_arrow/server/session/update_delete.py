@@ -46,68 +46,73 @@ _CHANGED_TWICE = -410
 
 
 class Modifier:
-    """UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
+    """Runs UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
 
     def __init__(
         self,
-        runner: DuckExecutor,
+        executor: DuckExecutor,
         values: SessionValues,
         transaction: SessionTransaction,
         schema: SessionSchema,
         isolation: Isolation,
         inserts: InsertExecutor,
-        references: ForeignKeyEnforcer,
+        foreign_keys: ForeignKeyEnforcer,
         triggers: TriggerExecutor,
         cursors: MutableMapping[str, PositionedCursor],
     ) -> None:
-        self._runner = runner
+        self._executor = executor
         self._values = values
         self._transaction = transaction
         self._schema = schema
         self._isolation = isolation
         self._inserts = inserts
-        self._references = references
+        self._references = foreign_keys
         self._triggers = triggers
         self._cursors = cursors
-        self._cut = ""  # the column that a text was too long for
+        self._truncated_column = ""  # the column that a text was too long for
 
     def run(self, plan: ModifyPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run one of them as a statement of its own, or as a part of one, with the triggers that it fires. -244 for
-        rows that others have locked."""
-        self._runner.was_cut, self._cut = False, ""
-        self._runner.truncated_params.clear()
+        """Run a statement with the triggers that it fires, as a statement of its own or as a part of one.
+
+        Raises -244 for rows that others have locked.
+        """
+        self._executor.was_cut, self._truncated_column = False, ""
+        self._executor.truncated_params.clear()
         if isinstance(plan, MergePlan):
-            return self._merge(plan, self._runner.bind(plan.needs, params))
-        firing = self._firing(plan)
+            return self._run_merge(plan, self._executor.bind(plan.needs, params))
+        firing = self._find_firing(plan)
         # The parameters of a RowwiseModify are bound for each row.
-        values = {} if isinstance(plan, RowwiseModify) else self._runner.bind(plan.needs, params)
+        values = {} if isinstance(plan, RowwiseModify) else self._executor.bind(plan.needs, params)
         if isinstance(plan, KeyedModify) and firing is None and not self._schema.uncommitted:
             key = tuple(values[part] if isinstance(part, str) else part for part in plan.key)
             if all(type(part) is int for part in key):
-                return self._transaction.write(lambda: self._by_key(plan, key, values), single=True)
+                return self._transaction.write(lambda: self._run_by_key(plan, key, values), single=True)
 
         def changed() -> StatementOutcome:
             if isinstance(plan, ViewModify):
-                return StatementOutcome(rows=self._instead(plan, values, firing), warnings=plan.warnings)
-            rows = self._checked(plan, lambda: self._change(plan, params, values, firing))
+                return StatementOutcome(
+                    rows=self._run_instead_of(plan, values, firing), warnings=plan.warnings
+                )
+            rows = self._change_and_check(plan, lambda: self._change_rows(plan, params, values, firing))
             return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
 
-        return self._statement(plan, [column.name for column in plan.columns], [firing], changed)
+        return self._run_statement(plan, [column.name for column in plan.columns], [firing], changed)
 
-    def _firing(self, plan: ModifyPlan) -> TriggerFiring | None:
-        """The triggers that an UPDATE or DELETE fires."""
+    def _find_firing(self, plan: ModifyPlan) -> TriggerFiring | None:
+        """Return the triggers that an UPDATE or DELETE fires."""
         names = [column.name for column in plan.columns]
         return self._triggers.find_firing(plan.info, "U" if names else "D", names)
 
-    def _statement(
+    def _run_statement(
         self,
         plan: ModifyPlan,
         changed: Sequence[str],
         firings: Sequence[TriggerFiring | None],
         body: Callable[[], StatementOutcome],
     ) -> StatementOutcome:
-        """Run a statement that changes rows and sets the columns `changed`: `body`, with what triggers do before and
-        after it."""
+        """Run `body`, which changes rows and sets the columns `changed`, with the triggers' actions before and after
+        it.
+        """
 
         def run() -> StatementOutcome:
             try:
@@ -123,11 +128,15 @@ class Modifier:
             return self._transaction.write(lambda: self._triggers.run_with_triggers(fired, run))
         return self._transaction.write(run)
 
-    def _checked(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
-        """Make a `change` of rows, then check the foreign keys, and the keys that DuckDB does not check. Rows that
-        depend on those that were deleted go, too, where it `cascades`. Returns how many rows `change` has changed."""
+    def _change_and_check(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
+        """Run `change`, then check foreign keys, and keys that DuckDB does not check.
+
+        Return the number of changed rows.
+
+        With `cascades`, rows that depend on deleted ones are deleted, too.
+        """
         changed = {column.name for column in plan.columns}
-        with self._runner.routine_results.result_scope():
+        with self._executor.routine_results.result_scope():
             rows = change()
             if rows:
                 self._check_new_indexes(plan)
@@ -139,33 +148,33 @@ class Modifier:
                     self._references.after_delete(plan.info, cascades=cascades)
         return rows
 
-    def _change(
+    def _change_rows(
         self,
         plan: ModifyPlan,
         params: Sequence[object],
         values: dict[str, object],
         firing: TriggerFiring | None,
     ) -> int:
-        """Run an UPDATE or DELETE of a table: the number of rows changed."""
+        """Run an UPDATE or DELETE of a table and return the number of changed rows."""
         if isinstance(plan, CursorModify):
-            return self._current_of(plan, values, firing)
+            return self._change_current_row(plan, values, firing)
         if isinstance(plan, RowwiseModify):
-            return self._rowwise(plan, params)
+            return self._run_rowwise(plan, params)
         assert isinstance(plan, SetModify)
-        return self._set(plan, values, firing)
+        return self._change_where(plan, values, firing)
 
-    def _merge(self, plan: MergePlan, values: dict[str, object]) -> StatementOutcome:
+    def _run_merge(self, plan: MergePlan, values: dict[str, object]) -> StatementOutcome:
         """Run a MERGE."""
-        changing = None if plan.change is None else self._firing(plan.change)
+        changing = None if plan.change is None else self._find_firing(plan.change)
         inserting = None if plan.insert is None else self._triggers.find_firing(plan.info, "I")
 
         def merged() -> StatementOutcome:
             rows, change = 0, plan.change
-            new = self._unmatched(plan, values)
+            new = self._read_unmatched(plan, values)
             try:
                 if change is not None:
-                    matched = partial(self._matched, change, values, changing)
-                    rows = self._checked(change, matched, cascades=False)
+                    matched = partial(self._change_matched, change, values, changing)
+                    rows = self._change_and_check(change, matched, cascades=False)
                 if plan.insert is None or new is None:
                     return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
                 inserted = self._inserts.insert_spooled(plan.insert, new, inserting)
@@ -177,10 +186,10 @@ class Modifier:
                     new.close()
 
         names = [] if plan.change is None else [column.name for column in plan.change.columns]
-        return self._statement(plan, names, [changing, inserting], merged)
+        return self._run_statement(plan, names, [changing, inserting], merged)
 
-    def _by_key(self, plan: KeyedModify, key: RowKey, values: dict[str, object]) -> StatementOutcome:
-        """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
+    def _run_by_key(self, plan: KeyedModify, key: RowKey, values: dict[str, object]) -> StatementOutcome:
+        """Run the statement for the row of a primary key, which can be locked without a query."""
         undo = self._isolation.lock_key(plan.info, key)
         self._transaction.change_logger.require_current_logging(plan.info)
         try:
@@ -194,63 +203,72 @@ class Modifier:
         return StatementOutcome(rows=rows, warnings=self._warnings(plan, rows))
 
     def _warnings(self, plan: ModifyPlan, changed: int, all_rows: int = 0) -> int:
-        """What is told of texts, where so many rows were changed, `all_rows` with those inserted; -1279 for one that
-        was cut in an ANSI database."""
-        warnings = plan.warnings | (WARN_CUT if self._runner.was_cut else 0)
-        met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.was_cut)
-        if met and self._transaction.is_ansi:
-            raise SqlError(TOO_LONG, 0, 0, self._cut_column(plan))
+        """Return the warnings for truncated text, given the number of changed rows and, in `all_rows`, with inserted
+        ones.
+
+        Raises -1279 for text that was truncated in an ANSI database.
+        """
+        warnings = plan.warnings | (WARN_CUT if self._executor.was_cut else 0)
+        was_truncated = (changed and warnings & WARN_CUT) or (all_rows and self._executor.was_cut)
+        if was_truncated and self._transaction.is_ansi:
+            raise SqlError(TOO_LONG, 0, 0, self._find_truncated_column(plan))
         return warnings
 
-    def _cut_column(self, plan: ModifyPlan) -> str:
-        """The column that a text had no room in."""
-        for cut in plan.cuts:
-            if cut.literal or not cut.params.isdisjoint(self._runner.truncated_params):
-                return cut.column
-        return self._cut
+    def _find_truncated_column(self, plan: ModifyPlan) -> str:
+        """Return the column that a text was too long for."""
+        for candidate in plan.cuts:
+            if candidate.literal or not candidate.params.isdisjoint(self._executor.truncated_params):
+                return candidate.column
+        return self._truncated_column
 
-    def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> BatchSpool | None:
-        """The rows that a MERGE will insert, as its tables are before it changes any."""
+    def _read_unmatched(self, plan: MergePlan, values: dict[str, object]) -> BatchSpool | None:
+        """Return the rows that a MERGE will insert, from its tables before it changes any."""
         if plan.insert is None or plan.insert.select is None:
             return None
         self._isolation.require_fresh_tables(plan.tables)
         return self._inserts.read_source(plan.insert.select, values)
 
-    def _set(self, plan: SetModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """Change the rows that fit a WHERE."""
-        self._make_calls(plan.probe, values)
-        keys, by_row = self._identities(plan, values, always=plan.reads_rows)
+    def _change_where(self, plan: SetModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
+        """Change the rows that match a WHERE."""
+        self._collect_routine_results(plan.probe, values)
+        keys, by_row = self._lock_rows(plan, values, always=plan.reads_rows)
         if keys is not None and not keys.num_rows:
             return 0
-        self._note_cut(plan, values)
+        self._note_truncation(plan, values)
         if keys is None:
-            return self._changed(plan.sql, values)
-        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+            return self._execute(plan.sql, values)
+        return self._change_rows_by_key(plan, keys, values, firing, lock_new_keys=by_row)
 
-    def _matched(self, plan: MergeChange, values: dict[str, object], firing: TriggerFiring | None) -> int:
+    def _change_matched(
+        self, plan: MergeChange, values: dict[str, object], firing: TriggerFiring | None
+    ) -> int:
         """Change the rows that match in a MERGE."""
-        keys, by_row = self._identities(plan, values, always=True)
+        keys, by_row = self._lock_rows(plan, values, always=True)
         assert keys is not None
         if not keys.num_rows:
             return 0
-        _refuse_repeated(keys)
-        self._note_cut(plan, values)
-        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+        _reject_repeated_rows(keys)
+        self._note_truncation(plan, values)
+        return self._change_rows_by_key(plan, keys, values, firing, lock_new_keys=by_row)
 
-    def _identities(
+    def _lock_rows(
         self, plan: SetModify | MergeChange, values: dict[str, object], *, always: bool
     ) -> tuple[pa.Table | None, bool]:
-        """Lock what a statement will change: the identities of its rows, and whether these were locked one by one.
-        Where they are not, the identities are only found out where they are wanted `always`."""
+        """Lock the rows that a statement will change; return their identities and whether they were locked one by one.
+
+        If they were not, their identities are only read if `always` says so.
+        """
         keys = self._isolation.lock_changed_rows(plan.info, plan.row_ids, values, plan.tables)
         self._transaction.change_logger.require_current_logging(plan.info)
         if keys is not None:
             return keys, True
-        return (self._runner.query_table(plan.row_ids, values) if always else None), False
+        return (self._executor.query_table(plan.row_ids, values) if always else None), False
 
     def _check_new_indexes(self, plan: ModifyPlan) -> None:
-        """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
-        transaction has made."""
+        """Raise -239 for a repeated key.
+
+        DuckDB does not check rows of a transaction against an index that was created in the same transaction.
+        """
         changes_keys = plan.changes_keys if isinstance(plan, RowsModify) else True
         if not self._schema.uncommitted or not changes_keys:
             return
@@ -259,9 +277,13 @@ class Modifier:
             if own_index and first_row(self._transaction.con, duplicate_key_query(plan.info, key.columns)):
                 raise duplicate_error(key.kind, key.name)
 
-    def _current_of(self, plan: CursorModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """WHERE CURRENT OF: -507 for a cursor that is not open on that table FOR UPDATE, -266 where it has no current
-        row."""
+    def _change_current_row(
+        self, plan: CursorModify, values: dict[str, object], firing: TriggerFiring | None
+    ) -> int:
+        """Run WHERE CURRENT OF.
+
+        Raises -507 for a cursor that is not open on that table FOR UPDATE, and -266 if it has no current row.
+        """
         cursor = self._cursors.get(plan.cursor)
         if cursor is None or cursor.info.duck_name != plan.info.duck_name:
             raise SqlError(_NO_CURSOR, 0, 0, plan.cursor)
@@ -271,84 +293,84 @@ class Modifier:
         self._isolation.lock_current_row(plan.info, key)
         self._transaction.change_logger.require_current_logging(plan.info)
         values.update((f"k{i}", part) for i, part in enumerate(key))
-        self._make_calls(plan.probe, values)
-        self._note_cut(plan, values)
+        self._collect_routine_results(plan.probe, values)
+        self._note_truncation(plan, values)
         if plan.values_query:
-            here = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
-            count = self._found(plan, here, values, firing, lock_new_keys=True)
+            keys = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
+            count = self._change_rows_by_key(plan, keys, values, firing, lock_new_keys=True)
         else:
-            count = self._changed(plan.sql, values)
+            count = self._execute(plan.sql, values)
         if not count:
             raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
-        if not plan.columns:  # it was a DELETE
+        if not plan.columns:  # a DELETE
             cursor.current = None
         return count
 
-    def _make_calls(self, probe: str, values: Mapping[str, object]) -> None:
-        """Have the answers of the user routines that the statement will call."""
+    def _collect_routine_results(self, probe: str, values: Mapping[str, object]) -> None:
+        """Get the results of the user routines that the statement will call."""
         if probe:
-            self._runner.collect_routine_results(probe, dict(values))
+            self._executor.collect_routine_results(probe, dict(values))
 
-    def _note_cut(self, plan: RowsModify, values: Mapping[str, object]) -> None:
-        """Find out whether a text will be cut, and the column that it is for."""
+    def _note_truncation(self, plan: RowsModify, values: Mapping[str, object]) -> None:
+        """Find out whether a text will be truncated, and the column that it is for."""
         if plan.cut_query:
-            found = first_row(
+            row = first_row(
                 self._transaction.recorder, plan.cut_query, select_values(plan.cut_query, dict(values))
             )
-            if found is not None:
-                self._runner.was_cut, self._cut = True, found[0]
+            if row is not None:
+                self._executor.was_cut, self._truncated_column = True, row[0]
 
-    def _changed(self, sql: str, values: dict[str, object]) -> int:
-        sql = self._runner.routine_results.bind_results(sql)
-        done = first_row(self._transaction.recorder, sql, select_values(sql, values)) if sql else None
-        return int(done[0]) if done else 0
+    def _execute(self, sql: str, values: dict[str, object]) -> int:
+        sql = self._executor.routine_results.bind_results(sql)
+        counted = first_row(self._transaction.recorder, sql, select_values(sql, values)) if sql else None
+        return int(counted[0]) if counted else 0
 
-    def _changed_over(self, sql: str, rows: Any, values: dict[str, object]) -> int:
-        text = self._runner.routine_results.bind_results(sql)
+    def _execute_over(self, sql: str, rows: Any, values: dict[str, object]) -> int:
+        text = self._executor.routine_results.bind_results(sql)
         return int(
             self._transaction.recorder.execute_with_rows(text, rows, select_values(text, values))[0][0]
         )
 
-    def _changed_each(self, sql: str, rows: Any) -> int:
-        """As `_changed_over`, of rows that are there, each named once."""
+    def _execute_per_row(self, sql: str, rows: Any) -> int:
+        """Change one existing row for each of `rows`."""
         return self._transaction.recorder.execute_per_row(
-            self._runner.routine_results.bind_results(sql), rows
+            self._executor.routine_results.bind_results(sql), rows
         )
 
-    def _rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
-        """UPDATE with an object of its own for every row."""
+    def _run_rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
+        """Run an UPDATE that creates an object of its own for every row."""
         self._isolation.lock_changed_table(plan.info, plan.tables)
         self._transaction.change_logger.require_current_logging(plan.info)
         self._values.statement_values = dict.fromkeys(
             [*(f"file{i}" for i in range(len(plan.needs.files))), "row"]
         )
         rows = self._transaction.con.execute(
-            plan.row_ids, select_values(plan.row_ids, self._runner.bind(plan.needs, params))
+            plan.row_ids, select_values(plan.row_ids, self._executor.bind(plan.needs, params))
         ).fetchall()
         for (row,) in rows:
-            self._runner.load_files(plan.needs, params)
+            self._executor.load_files(plan.needs, params)
             self._values.statement_values["row"] = row
-            before = self._row_of(plan.info, row)
-            self._changed(plan.sql, self._runner.bind(plan.needs, params))
+            before = self._read_logged_row(plan.info, row)
+            self._execute(plan.sql, self._executor.bind(plan.needs, params))
             if before is not None:
-                after = self._row_of(plan.info, row)
-                if after is None or not after.num_rows:  # DuckDB has given it another row id
+                after = self._read_logged_row(plan.info, row)
+                if after is None or not after.num_rows:  # DuckDB has assigned it another row id
                     raise not_supported(
                         "files as new values of a key in a table whose rows are logged in full"
                     )
                 self._transaction.change_logger.log_updated(plan.info, before, after)
         return len(rows)
 
-    def _row_of(self, info: TableInfo, rowid: object) -> pa.Table | None:
-        """All columns of a row that is logged; None for a table whose rows are not."""
+    def _read_logged_row(self, info: TableInfo, rowid: object) -> pa.Table | None:
+        """Return all columns of a logged row; None for a table whose rows are not logged."""
         if not info.is_fully_logged:
             return None
         names = ", ".join(quote_identifier(column.name) for column in info.columns)
         query = f"SELECT {names} FROM {info.duck_name} WHERE rowid = $rowid"
-        found: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
-        return found
+        table: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
+        return table
 
-    def _found(
+    def _change_rows_by_key(
         self,
         plan: RowsModify,
         keys: pa.Table,
@@ -357,75 +379,85 @@ class Modifier:
         *,
         lock_new_keys: bool,
     ) -> int:
-        """Change the rows whose identities are `keys`; an UPDATE locks their new keys if it is to `lock_new_keys`. What
-        an UPDATE makes of its rows may be found out first (`RowsModify.values_query`): a replay might see other rows
-        than it did, and their parents are locked."""
+        """Change the rows whose identities are `keys`. An UPDATE locks their new keys if `lock_new_keys`.
+
+        The new values of an UPDATE may be computed first (`RowsModify.values_query`): a replay might read other rows,
+        and the parents must be locked.
+        """
         if firing is not None and firing.each_row:
-            return self._row_by_row(plan, keys, values, firing, lock_new_keys=lock_new_keys)
+            return self._change_with_triggers(plan, keys, values, firing, lock_new_keys=lock_new_keys)
         if plan.values_query:
-            rows = self._rows_with_values(plan, keys, values)
+            rows = self._read_new_values(plan, keys, values)
             if keys.num_rows > 1 and not isinstance(plan, MergeChange):
-                # differs where DuckDB does not find all of several again
+                # raises if DuckDB does not find all of several rows again
                 check_row_count(rows.num_rows, keys.num_rows)
             if not plan.columns:
-                return self._delete(plan, rows)
-            return self._update(plan, rows, lock_new_keys=lock_new_keys)
+                return self._delete_rows(plan, rows)
+            return self._update_rows(plan, rows, lock_new_keys=lock_new_keys)
         if keys.num_rows == 1:
-            one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
-            return self._changed(plan.head + bound_key_condition(plan.info, plan.alias), {**values, **one})
-        return self._changed_over(plan.head + in_rows_condition(plan.info, plan.alias), keys, values)
+            identity = {name: keys.column(name)[0].as_py() for name in keys.column_names}
+            return self._execute(
+                plan.head + bound_key_condition(plan.info, plan.alias), {**values, **identity}
+            )
+        return self._execute_over(plan.head + in_rows_condition(plan.info, plan.alias), keys, values)
 
-    def _rows_with_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
-        """The rows of `values_query` that have these identities."""
-        text = self._runner.routine_results.bind_results(
+    def _read_new_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
+        """Return the rows of `values_query` that have these identities."""
+        text = self._executor.routine_results.bind_results(
             plan.values_query + in_rows_condition(plan.info, plan.alias)
         )
         rows: pa.Table = self._transaction.recorder.table_with_rows(text, keys, select_values(text, values))
         return rows
 
-    def _delete(self, plan: RowsModify, rows: pa.Table) -> int:
-        """Delete rows that were found by `_rows_with_values`."""
-        count = self._changed_each(plan.head + in_rows_condition(plan.info, plan.alias), rows)
+    def _delete_rows(self, plan: RowsModify, rows: pa.Table) -> int:
+        """Delete rows that `_read_new_values` returned."""
+        count = self._execute_per_row(plan.head + in_rows_condition(plan.info, plan.alias), rows)
         if plan.info.is_fully_logged:
-            self._transaction.change_logger.log_deleted(plan.info, _as_it_was(plan.info, rows))
+            self._transaction.change_logger.log_deleted(plan.info, _old_rows(plan.info, rows))
         return count
 
-    def _update(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
-        """Write new values, found by `_rows_with_values`, into their rows."""
-        made = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
+    def _update_rows(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
+        """Write new values from `_read_new_values` into their rows."""
+        new_values = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
         if plan.changes_keys:
-            kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
+            other_columns = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
             if lock_new_keys:
-                self._isolation.lock_changed_keys(plan.info, set(made), {**kept, **made})
-            check_duplicates_within(plan.info, set(made), {**kept, **made})
+                self._isolation.lock_changed_keys(plan.info, set(new_values), {**other_columns, **new_values})
+            check_duplicates_within(plan.info, set(new_values), {**other_columns, **new_values})
         for foreign in plan.info.foreign_keys:
-            if not made.keys().isdisjoint(foreign.columns):
-                parts = [made[name] if name in made else rows.column(f"_{name}") for name in foreign.columns]
+            if not new_values.keys().isdisjoint(foreign.columns):
+                parts = [
+                    new_values[name] if name in new_values else rows.column(f"_{name}")
+                    for name in foreign.columns
+                ]
                 self._isolation.lock_parents(plan.info, foreign, parts)
         names = identity_sql(plan.info, plan.alias)
         sets = ", ".join(f"{quote_identifier(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
         match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
         head = f"UPDATE {plan.info.duck_name} AS {quote_identifier(plan.alias)}"
-        count = self._changed_each(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
+        count = self._execute_per_row(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
         if plan.info.is_fully_logged:
-            before = _as_it_was(plan.info, rows)
+            before = _old_rows(plan.info, rows)
             after = pa.table(
-                [made.get(name, before.column(name)) for name in before.column_names], before.column_names
+                [new_values.get(name, before.column(name)) for name in before.column_names],
+                before.column_names,
             )
             self._transaction.change_logger.log_updated(plan.info, before, after)
         return count
 
-    def _instead(self, plan: ViewModify, values: dict[str, object], firing: TriggerFiring | None) -> int:
-        """Give the rows of a view to its INSTEAD OF triggers."""
+    def _run_instead_of(
+        self, plan: ViewModify, values: dict[str, object], firing: TriggerFiring | None
+    ) -> int:
+        """Pass the rows of a view to its INSTEAD OF triggers."""
         if firing is None:
             return 0
         self._isolation.require_fresh_tables(plan.tables)
-        rows = self._runner.query_table(plan.rows_query, values)
+        rows = self._executor.query_table(plan.rows_query, values)
         for row in _single_rows(rows):
             self._triggers.run_row_actions(firing, *_old_and_new(plan, row))
         return int(rows.num_rows)
 
-    def _row_by_row(
+    def _change_with_triggers(
         self,
         plan: RowsModify,
         keys: pa.Table,
@@ -434,50 +466,51 @@ class Modifier:
         *,
         lock_new_keys: bool,
     ) -> int:
-        """Change rows one after the other, each followed by the actions of triggers. Where keys are changed all rows
-        are written first: one may take the key that another gives up."""
-        rows = self._rows_with_values(plan, keys, values)
+        """Change rows one after the other, each followed by its trigger actions.
+
+        If keys are changed, all rows are written first: one may take the key that another gives up.
+        """
+        rows = self._read_new_values(plan, keys, values)
         if plan.changes_keys:
-            self._update(plan, rows, lock_new_keys=lock_new_keys)
+            self._update_rows(plan, rows, lock_new_keys=lock_new_keys)
         count = 0
         for row in _single_rows(rows):
             if firing.changed_own_table and not plan.changes_keys:
-                row = self._rows_with_values(plan, row, values)
+                row = self._read_new_values(plan, row, values)
             old, new = _old_and_new(plan, row)
             if not plan.columns:
-                count += self._delete(plan, row)
+                count += self._delete_rows(plan, row)
             elif plan.changes_keys:
                 count += 1
             else:
-                count += self._update(plan, row, lock_new_keys=False)
-            given = self._triggers.run_row_actions(firing, old, new)
-            if given:
-                place = _place(plan, row.column("k0")[0].as_py(), new)
-                self._triggers.update_row(plan.info, place, new, given)
+                count += self._update_rows(plan, row, lock_new_keys=False)
+            assigned = self._triggers.run_row_actions(firing, old, new)
+            if assigned:
+                identity = _written_row_identity(plan, row.column("k0")[0].as_py(), new)
+                self._triggers.update_row(plan.info, identity, new, assigned)
         return count
 
 
 def _single_rows(rows: pa.Table) -> Iterator[pa.Table]:
-    """Tables of one row each."""
+    """Return a table for each row."""
     return (rows.slice(number, 1) for number in range(rows.num_rows))
 
 
 def _old_and_new(plan: RowsModify | ViewModify, row: pa.Table) -> tuple[dict[str, object], dict[str, object]]:
-    """The one row of a table with all old values and the new ones, before and after the change; a row that is deleted
-    has no values after it."""
+    """Return the old and the new values of the only row of a table. A deleted row has no new values."""
     old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
     new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
     return old, {**old, **new} if plan.columns else {}
 
 
-def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
-    """All columns of rows that were found by `RowsModify.values_query`, before they were changed."""
+def _old_rows(info: TableInfo, rows: pa.Table) -> pa.Table:
+    """Return all columns, before the change, of rows that `RowsModify.values_query` returned."""
     names = [column.name for column in info.columns]
     return pa.table([rows.column(f"_{name}") for name in names], names)
 
 
-def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
-    """What a row that was written is found by: DuckDB gives it another row id when one of its keys was changed."""
+def _written_row_identity(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
+    """Return the identity of a row that was written. DuckDB assigns another row id if one of its keys was changed."""
     names = identity_names(plan.info)
     if names != ("rowid",):
         return {name: row[name] for name in names}
@@ -491,7 +524,7 @@ def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[s
     )
 
 
-def _refuse_repeated(keys: pa.Table) -> None:
-    """-410 for a row of a MERGE that several rows of its source would change: `keys` has it once for each."""
+def _reject_repeated_rows(keys: pa.Table) -> None:
+    """Raise -410 for a row of a MERGE that several source rows would change: `keys` contains it once for each."""
     if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
         raise SqlError(_CHANGED_TWICE, detail="several rows of the source match one row of the target")

@@ -46,26 +46,29 @@ class UserTypes:
         self._numbers = numbers
 
     def find(self, name: str) -> ColumnType | None:
-        """A named type; None when there is none."""
+        """Find a named type; None if there is none."""
         con = self._transaction.con
         return self._transaction.read(lambda: find_type(con, self._database.require(), name))
 
     def resolve(self, t: ColumnType) -> ColumnType:
-        """The type that DDL has named: looked up, and numbered when it has parts but no name. -9628 unknown."""
+        """Return the type that DDL refers to, looked up by name, or numbered if it has parts but no name.
+
+        -9628 if unknown.
+        """
         if t.extended_id != UNRESOLVED:
             return t
-        found = declare(t.extended_name, self.find)
-        if isinstance(found, UserDefinedType) and is_nested(found) and not found.extended_id:
-            found = self._with_number(found)
-        return replace(found, flags=found.flags | (t.flags & FLAG_NOT_NULL))
+        resolved = declare(t.extended_name, self.find)
+        if isinstance(resolved, UserDefinedType) and is_nested(resolved) and not resolved.extended_id:
+            resolved = self._with_number(resolved)
+        return replace(resolved, flags=resolved.flags | (t.flags & FLAG_NOT_NULL))
 
     def _with_number(self, t: UserDefinedType) -> UserDefinedType:
         number = stored_types.number_of(self._transaction.recorder, self._database.require(), t)
         if number is not None:
             return replace(t, extended_id=number)
-        made = replace(t, extended_id=self._numbers.new_type_id(self._database.require()))
-        self._store(made, " " if is_row(t) else "C", None, t.extended_name)
-        return made
+        numbered = replace(t, extended_id=self._numbers.new_type_id(self._database.require()))
+        self._store(numbered, " " if is_row(t) else "C", None, t.extended_name)
+        return numbered
 
     def _store(self, t: UserDefinedType, mode: str, name: str | None, definition: str) -> None:
         attributes = _attributes(t) if mode != "D" and is_nested(t) else []
@@ -74,29 +77,29 @@ class UserTypes:
 
     # ---- DDL --------------------------------------------------------------------------------
     def create(self, statement: CreateType) -> int:
-        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9991 or -9996 when the name is taken."""
-        found = self.find(statement.name)
-        if found is not None:
+        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9991 or -9996 if the name is taken."""
+        existing = self.find(statement.name)
+        if existing is not None:
             if statement.if_not_exists:
                 return 0
-            raise SqlError(_ROW_EXISTS if is_row(found) else _DISTINCT_EXISTS, 0, 0, statement.name)
+            raise SqlError(_ROW_EXISTS if is_row(existing) else _DISTINCT_EXISTS, 0, 0, statement.name)
         number = self._numbers.new_type_id(self._database.require())
         if statement.kind == "ROW":
             parts = declare(statement.definition, self.find)
             assert isinstance(parts, UserDefinedType)
-            made = named_row(statement.name, parts.definition, number)
-            self._store(made, "R", statement.name, parts.definition)
+            created = named_row(statement.name, parts.definition, number)
+            self._store(created, "R", statement.name, parts.definition)
         else:
             source = declare(statement.definition, self.find)
             if source.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
                 raise SqlError(_MISSING, 0, 0, source.sql.lower(), "no DISTINCT type of a serial")
-            made = distinct(statement.name, source, number)
-            self._store(made, "D", statement.name, declared_text(source))
+            created = distinct(statement.name, source, number)
+            self._store(created, "D", statement.name, declared_text(source))
         self._schema.mark_changed()
         return 0
 
     def drop(self, statement: DropType) -> int:
-        """DROP ROW TYPE, DROP TYPE: -9992 or -9628 unknown, -9990 or -9630 while a table has a column of it."""
+        """DROP ROW TYPE, DROP TYPE: -9992 or -9628 if unknown, -9990 or -9630 while a table has a column of it."""
         t = self.find(statement.name)
         if t is None or (statement.kind == "ROW" and not is_row(t)):
             if statement.if_exists:
@@ -116,12 +119,12 @@ class UserTypes:
 
 
 def _attributes(t: ColumnType) -> list[tuple[object, ...]]:
-    """The rows of sysattrtypes without the type's id: the parts of a type, and below each the parts of its own."""
+    """Return the rows of sysattrtypes without the type's id: the parts of a type, and below each its own parts."""
     rows: list[tuple[object, ...]] = []
 
-    def add(inside: ColumnType, level: int, parent: int) -> None:
-        members = row_fields(inside) if is_row(inside) else ((None, element_type(inside)),)
-        for place, (name, member) in enumerate(members, 1):
+    def add(member_of: ColumnType, level: int, parent: int) -> None:
+        members = row_fields(member_of) if is_row(member_of) else ((None, element_type(member_of)),)
+        for position, (name, member) in enumerate(members, 1):
             number = len(rows) + 1
             rows.append(
                 (
@@ -129,7 +132,7 @@ def _attributes(t: ColumnType) -> list[tuple[object, ...]]:
                     level,
                     parent,
                     name,
-                    place,
+                    position,
                     member.word,
                     member.encoded_length,
                     member.extended_id,

@@ -1,1 +1,1 @@
-"""Statements that define: CREATE, DROP, ALTER, RENAME and TRUNCATE, run inside a session's transaction."""
+"""DDL: CREATE, DROP, ALTER, RENAME, TRUNCATE, GRANT and REVOKE, run inside a session's transaction."""

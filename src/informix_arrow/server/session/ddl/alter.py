@@ -1,4 +1,4 @@
-"""ALTER TABLE: the table is built anew with its other shape, and its rows are copied."""
+"""ALTER TABLE: the table is rebuilt with its new shape, and its rows are copied."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from .duck_tables import rebuild
 _CHECK_FAILED = -530
 
 _NO_SERIAL_NOW = -287
-"""A serial column for a table that has rows."""
+"""SQLCODE for adding a serial column to a table that has rows."""
 
 _DUPLICATE, _DUPLICATES_THERE = -268, -371
 
 _NOT_SATISFIED = -525
-"""A foreign key that is added and does not hold for the rows that are there."""
+"""SQLCODE for adding a foreign key that existing rows violate."""
 
 
-def alter(bench: DdlContext, statement: AlterTable) -> int:
+def alter(context: DdlContext, statement: AlterTable) -> int:
     """ALTER TABLE: -19816 for a table whose rows are logged in full."""
-    info = bench.require_alterable_table(statement.name)
-    altered = _AlteredTable(bench, info)
+    info = context.require_alterable_table(statement.name)
+    altered = _AlteredTable(context, info)
     for action in statement.actions:
         altered.apply(action)
     new = altered.new
@@ -54,43 +54,43 @@ def alter(bench: DdlContext, statement: AlterTable) -> int:
         info.checks,
         info.foreign_keys,
     ):
-        bench.replace_table(info, new)
+        context.replace_table(info, new)
         return 0
-    orphaned = bench.foreign_key_enforcer.children_without_keys(
+    orphaned = context.foreign_key_enforcer.children_without_keys(
         info, [unique.columns for unique in new.unique_constraints]
     )
-    _rebuild(bench, info, new, [altered.values[c.name] for c in new.columns])
+    _rebuild(context, info, new, [altered.values[c.name] for c in new.columns])
     if not new.temporary:
-        kept = [column.name for column in new.columns]
-        privileges.forget_columns(bench.transaction.recorder, new.database, new.tabid, kept)
-        triggers.forget_columns(bench.transaction.recorder, info, kept)
+        column_names = [column.name for column in new.columns]
+        privileges.forget_columns(context.transaction.recorder, new.database, new.tabid, column_names)
+        triggers.forget_columns(context.transaction.recorder, info, column_names)
     for child in orphaned:
-        bench.replace_table(child, child)
+        context.replace_table(child, child)
     try:
         added = [
             f for f in new.foreign_keys if f not in info.foreign_keys and f.name not in altered.unchecked
         ]
-        bench.foreign_key_enforcer.check_children(new, added)
+        context.foreign_key_enforcer.check_children(new, added)
     except SqlError as e:
         raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
     return 0
 
 
 class _AlteredTable:
-    """A table as the actions of ALTER TABLE change it, one after the other.
+    """The description of a table while the actions of ALTER TABLE are applied one after the other.
 
     Attributes
     ----------
     new
-        Its description so far.
+        The description so far.
     values
-        Where the rows that are there get the value of each column from: SQL over the table as it was.
+        SQL over the old table for the values of each column in existing rows.
     unchecked
-        The foreign keys that these rows need not hold.
+        The foreign keys that existing rows need not satisfy.
     """
 
-    def __init__(self, bench: DdlContext, info: TableInfo) -> None:
-        self._bench = bench
+    def __init__(self, context: DdlContext, info: TableInfo) -> None:
+        self._context = context
         self._info = info
         self.new = info
         self.values: dict[str, str] = {c.name: quote_identifier(c.name) for c in info.columns}
@@ -115,35 +115,35 @@ class _AlteredTable:
             self.new = replace(self.new, storage=replace(self.new.storage, **action.fields))
 
     def _add_column(self, action: AddColumn) -> None:
-        bench, columns = self._bench, self.new.columns
+        context, columns = self._context, self.new.columns
         if self.new.column(action.column.name) is not None:
             raise SqlError(-328, 0, 0, action.column.name)
-        column = column_info(action.column, bench)
-        place = len(columns)
+        column = column_info(action.column, context)
+        position = len(columns)
         if action.before:
-            place = columns.index(self._require_column(action.before))
-        self.new = replace(self.new, columns=(*columns[:place], column, *columns[place:]))
+            position = columns.index(self._require_column(action.before))
+        self.new = replace(self.new, columns=(*columns[:position], column, *columns[position:]))
         if column.is_serial and first_row(
-            bench.transaction.recorder, f"SELECT 1 FROM {self._info.duck_name} LIMIT 1"
+            context.transaction.recorder, f"SELECT 1 FROM {self._info.duck_name} LIMIT 1"
         ):
             raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
-        self.values[column.name] = bench.values.default_sql(column)
+        self.values[column.name] = context.values.default_sql(column)
         self._add_constraints(action.constraints)
 
     def _modify_column(self, action: ModifyColumn) -> None:
         old = self._require_column(action.column.name)
-        column = column_info(action.column, self._bench)
+        column = column_info(action.column, self._context)
         self.new = replace(
             self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
         )
-        self.values[column.name] = self._bench.planner.modify_column_sql(
+        self.values[column.name] = self._context.planner.modify_column_sql(
             quote_identifier(column.name), old.type, column.type
         )
         self._add_constraints(action.constraints)
 
     def _add_constraints(self, constraints: Iterable[ConstraintDef]) -> None:
         for constraint in constraints:
-            self.new = add_constraint(self._bench, self.new, constraint)
+            self.new = add_constraint(self._context, self.new, constraint)
 
     def _require_column(self, name: str) -> ColumnInfo:
         column = self.new.column(name)
@@ -152,11 +152,11 @@ class _AlteredTable:
         return column
 
 
-def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
-    """Build the table anew and copy its rows. -371 where they repeat a new key, -530 where they fail a new CHECK."""
+def _rebuild(context: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
+    """Rebuild the table and copy its rows. -371 if they repeat a new key, -530 if they violate a new CHECK."""
     keys = [unique for unique in new.unique_constraints if unique not in info.unique_constraints]
     try:
-        rebuild(bench, info, new, values)
+        rebuild(context, info, new, values)
     except duckdb.ConstraintException as problem:
         if keys and from_duckdb(problem).sqlcode == _DUPLICATE:
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, keys[0].name) from problem
@@ -167,9 +167,9 @@ def _rebuild(bench: DdlContext, info: TableInfo, new: TableInfo, values: list[st
             _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
         ) from problem
     for unique in keys:
-        # what DuckDB does not see: NULLs, and rows that were there before the index was, in the same transaction
+        # not checked by DuckDB: NULLs, and rows older than the index in the same transaction
         unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
-        if unseen and first_row(bench.transaction.con, duplicate_key_query(new, unique.columns)):
+        if unseen and first_row(context.transaction.con, duplicate_key_query(new, unique.columns)):
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
 
 

@@ -1,4 +1,4 @@
-"""Names that systables lists and DuckDB does not have: synonyms and sequences."""
+"""Names in systables that DuckDB does not have: synonyms and sequences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ...catalog import stored_names
 from .ddl_context import DdlContext
 
 
-def remove_listed_name(bench: DdlContext, name: str, kinds: tuple[str, ...]) -> int:
-    """Take a name out of systables; its tabid, 0 when there is none of these kinds."""
-    database = bench.current_database.require()
-    tabid = stored_names.number_of(bench.transaction.con, database, name, kinds)
+def remove_listed_name(context: DdlContext, name: str, kinds: tuple[str, ...]) -> int:
+    """Remove a name from systables. Return its tabid, 0 if there is none of these kinds."""
+    database = context.current_database.require()
+    tabid = stored_names.number_of(context.transaction.con, database, name, kinds)
     if tabid is None:
         return 0
-    stored_names.remove(bench.transaction.recorder, database, tabid)
-    bench.schema.mark_changed()
+    stored_names.remove(context.transaction.recorder, database, tabid)
+    context.schema.mark_changed()
     return tabid

@@ -11,12 +11,12 @@ from .ddl_context import DdlContext
 _NO_CONSTRAINT, _NAME_TAKEN = -623, -625
 
 
-def rename(bench: DdlContext, statement: RenameObject) -> int:
-    """RENAME CONSTRAINT: -623 for none of that name, -625 when the new one is taken."""
-    info = bench.tables.constraint_owner(statement.name)
+def rename(context: DdlContext, statement: RenameObject) -> int:
+    """RENAME CONSTRAINT: -623 if there is none of that name, -625 if the new name is taken."""
+    info = context.tables.constraint_owner(statement.name)
     if info is None:
         raise SqlError(_NO_CONSTRAINT, 0, 0, statement.name)
-    if bench.tables.constraint_owner(statement.new) is not None:
+    if context.tables.constraint_owner(statement.new) is not None:
         raise SqlError(_NAME_TAKEN, 0, 0, statement.new)
 
     def named(name: str) -> str:
@@ -30,5 +30,5 @@ def rename(bench: DdlContext, statement: RenameObject) -> int:
         checks=tuple(replace(check, name=named(check.name)) for check in info.checks),
         foreign_keys=tuple(replace(foreign, name=named(foreign.name)) for foreign in info.foreign_keys),
     )
-    bench.replace_table(info, new)
+    context.replace_table(info, new)
     return 0

@@ -1,4 +1,4 @@
-"""What statements that define work with, and what each of them does to the catalogue.
+"""The parts of a session that DDL uses, and the changes that it makes to the catalogue.
 
 Every change is made twice: to the DuckDB object, and to its description in the hidden schema.
 """
@@ -27,13 +27,16 @@ from ..transaction import SessionTransaction
 from ..user_types import UserTypes
 
 _LOGGED = -19816
-"""Informix's code for what may not be done to a table that others follow."""
+"""Informix's code for a change that a table with full row logging does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class DdlContext:
-    """The parts of one session that DDL needs. `other_temp_tables` are the temporary tables that other sessions have beside a
-    database, by its name; `routines` answer their calls in CREATE TABLE ... AS SELECT."""
+    """The parts of one session that DDL uses.
+
+    `other_temp_tables` returns the temporary tables of other sessions that use a database. `routines` provides the
+    results of calls in CREATE TABLE ... AS SELECT.
+    """
 
     environment: SessionEnvironment
     values: SessionValues
@@ -52,11 +55,11 @@ class DdlContext:
     other_temp_tables: Callable[[str], Iterable[TableInfo]]
 
     def new_tabid(self) -> int:
-        """The number of a new table."""
+        """Return the number for a new table."""
         return self.numbers.new_tabid(self.current_database.require())
 
     def require_user_table(self, name: str) -> TableInfo:
-        """A table that may be changed: -206 for none, -313 for a view or a synonym."""
+        """Find a table that may be changed: -206 if there is none, -313 for a view or a synonym."""
         info = self.tables.find(None, name)
         if info is None:
             raise no_table(name)
@@ -65,8 +68,10 @@ class DdlContext:
         return info
 
     def require_alterable_table(self, name: str) -> TableInfo:
-        """A table whose columns or name may be changed: errors as those of `require_user_table`, and -19816 for one whose rows
-        are logged in full."""
+        """Find a table whose columns or name may be changed.
+
+        Raises the errors of `require_user_table`, and -19816 for a table whose rows are logged in full.
+        """
         info = self.require_user_table(name)
         if info.is_fully_logged:
             raise SqlError(
@@ -75,8 +80,10 @@ class DdlContext:
         return info
 
     def register_table(self, info: TableInfo, owner: str = "") -> None:
-        """Remember a new table: temporary ones in the session, others in the hidden schema, as the owner's or as that
-        of who makes it."""
+        """Register a new table: a temporary one in the session, others in the hidden schema.
+
+        `owner` defaults to the user.
+        """
         if info.temporary:
             self.schema.temp_tables[info.name] = info
         else:
@@ -91,7 +98,7 @@ class DdlContext:
         self.schema.mark_changed(temporary=info.temporary)
 
     def replace_table(self, old: TableInfo, new: TableInfo) -> None:
-        """The table is described otherwise from now on."""
+        """Replace the description of a table."""
         if new.temporary:
             self.schema.temp_tables.pop(old.name, None)
             self.schema.temp_tables[new.name] = new

@@ -1,4 +1,4 @@
-"""Views that read a table, and synonyms for it: they go with it when it is dropped, and know it by a new name."""
+"""Views that read a table, and synonyms for it: dropped with the table, and adapted when it is renamed."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from . import triggers
 from .ddl_context import DdlContext
 
 
-def dependent_views(bench: DdlContext, info: TableInfo) -> list[TableInfo]:
-    """The views of the same database that read a table or view, directly or through others; those that read another
-    come before it."""
+def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:
+    """Return the views of the same database that read a table or view, directly or through others.
+
+    A view that reads another comes before it.
+    """
     if info.temporary:
         return []
     dependents: list[TableInfo] = []
     names = {info.name}
-    # a view is younger than what it reads
-    for name in stored_names.user_object_names(bench.transaction.con, info.database, "V"):
-        view = bench.tables.find(info.database, name)
+    # a view is newer than the tables that it reads
+    for name in stored_names.user_object_names(context.transaction.con, info.database, "V"):
+        view = context.tables.find(info.database, name)
         if view is None or view.name == info.name:
             continue
-        for node in bench.sql_reader.parse(views.view_query(view)).find_all(exp.Table):
+        for node in context.sql_reader.parse(views.view_query(view)).find_all(exp.Table):
             if (node.catalog or info.database) == info.database and node.name in names:
                 dependents.append(view)
                 names.add(view.name)
@@ -36,87 +38,91 @@ def dependent_views(bench: DdlContext, info: TableInfo) -> list[TableInfo]:
     return dependents[::-1]
 
 
-def drop_dependents(bench: DdlContext, info: TableInfo) -> None:
-    """Drop the views that read a table or view that is about to be dropped, and the synonyms for it and for them."""
-    gone = dependent_views(bench, info)
-    writer = bench.transaction.recorder
-    for view in gone:
+def drop_dependents(context: DdlContext, info: TableInfo) -> None:
+    """Drop the views that read a table or view that is about to be dropped, and the synonyms for all of them."""
+    dropped = dependent_views(context, info)
+    writer = context.transaction.recorder
+    for view in dropped:
         writer.execute(f"DROP VIEW {view.duck_name}")
         forget_table(writer, view)
         triggers.forget_table(writer, view)
         privileges.forget_table(writer, view.database, view.tabid)
     if info.temporary:
         return
-    names = {info.name, *(view.name for view in gone)}
-    for tabid, database, name in stored_names.synonyms(bench.transaction.con, info.database):
+    names = {info.name, *(view.name for view in dropped)}
+    for tabid, database, name in stored_names.synonyms(context.transaction.con, info.database):
         if database == info.database and name in names:
             stored_names.remove(writer, info.database, tabid)
 
 
-def rewritable_views(bench: DdlContext, table: TableInfo) -> list[TableInfo]:
-    """The views that read a table by one of its names, and can be made anew from their text: not those whose `*` means
-    other columns than it did when they were made."""
+def rewritable_views(context: DdlContext, table: TableInfo) -> list[TableInfo]:
+    """Return the views that read a table by one of its names and can be recreated from their text.
+
+    A view whose `*` now means other columns than when it was created is left out.
+    """
     if table.temporary:
         return []
-    names, found = _table_names(bench, table), []
-    for name in stored_names.user_object_names(bench.transaction.con, table.database, "V"):
-        view = bench.tables.find(table.database, name)
+    names, result = _table_names(context, table), []
+    for name in stored_names.user_object_names(context.transaction.con, table.database, "V"):
+        view = context.tables.find(table.database, name)
         if view is None:
             continue
-        tree = bench.sql_reader.parse(views.view_query(view))
+        tree = context.sql_reader.parse(views.view_query(view))
         if rename_references.reads_table(tree, table.database, names) and _keeps_its_meaning(
-            bench, view, tree
+            context, view, tree
         ):
-            found.append(view)
-    return found
+            result.append(view)
+    return result
 
 
-def _keeps_its_meaning(bench: DdlContext, view: TableInfo, tree: exp.Expression) -> bool:
+def _keeps_its_meaning(context: DdlContext, view: TableInfo, tree: exp.Expression) -> bool:
     stars = [star for star in tree.find_all(exp.Star) if not isinstance(star.parent, exp.Count)]
     if not stars:
         return True
     if not isinstance(tree, exp.Select):
         return False
-    _, outputs = bench.planner.query_translator(0).query(tree)
+    _, outputs = context.planner.query_translator(0).query(tree)
     return [output.name for output in outputs] == [column.name for column in view.columns]
 
 
-def rename_table(bench: DdlContext, old: TableInfo, new: str, read_by: list[TableInfo]) -> None:
-    """Its `rewritable_views`, and synonyms for it, name a table as it is called now; it has that name already."""
+def rename_table(context: DdlContext, old: TableInfo, new: str, read_by: list[TableInfo]) -> None:
+    """Update the table's `rewritable_views` and the synonyms for it after it was renamed."""
     if not old.temporary:
-        stored_names.redirect_synonyms(bench.transaction.recorder, old.database, old.name, new)
-        bench.schema.mark_changed()
-    _rewrite_views(bench, read_by, lambda sql, tree: rename_references.rename_table(sql, tree, old, new))
+        stored_names.redirect_synonyms(context.transaction.recorder, old.database, old.name, new)
+        context.schema.mark_changed()
+    _rewrite_views(context, read_by, lambda sql, tree: rename_references.rename_table(sql, tree, old, new))
 
 
-def rename_column(bench: DdlContext, table: TableInfo, old: str, new: str, read_by: list[TableInfo]) -> None:
-    """The `rewritable_views` of a table name a column as it is called now."""
-    names, find = _table_names(bench, table), bench.tables.find
+def rename_column(
+    context: DdlContext, table: TableInfo, old: str, new: str, read_by: list[TableInfo]
+) -> None:
+    """Update a table's `rewritable_views` after a column was renamed."""
+    names, find = _table_names(context, table), context.tables.find
 
     def changed(sql: str, tree: exp.Expression) -> str:
         return rename_references.rename_column(sql, tree, table.database, names, old, new, find)
 
-    _rewrite_views(bench, read_by, changed)
+    _rewrite_views(context, read_by, changed)
 
 
-def _table_names(bench: DdlContext, table: TableInfo) -> set[str]:
-    """What a table is called in its own database: its name and synonyms."""
-    con = bench.transaction.con
+def _table_names(context: DdlContext, table: TableInfo) -> set[str]:
+    """Return the names of a table in its own database: its name and synonyms."""
+    con = context.transaction.con
     return {table.name, *stored_names.synonym_names(con, table.database, table.name)}
 
 
 def _rewrite_views(
-    bench: DdlContext, read_by: list[TableInfo], changed: Callable[[str, exp.Expression], str]
+    context: DdlContext, read_by: list[TableInfo], changed: Callable[[str, exp.Expression], str]
 ) -> None:
-    """Make views anew with another text of their query; their own columns stay."""
+    """Recreate views with a changed text of their query. Their column names stay."""
     for view in read_by:
         query = views.view_query(view)
-        now = changed(query, bench.sql_reader.parse(query))
+        text = changed(query, context.sql_reader.parse(query))
         try:
-            sql, _ = bench.planner.query_translator(0).query(bench.sql_reader.parse(now))
+            sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(text))
         except SqlError:
-            continue  # no reason to refuse a new name: the view says what is missing when it is read
+            continue  # no reason to refuse the new name: reading the view reports what is missing
         columns = ", ".join(quote_identifier(column.name) for column in view.columns)
-        bench.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")
-        bench.transaction.recorder.execute(f"CREATE VIEW {view.duck_name} ({columns}) AS {sql}")
-        bench.replace_table(view, replace(view, viewtext=view.viewtext.removesuffix(query) + now))
+        context.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")
+        context.transaction.recorder.execute(f"CREATE VIEW {view.duck_name} ({columns}) AS {sql}")
+        context.replace_table(view, replace(view, viewtext=view.viewtext.removesuffix(query) + text))

@@ -1,4 +1,4 @@
-"""How a table will be described: its columns' types, and its constraints with their names."""
+"""Descriptions of new tables: types of columns, and constraints with their names."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _NAME_TAKEN = -625
 _CHECKED = "SELECT 1 FROM checked WHERE "
 
 
-def column_info(definition: ColumnDef, bench: DdlContext) -> ColumnInfo:
-    t = bench.types.resolve(definition.type)
+def column_info(definition: ColumnDef, context: DdlContext) -> ColumnInfo:
+    t = context.types.resolve(definition.type)
     arrow_storage(t)  # -9628 for a type that cannot be stored
     column = ColumnInfo(definition.name, t, definition.default, definition.serial_start)
     only_null = is_simple_large(t) or lob_kind(t) or is_nested(t)
     if definition.default is not None and definition.default[0] != "N" and only_null:
         raise SqlError(-591, 0, 0, definition.name, "the only default of such a column is NULL")
     if definition.default is not None and definition.default[0] == "L":
-        bench.environment.converter(column.type).convert(definition.default[1])
+        context.environment.converter(column.type).convert(definition.default[1])
     return column
 
 
 def check_serial_columns(columns: Sequence[ColumnInfo]) -> None:
-    """-362 for a second SERIAL, SERIAL8 or BIGSERIAL column."""
+    """Raise -362 for a second SERIAL, SERIAL8 or BIGSERIAL column."""
     kinds = [column.type.code for column in columns if column.is_serial]
     if len(set(kinds)) < len(kinds):
         raise SqlError(-362)
 
 
 def describe(
-    bench: DdlContext,
+    context: DdlContext,
     name: str,
     tabid: int,
     columns: list[ColumnDef],
@@ -56,14 +56,14 @@ def describe(
     temporary: bool,
     storage: StorageOptions | None = None,
 ) -> TableInfo:
-    """The description of a new table, with names for its constraints."""
+    """Return the description of a new table, with names for its constraints."""
     infos: list[ColumnInfo] = []
     for definition in columns:
         if any(c.name == definition.name for c in infos):
             raise SqlError(-328, 0, 0, definition.name)
-        infos.append(column_info(definition, bench))
+        infos.append(column_info(definition, context))
     check_serial_columns(infos)
-    database = bench.current_database.require()
+    database = context.current_database.require()
     duck = (
         f"temp.main.{quote_identifier(name)}"
         if temporary
@@ -71,94 +71,95 @@ def describe(
     )
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
     if storage is not None:
-        if (
-            storage.strategy and not temporary
-        ):  # fragments have numbers of their own: partn tells them from all tables
-            storage = replace(storage, parts=[bench.new_tabid() for _ in storage.fragments])
+        # Fragments get numbers of their own, so that their partn differs from that of every table.
+        if storage.strategy and not temporary:
+            storage = replace(storage, parts=[context.new_tabid() for _ in storage.fragments])
         info = replace(info, storage=storage)
     for constraint in constraints:
-        info = add_constraint(bench, info, constraint)
+        info = add_constraint(context, info, constraint)
     return info
 
 
-def add_constraint(bench: DdlContext, info: TableInfo, made: ConstraintDef) -> TableInfo:
-    """The same description with one constraint more."""
-    for column in made.columns:
+def add_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintDef) -> TableInfo:
+    """Return the description with one more constraint."""
+    for column in constraint.columns:
         found = info.column(column)
         if found is None:
             raise no_column(column)
-        if made.kind != "C" and is_simple_large(found.type):
+        if constraint.kind != "C" and is_simple_large(found.type):
             raise SqlError(-610, 0, 0, column)
-    if len(set(made.columns)) < len(made.columns):
+    if len(set(constraint.columns)) < len(constraint.columns):
         raise SqlError(-542)
-    name = _constraint_name(bench, info, made)
-    if made.kind in "PU":
-        if made.kind == "P":
+    name = _constraint_name(context, info, constraint)
+    if constraint.kind in "PU":
+        if constraint.kind == "P":
             if any(u.kind == "P" for u in info.unique_constraints):
                 raise SqlError(-704, 0, 0, info.name)
             columns = tuple(
-                replace(c, type=not_null(c.type)) if c.name in made.columns else c for c in info.columns
+                replace(c, type=not_null(c.type)) if c.name in constraint.columns else c for c in info.columns
             )
             info = replace(info, columns=columns)
         return replace(
             info,
             unique_constraints=(
                 *info.unique_constraints,
-                UniqueConstraint(name, made.kind, tuple(made.columns)),
+                UniqueConstraint(name, constraint.kind, tuple(constraint.columns)),
             ),
         )
-    if made.kind == "C":
+    if constraint.kind == "C":
         return replace(
             info,
             checks=(
                 *info.checks,
-                CheckConstraint(name, _check_condition_sql(bench, info, made.condition), made.condition),
+                CheckConstraint(
+                    name, _check_condition_sql(context, info, constraint.condition), constraint.condition
+                ),
             ),
         )
     if info.temporary:
         raise not_supported("foreign keys of temporary tables")
-    parent = info if made.parent == info.name else bench.tables.find(None, made.parent)
+    parent = info if constraint.parent == info.name else context.tables.find(None, constraint.parent)
     if parent is None:
-        raise no_table(made.parent)
-    columns_there = tuple(made.parent_columns)
+        raise no_table(constraint.parent)
+    columns_there = tuple(constraint.parent_columns)
     if not columns_there:
         primary = [u for u in parent.unique_constraints if u.kind == "P"]
         if not primary:
-            raise SqlError(-297, 0, 0, made.parent)
+            raise SqlError(-297, 0, 0, constraint.parent)
         columns_there = primary[0].columns
     if not any(set(u.columns) == set(columns_there) for u in parent.unique_constraints):
-        raise SqlError(-297, 0, 0, made.parent)
-    if len(columns_there) != len(made.columns):
-        raise SqlError(-297, 0, 0, made.parent)
-    foreign = ForeignKey(name, tuple(made.columns), parent.name, columns_there, made.cascade)
+        raise SqlError(-297, 0, 0, constraint.parent)
+    if len(columns_there) != len(constraint.columns):
+        raise SqlError(-297, 0, 0, constraint.parent)
+    foreign = ForeignKey(name, tuple(constraint.columns), parent.name, columns_there, constraint.cascade)
     return replace(info, foreign_keys=(*info.foreign_keys, foreign))
 
 
-def _constraint_name(bench: DdlContext, info: TableInfo, made: ConstraintDef) -> str:
-    """The name of a new constraint, or one that no other of the table has. -625 for one that there is."""
-    mine = (
+def _constraint_name(context: DdlContext, info: TableInfo, constraint: ConstraintDef) -> str:
+    """Return the name of a new constraint, generated if it has none. -625 if the name is taken."""
+    own_names = (
         {u.name for u in info.unique_constraints}
         | {c.name for c in info.checks}
         | {f.name for f in info.foreign_keys}
     )
-    if made.name:
-        other = None if info.temporary else bench.tables.constraint_owner(made.name)
-        # One of the table itself that is not `mine` is dropped by the same ALTER TABLE.
-        if made.name in mine or (other is not None and other.tabid != info.tabid):
-            raise SqlError(_NAME_TAKEN, 0, 0, made.name)
-        return made.name
-    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
-    numbers = itertools.count(len(mine) + 1)
-    return next(name for n in numbers if (name := f"{letter}{info.tabid}_{n}") not in mine)
+    if constraint.name:
+        other = None if info.temporary else context.tables.constraint_owner(constraint.name)
+        # One of the table itself that is not in `own_names` is dropped by the same ALTER TABLE.
+        if constraint.name in own_names or (other is not None and other.tabid != info.tabid):
+            raise SqlError(_NAME_TAKEN, 0, 0, constraint.name)
+        return constraint.name
+    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[constraint.kind]
+    numbers = itertools.count(len(own_names) + 1)
+    return next(name for n in numbers if (name := f"{letter}{info.tabid}_{n}") not in own_names)
 
 
-def _check_condition_sql(bench: DdlContext, info: TableInfo, condition: str) -> str:
-    """A CHECK condition as DuckDB SQL over bare column names."""
-    tree = bench.sql_reader.parse(f"{_CHECKED}{condition}")
+def _check_condition_sql(context: DdlContext, info: TableInfo, condition: str) -> str:
+    """Return a CHECK condition as DuckDB SQL over bare column names."""
+    tree = context.sql_reader.parse(f"{_CHECKED}{condition}")
     if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
         raise syntax_error(1, "CHECK takes a condition and nothing behind it")
     where = tree.args["where"].this
-    translator = bench.planner.query_translator(0)
+    translator = context.planner.query_translator(0)
     scope = Scope([FromSource(info.name, table_outputs(info), info)])
     sql = translator.expressions.condition(where, scope)
     if translator.ctx.session_values:
@@ -166,10 +167,10 @@ def _check_condition_sql(bench: DdlContext, info: TableInfo, condition: str) -> 
     return sql.replace(f"{quote_identifier(info.name)}.", "")
 
 
-def check_with_column(bench: DdlContext, check: CheckConstraint, old: str, new: str) -> CheckConstraint:
-    """A CHECK with the name that a column of its table has now."""
+def check_with_column(context: DdlContext, check: CheckConstraint, old: str, new: str) -> CheckConstraint:
+    """Return a CHECK after a column of its table was renamed."""
     query = f"{_CHECKED}{check.informix_sql}"
-    text = rename_condition_column(check.informix_sql, query, bench.sql_reader.parse(query), old, new)
+    text = rename_condition_column(check.informix_sql, query, context.sql_reader.parse(query), old, new)
     return replace(
         check,
         duck_sql=check.duck_sql.replace(quote_identifier(old), quote_identifier(new)),

@@ -1,4 +1,4 @@
-"""Which of the modules beside this one runs a statement that defines, and which names it concerns."""
+"""Dispatches a DDL statement to its module, and finds the names that it concerns."""
 
 from __future__ import annotations
 
@@ -25,48 +25,50 @@ from .alter import alter
 from .ddl_context import DdlContext
 
 
-def run(bench: DdlContext, statement: DdlStatement) -> int:
-    """Run one statement inside an open DuckDB transaction; rows affected."""
+def run(context: DdlContext, statement: DdlStatement) -> int:
+    """Run one statement inside an open DuckDB transaction; return the rows affected."""
     if isinstance(statement, CreateTable):
-        return tables.create(bench, statement)
+        return tables.create(context, statement)
     if isinstance(statement, CreateType):
-        return bench.types.create(statement)
+        return context.types.create(statement)
     if isinstance(statement, DropType):
-        return bench.types.drop(statement)
+        return context.types.drop(statement)
     if isinstance(statement, CreateView):
-        return views.create(bench, statement)
+        return views.create(context, statement)
     if isinstance(statement, CreateSynonym):
-        return synonyms.create(bench, statement)
+        return synonyms.create(context, statement)
     if isinstance(statement, DefineSequence):
-        return sequences.define(bench, statement)
+        return sequences.define(context, statement)
     if isinstance(statement, CreateIndex):
-        return indexes.create(bench, statement)
+        return indexes.create(context, statement)
     if isinstance(statement, DropObject):
-        return _DROPS.get(statement.kind, tables.drop)(bench, statement)
+        return _DROPS.get(statement.kind, tables.drop)(context, statement)
     if isinstance(statement, (Grant, DefineRole)):
-        return grants.run(bench, statement)
+        return grants.run(context, statement)
     if isinstance(statement, CreateTrigger):
-        return triggers.create(bench, statement)
+        return triggers.create(context, statement)
     if isinstance(statement, DropTrigger):
-        return triggers.drop(bench, statement)
+        return triggers.drop(context, statement)
     if isinstance(statement, SetTriggers):
-        return triggers.set_enabled(bench, statement)
+        return triggers.set_enabled(context, statement)
     if isinstance(statement, UpdateStatistics):
-        return statistics.update(bench, statement)
+        return statistics.update(context, statement)
     if isinstance(statement, AlterTable):
-        return alter(bench, statement)
+        return alter(context, statement)
     if isinstance(statement, RenameObject):
-        return _RENAMES.get(statement.kind, tables.rename)(bench, statement)
-    return tables.truncate(bench, statement)
+        return _RENAMES.get(statement.kind, tables.rename)(context, statement)
+    return tables.truncate(context, statement)
 
 
 _DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
 _RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
 
 
-def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
-    """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
-    only this session knows."""
+def affected_names(context: DdlContext, statement: DdlStatement) -> list[str]:
+    """Return the tables and views that a statement creates, changes or drops, whether they exist or not.
+
+    Those that only this session can see are left out.
+    """
     if isinstance(statement, CreateTable) and statement.temporary:
         return []
     if isinstance(
@@ -76,36 +78,40 @@ def affected_names(bench: DdlContext, statement: DdlStatement) -> list[str]:
     if isinstance(statement, CreateIndex):
         return [statement.table]
     if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
-        return triggers.tables_of(bench, statement)
+        return triggers.tables_of(context, statement)
     if isinstance(statement, RenameObject):
         if statement.kind in ("INDEX", "CONSTRAINT"):
-            by_name = bench.tables.index_owner if statement.kind == "INDEX" else bench.tables.constraint_owner
+            by_name = (
+                context.tables.index_owner if statement.kind == "INDEX" else context.tables.constraint_owner
+            )
             owner = by_name(statement.name)
             return [owner.name] if owner is not None else []
         return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
     if isinstance(statement, DropObject):
         if statement.kind != "INDEX":
             return [statement.name]
-        owner = bench.tables.index_owner(statement.name)
+        owner = context.tables.index_owner(statement.name)
         return [owner.name] if owner is not None else []
     return []
 
 
-def catalog_names(bench: DdlContext, statement: DdlStatement) -> list[tuple[str, str]]:
-    """The names of indexes and constraints that a statement makes, each with the table of the catalogue that will have
-    it. Those of temporary tables are the session's own."""
+def catalog_names(context: DdlContext, statement: DdlStatement) -> list[tuple[str, str]]:
+    """Return the names of indexes and constraints that a statement creates, each with its table of the catalogue.
+
+    Those of temporary tables are left out: only this session can see them.
+    """
     if isinstance(statement, CreateIndex):
-        own = statement.table in bench.schema.temp_tables
-        return [] if own else [("sysindices", statement.name)]
+        is_temporary = statement.table in context.schema.temp_tables
+        return [] if is_temporary else [("sysindices", statement.name)]
     if isinstance(statement, RenameObject) and statement.kind == "INDEX":
         return [("sysindices", statement.new)]
     if isinstance(statement, RenameObject) and statement.kind == "CONSTRAINT":
         return [("sysconstraints", statement.new)]
     if isinstance(statement, CreateTable):
-        own = statement.temporary
+        is_temporary = statement.temporary
     elif isinstance(statement, AlterTable):
-        own = statement.name in bench.schema.temp_tables
+        is_temporary = statement.name in context.schema.temp_tables
     else:
         return []
-    constraints_defined = [] if own else statement.constraints
-    return [("sysconstraints", each.name) for each in constraints_defined if each.name]
+    constraints_defined = [] if is_temporary else statement.constraints
+    return [("sysconstraints", constraint.name) for constraint in constraints_defined if constraint.name]

@@ -14,28 +14,28 @@ from ...types.quoting import quote_identifier
 def drop_objects(
     info: TableInfo,
     writer: SqlConnection,
-    mine: Iterable[TableInfo],
-    others: Iterable[TableInfo],
+    temp_tables: Iterable[TableInfo],
+    other_temp_tables: Iterable[TableInfo],
     find_table: Callable[[str, str], TableInfo | None],
 ) -> None:
-    """Delete the objects that only the table names, just before it is dropped.
+    """Delete the objects that only this table refers to, just before it is dropped.
 
-    Objects that another table may name stay: permanent tables and this session's temporary ones, `mine`, are asked;
-    while another session has a temporary table with such a column, one of `others`, which cannot be asked, nothing is
-    deleted.
+    Objects that another table may refer to stay. Permanent tables and this session's temporary ones, `temp_tables`, are
+    searched. While another session has a temporary table with such a column, one of `other_temp_tables`, nothing is
+    deleted: it cannot be searched.
     """
     columns = _lob_columns(info)
-    if not columns or any(map(_lob_columns, others)):
+    if not columns or any(map(_lob_columns, other_temp_tables)):
         return
-    found = _numbers(writer, info)
-    if not found:
+    numbers = _numbers(writer, info)
+    if not numbers:
         return
     names = stored_names.user_object_names(writer, info.database, "T", but=info.tabid)
     permanent = [find_table(info.database, name) for name in names]
-    for other in [*permanent, *mine]:
-        if other is not None and other is not info and found:
-            found -= _numbers(writer, other)
-    stored_objects.delete(writer, info.database, sorted(found))
+    for other in [*permanent, *temp_tables]:
+        if other is not None and other is not info and numbers:
+            numbers -= _numbers(writer, other)
+    stored_objects.delete(writer, info.database, sorted(numbers))
 
 
 def _lob_columns(info: TableInfo) -> list[str]:
@@ -43,10 +43,11 @@ def _lob_columns(info: TableInfo) -> list[str]:
 
 
 def _numbers(writer: SqlConnection, info: TableInfo) -> set[int]:
-    """Numbers of the objects that a table names."""
+    """Return the numbers of the objects that a table refers to."""
     object_numbers: set[int] = set()
     for name in _lob_columns(info):
-        sql = f"SELECT DISTINCT {quote_identifier(name)} FROM {info.duck_name} WHERE {quote_identifier(name)} IS NOT NULL"
+        column = quote_identifier(name)
+        sql = f"SELECT DISTINCT {column} FROM {info.duck_name} WHERE {column} IS NOT NULL"
         rows = writer.execute(sql).fetchall()
         object_numbers |= {locator_number(bytes(locator)) for (locator,) in rows}
     return object_numbers

@@ -1,4 +1,4 @@
-"""Tables and indexes as DuckDB has them. What it cannot change in place is built anew."""
+"""Tables and indexes in DuckDB. A table that it cannot change in place is rebuilt."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...types.result_types import storage_type
 from .ddl_context import DdlContext
 
 
-def create(bench: DdlContext, info: TableInfo) -> None:
-    """Make a new table with everything that forbids duplicates."""
-    bench.transaction.recorder.execute(create_sql(info, info.duck_name))
-    _make_indexes(bench, info)
+def create(context: DdlContext, info: TableInfo) -> None:
+    """Create a new table with all constraints and indexes that forbid duplicates."""
+    context.transaction.recorder.execute(create_sql(info, info.duck_name))
+    _make_indexes(context, info)
 
 
 def create_sql(info: TableInfo, target: str) -> str:
-    """CREATE TABLE for DuckDB, with its checks, and its keys but for those that have an index of their own."""
+    """Return DuckDB's CREATE TABLE with checks and keys, except keys that have an index of their own."""
     parts = [
         f"{quote_identifier(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
         for c in info.columns
@@ -36,45 +36,44 @@ def index_name(info: TableInfo, name: str) -> str:
 
 
 def _has_own_index(info: TableInfo, unique: UniqueConstraint) -> bool:
-    """Whether a constraint is an index of expressions to DuckDB: it takes texts without the blanks behind them."""
+    """Return whether a constraint is an index of expressions in DuckDB, which ignores trailing blanks of texts."""
     return not info.blank_padded.isdisjoint(unique.columns)
 
 
 def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
-    """The columns of all unique indexes of a table that stand by themselves, by their names."""
-    found = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
-    for number, unique in enumerate(
-        info.unique_constraints
-    ):  # which stay in their places until the table is built anew
+    """Return the columns of all separate unique indexes of a table, by their names."""
+    indexes = {index_name(info, i.name): tuple(c for c, _ in i.key_columns) for i in info.indexes if i.unique}
+    # Dropped columns keep their places until the table is rebuilt.
+    for number, unique in enumerate(info.unique_constraints):
         if _has_own_index(info, unique):
-            found[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
-    return found
+            indexes[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
+    return indexes
 
 
-def _make_indexes(bench: DdlContext, info: TableInfo) -> None:
+def _make_indexes(context: DdlContext, info: TableInfo) -> None:
     for name, columns in _own_indexes(info).items():
         parts = ", ".join(key_part(info, column) for column in columns)
-        bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({parts})")
+        context.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({parts})")
 
 
-def make_index(bench: DdlContext, info: TableInfo, index: IndexInfo) -> None:
-    """Make the index of CREATE UNIQUE INDEX."""
+def make_index(context: DdlContext, info: TableInfo, index: IndexInfo) -> None:
+    """Create the index of CREATE UNIQUE INDEX."""
     columns = ", ".join(key_part(info, c) for c, _ in index.key_columns)
     name = index_name(info, index.name)
-    bench.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
+    context.transaction.recorder.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck_name} ({columns})")
 
 
-def rebuild(bench: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
-    """Make the table anew with another shape and copy its rows."""
-    place, _, _ = old.duck_name.rpartition(".")
-    passing = f"{place}.{quote_identifier(f'_new_{old.tabid}')}"
-    writer = bench.transaction.recorder
+def rebuild(context: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
+    """Rebuild the table with another shape and copy its rows."""
+    schema, _, _ = old.duck_name.rpartition(".")
+    temporary = f"{schema}.{quote_identifier(f'_new_{old.tabid}')}"
+    writer = context.transaction.recorder
     for name in _own_indexes(old):
-        writer.execute(f"DROP INDEX {place}.{name}")
-    writer.execute(create_sql(new, passing))
-    writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck_name}")
+        writer.execute(f"DROP INDEX {schema}.{name}")
+    writer.execute(create_sql(new, temporary))
+    writer.execute(f"INSERT INTO {temporary} SELECT {', '.join(expressions)} FROM {old.duck_name}")
     writer.execute(f"DROP TABLE {old.duck_name}")
-    writer.execute(f"ALTER TABLE {passing} RENAME TO {quote_identifier(new.name)}")
-    new = replace(new, duck_name=f"{place}.{quote_identifier(new.name)}")
-    _make_indexes(bench, new)
-    bench.replace_table(old, new)
+    writer.execute(f"ALTER TABLE {temporary} RENAME TO {quote_identifier(new.name)}")
+    new = replace(new, duck_name=f"{schema}.{quote_identifier(new.name)}")
+    _make_indexes(context, new)
+    context.replace_table(old, new)

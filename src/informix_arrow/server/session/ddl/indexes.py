@@ -13,10 +13,10 @@ from .ddl_context import DdlContext
 from .duck_tables import index_name, make_index, rebuild
 
 
-def create(bench: DdlContext, statement: CreateIndex) -> int:
-    """CREATE INDEX: -316 when the name is taken, -371 for a repeated key."""
-    info = bench.require_user_table(statement.table)
-    if bench.tables.index_owner(statement.name) is not None:
+def create(context: DdlContext, statement: CreateIndex) -> int:
+    """CREATE INDEX: -316 if the name is taken, -371 for a repeated key."""
+    info = context.require_user_table(statement.table)
+    if context.tables.index_owner(statement.name) is not None:
         if statement.if_not_exists:
             return 0
         raise SqlError(-316, 0, 0, statement.name)
@@ -29,52 +29,54 @@ def create(bench: DdlContext, statement: CreateIndex) -> int:
     if len(dict(statement.key_columns)) < len(statement.key_columns):
         raise SqlError(-542)
     index = IndexInfo(statement.name, statement.unique, tuple(statement.key_columns))
-    # only a unique index changes what statements do; the others are kept for the catalogue
+    # only a unique index affects statements; the others are only in the catalogue
     new = replace(info, indexes=(*info.indexes, index))
     if not index.unique:
-        bench.replace_table(info, new)
+        context.replace_table(info, new)
         return 0
     repeated = duplicate_key_query(info, [column for column, _ in index.key_columns])
-    if first_row(bench.transaction.con, repeated):  # DuckDB does not look at rows of the same transaction
+    if first_row(context.transaction.con, repeated):  # DuckDB does not check rows of the same transaction
         raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
-    # DuckDB makes no index on a table with uncommitted changes: on a new one, then
-    if bench.transaction.active:
-        rebuild(bench, info, new, [quote_identifier(column.name) for column in info.columns])
+    # DuckDB creates no index on a table with uncommitted changes, so the table is rebuilt
+    if context.transaction.active:
+        rebuild(context, info, new, [quote_identifier(column.name) for column in info.columns])
     else:
-        make_index(bench, info, index)
-        bench.replace_table(info, new)
+        make_index(context, info, index)
+        context.replace_table(info, new)
     return 0
 
 
-def drop(bench: DdlContext, statement: DropObject) -> int:
-    """DROP INDEX: -319 for none of that name."""
-    info = bench.tables.index_owner(statement.name)
+def drop(context: DdlContext, statement: DropObject) -> int:
+    """DROP INDEX: -319 if there is none of that name."""
+    info = context.tables.index_owner(statement.name)
     if info is None:
         if statement.if_exists:
             return 0
         raise SqlError(-319, 0, 0, statement.name)
     index = next(i for i in info.indexes if i.name == statement.name)
     if index.unique:
-        place = "temp.main" if info.temporary else f"{duck_database(info.database)}.main"
-        bench.transaction.recorder.execute(f"DROP INDEX {place}.{index_name(info, index.name)}")
-    bench.replace_table(info, replace(info, indexes=tuple(i for i in info.indexes if i is not index)))
+        schema = "temp.main" if info.temporary else f"{duck_database(info.database)}.main"
+        context.transaction.recorder.execute(f"DROP INDEX {schema}.{index_name(info, index.name)}")
+    context.replace_table(info, replace(info, indexes=tuple(i for i in info.indexes if i is not index)))
     return 0
 
 
-def rename(bench: DdlContext, statement: RenameObject) -> int:
-    """RENAME INDEX: -319 for none of that name, -316 when the new one is taken."""
-    info = bench.tables.index_owner(statement.name)
+def rename(context: DdlContext, statement: RenameObject) -> int:
+    """RENAME INDEX: -319 if there is none of that name, -316 if the new name is taken."""
+    info = context.tables.index_owner(statement.name)
     if info is None:
         raise SqlError(-319, 0, 0, statement.name)
-    if bench.tables.index_owner(statement.new) is not None:
+    if context.tables.index_owner(statement.new) is not None:
         raise SqlError(-316, 0, 0, statement.new)
     old = next((i for i in info.indexes if i.name == statement.name), None)
     if old is None:
         raise not_supported("RENAME INDEX of the index of a constraint")
-    named = replace(old, name=statement.new)
+    new_index = replace(old, name=statement.new)
     if old.unique:
-        place, _, _ = info.duck_name.rpartition(".")
-        bench.transaction.recorder.execute(f"DROP INDEX {place}.{index_name(info, old.name)}")
-        make_index(bench, info, named)
-    bench.replace_table(info, replace(info, indexes=tuple(named if i is old else i for i in info.indexes)))
+        schema, _, _ = info.duck_name.rpartition(".")
+        context.transaction.recorder.execute(f"DROP INDEX {schema}.{index_name(info, old.name)}")
+        make_index(context, info, new_index)
+    context.replace_table(
+        info, replace(info, indexes=tuple(new_index if i is old else i for i in info.indexes))
+    )
     return 0

@@ -1,4 +1,4 @@
-"""Whether the user may do what a statement that defines does; asked before it is done."""
+"""Checks whether the user may run a DDL statement, before it runs."""
 
 from __future__ import annotations
 
@@ -27,88 +27,91 @@ from .ddl_context import DdlContext
 _NOT_OWNER = {"INDEX": -320, "SYNONYM": -579, "SEQUENCE": -635}
 
 
-def check_privileges(bench: DdlContext, statement: DdlStatement) -> None:
-    """-388 for who may make nothing in the database, -313 and its like for who neither owns something nor was granted
-    the privilege. What does not exist is left to the statement."""
-    if bench.privileges.is_administrator:
+def check_privileges(context: DdlContext, statement: DdlStatement) -> None:
+    """Check the privileges for a statement. Missing objects are reported by the statement itself.
+
+    Raises -388 for a user who may not create anything in the database, and -313 or the like for one who neither owns
+    the object nor has the privilege.
+    """
+    if context.privileges.is_administrator:
         return
     if isinstance(statement, CreateTable):
         if not statement.temporary:
-            bench.privileges.require_level(_required_level(bench, statement.owner))
-            _require_references_privilege(bench, statement.name, statement.constraints)
+            context.privileges.require_level(_required_level(context, statement.owner))
+            _require_references_privilege(context, statement.name, statement.constraints)
     elif isinstance(statement, CreateView):
         if statement.owner:
-            bench.privileges.require_level(_required_level(bench, statement.owner))
+            context.privileges.require_level(_required_level(context, statement.owner))
     elif isinstance(statement, (CreateType, DropType)):
-        bench.privileges.require_level(RESOURCE)
+        context.privileges.require_level(RESOURCE)
     elif isinstance(statement, DefineSequence):
         if statement.new:
-            bench.privileges.require_level(RESOURCE)
+            context.privileges.require_level(RESOURCE)
         else:
-            _require_owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
+            _require_owner(context, statement.name, _NOT_OWNER["SEQUENCE"])
     elif isinstance(statement, CreateIndex):
-        _require_owner_or_privilege(bench, bench.tables.find(None, statement.table), "x")
+        _require_owner_or_privilege(context, context.tables.find(None, statement.table), "x")
     elif isinstance(statement, CreateTrigger):
-        bench.privileges.require_level(RESOURCE)
-        _require_owner(bench, statement.table, NOT_OWNER)
+        context.privileges.require_level(RESOURCE)
+        _require_owner(context, statement.table, NOT_OWNER)
     elif isinstance(statement, AlterTable):
-        _require_owner_or_privilege(bench, bench.tables.find(None, statement.name), "a")
-        _require_references_privilege(bench, statement.name, statement.constraints)
+        _require_owner_or_privilege(context, context.tables.find(None, statement.name), "a")
+        _require_references_privilege(context, statement.name, statement.constraints)
     elif isinstance(statement, TruncateTable):
-        info = bench.tables.find(None, statement.name)
-        _require_owner_or_privilege(bench, info, "a")
+        info = context.tables.find(None, statement.name)
+        _require_owner_or_privilege(context, info, "a")
         if info is not None:
-            bench.privileges.require(info, "d")
+            context.privileges.require(info, "d")
     elif isinstance(statement, DropObject):
         if statement.kind == "INDEX":
-            _require_index_privilege(bench, statement.name)
+            _require_index_privilege(context, statement.name)
         else:
-            _require_owner(bench, statement.name, _NOT_OWNER.get(statement.kind, NOT_OWNER))
+            _require_owner(context, statement.name, _NOT_OWNER.get(statement.kind, NOT_OWNER))
     elif isinstance(statement, RenameObject):
         if statement.kind == "INDEX":
-            _require_index_privilege(bench, statement.name)
+            _require_index_privilege(context, statement.name)
         elif statement.kind == "CONSTRAINT":
-            info = bench.tables.constraint_owner(statement.name)
+            info = context.tables.constraint_owner(statement.name)
             if info is not None:
-                bench.privileges.require_owner(info.owner, statement.name)
+                context.privileges.require_owner(info.owner, statement.name)
         elif statement.kind == "SEQUENCE":
-            _require_owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
+            _require_owner(context, statement.name, _NOT_OWNER["SEQUENCE"])
         else:
-            _require_owner_or_privilege(bench, bench.tables.find(None, statement.name), "a")
+            _require_owner_or_privilege(context, context.tables.find(None, statement.name), "a")
 
 
-def _required_level(bench: DdlContext, owner: str) -> str:
-    """What it takes to make something: to make it another's takes a DBA."""
-    return RESOURCE if owner in ("", bench.environment.user) else DBA
+def _required_level(context: DdlContext, owner: str) -> str:
+    """Return the level that is required to create something: DBA for another owner."""
+    return RESOURCE if owner in ("", context.environment.user) else DBA
 
 
-def _require_owner_or_privilege(bench: DdlContext, info: TableInfo | None, letter: str) -> None:
-    """The owner, or who has the privilege and RESOURCE with it."""
-    if info is None or info.temporary or bench.privileges.owns(info.owner):
+def _require_owner_or_privilege(context: DdlContext, info: TableInfo | None, letter: str) -> None:
+    """Require the owner, or the privilege together with RESOURCE."""
+    if info is None or info.temporary or context.privileges.owns(info.owner):
         return
-    if info.kind != "T" or not bench.privileges.has_privilege(info, letter):
+    if info.kind != "T" or not context.privileges.has_privilege(info, letter):
         raise SqlError(NO_PRIVILEGE[letter], 0, 0, info.name)
-    bench.privileges.require_level(RESOURCE)
+    context.privileges.require_level(RESOURCE)
 
 
-def _require_owner(bench: DdlContext, name: str, code: int) -> None:
-    if name in bench.schema.temp_tables:
+def _require_owner(context: DdlContext, name: str, code: int) -> None:
+    if name in context.schema.temp_tables:
         return
-    owner = stored_names.owner_of(bench.transaction.con, bench.current_database.require(), name)
+    owner = stored_names.owner_of(context.transaction.con, context.current_database.require(), name)
     if owner is not None:
-        bench.privileges.require_owner(owner, name, code)
+        context.privileges.require_owner(owner, name, code)
 
 
-def _require_index_privilege(bench: DdlContext, name: str) -> None:
-    info = bench.tables.index_owner(name)
+def _require_index_privilege(context: DdlContext, name: str) -> None:
+    info = context.tables.index_owner(name)
     if info is not None and not info.temporary:
-        bench.privileges.require_owner(info.owner, name, _NOT_OWNER["INDEX"])
+        context.privileges.require_owner(info.owner, name, _NOT_OWNER["INDEX"])
 
 
-def _require_references_privilege(bench: DdlContext, name: str, constraints: list[ConstraintDef]) -> None:
+def _require_references_privilege(context: DdlContext, name: str, constraints: list[ConstraintDef]) -> None:
     for constraint in constraints:
         if constraint.kind != "R" or constraint.parent == name:
             continue
-        parent = bench.tables.find(None, constraint.parent)
-        if parent is not None and not bench.privileges.owns(parent.owner):
-            bench.privileges.require(parent, "r", constraint.parent_columns)
+        parent = context.tables.find(None, constraint.parent)
+        if parent is not None and not context.privileges.owns(parent.owner):
+            context.privileges.require(parent, "r", constraint.parent_columns)

@@ -16,14 +16,14 @@ _LARGEST = 2**63 - 1
 _NO_SEQUENCE, _SEQUENCE_EXISTS = -8300, -8301
 
 
-def define(bench: DdlContext, statement: DefineSequence) -> int:
-    """CREATE SEQUENCE and ALTER SEQUENCE. Numbers go on beyond a rollback, and after the server's end."""
-    database, name = bench.current_database.require(), statement.name
-    known = bench.tables.find_sequence(None, name)
+def define(context: DdlContext, statement: DefineSequence) -> int:
+    """CREATE SEQUENCE and ALTER SEQUENCE. A rollback or a restart of the server does not reset the numbers."""
+    database, name = context.current_database.require(), statement.name
+    known = context.tables.find_sequence(None, name)
     if statement.new:
         if known is not None and statement.if_not_exists:
             return 0
-        if bench.tables.is_name_taken(name):
+        if context.tables.is_name_taken(name):
             raise SqlError(_SEQUENCE_EXISTS if known is not None else -310, 0, 0, name)
         settings: dict[str, int | bool] = {
             "increment": 1,
@@ -32,7 +32,7 @@ def define(bench: DdlContext, statement: DefineSequence) -> int:
             "order": False,
             "restart": 0,
         }
-        tabid = bench.new_tabid()
+        tabid = context.new_tabid()
         duck = f"{duck_database(database)}.main.{quote_identifier(f'_sequence_{tabid}')}"
     else:
         if known is None:
@@ -57,39 +57,41 @@ def define(bench: DdlContext, statement: DefineSequence) -> int:
     elif statement.new:
         begin = first
     else:
-        begin, ended = _next_value(bench, tabid, settings)
+        begin, ended = _next_value(context, tabid, settings)
     settings.setdefault("start", begin)
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
         raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
     if not statement.new:
-        bench.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
-        remove_listed_name(bench, name, (SEQUENCE,))
-    bench.transaction.recorder.execute(
+        context.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
+        remove_listed_name(context, name, (SEQUENCE,))
+    context.transaction.recorder.execute(
         f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
         f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
     )
     if ended:
-        bench.transaction.recorder.execute(f"SELECT nextval({quote_string(duck)})").fetchall()
+        context.transaction.recorder.execute(f"SELECT nextval({quote_string(duck)})").fetchall()
     stored_names.register(
-        bench.transaction.recorder,
+        context.transaction.recorder,
         database,
         name,
         tabid,
         SEQUENCE,
-        bench.environment.user,
+        context.environment.user,
         json.dumps(settings),
     )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
-def _next_value(bench: DdlContext, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
-    """Where an altered sequence goes on; and whether that number was drawn already: the sequence is at its end."""
-    place, name = duck_database(bench.current_database.require()).strip('"'), f"_sequence_{tabid}"
+def _next_value(context: DdlContext, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
+    """Return the next number of an altered sequence, and whether it was drawn already: the sequence is then at
+    its end.
+    """
+    database, name = duck_database(context.current_database.require()).strip('"'), f"_sequence_{tabid}"
     row = first_row(
-        bench.transaction.con,
+        context.transaction.con,
         "SELECT start_value, last_value, increment_by FROM duckdb_sequences() "
-        f"WHERE database_name = {quote_string(place)} AND sequence_name = {quote_string(name)}",
+        f"WHERE database_name = {quote_string(database)} AND sequence_name = {quote_string(name)}",
     )
     assert row is not None
     low, high = int(settings["low"]), int(settings["high"])
@@ -104,24 +106,28 @@ def _next_value(bench: DdlContext, tabid: int, settings: dict[str, int | bool]) 
     return (high if up else low), True
 
 
-def rename(bench: DdlContext, statement: RenameObject) -> int:
-    if bench.tables.find_sequence(None, statement.name) is None:
+def rename(context: DdlContext, statement: RenameObject) -> int:
+    if context.tables.find_sequence(None, statement.name) is None:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
-    if bench.tables.is_name_taken(statement.new):
+    if context.tables.is_name_taken(statement.new):
         raise SqlError(-310, 0, 0, statement.new)
     stored_names.rename(
-        bench.transaction.recorder, bench.current_database.require(), statement.name, statement.new, SEQUENCE
+        context.transaction.recorder,
+        context.current_database.require(),
+        statement.name,
+        statement.new,
+        SEQUENCE,
     )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
-def drop(bench: DdlContext, statement: DropObject) -> int:
+def drop(context: DdlContext, statement: DropObject) -> int:
     """DROP SEQUENCE."""
-    known = bench.tables.find_sequence(None, statement.name)
+    known = context.tables.find_sequence(None, statement.name)
     if known is not None:
-        remove_listed_name(bench, statement.name, (SEQUENCE,))
-        bench.transaction.recorder.execute(f"DROP SEQUENCE {known.duck_name}")
+        remove_listed_name(context, statement.name, (SEQUENCE,))
+        context.transaction.recorder.execute(f"DROP SEQUENCE {known.duck_name}")
     elif not statement.if_exists:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
     return 0

@@ -1,4 +1,4 @@
-"""UPDATE STATISTICS: DuckDB keeps its own, so that it only has to find what the statement names."""
+"""UPDATE STATISTICS: only checks the names in the statement, as DuckDB keeps its own statistics."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .ddl_context import DdlContext
 _NO_ROUTINE = -674
 
 
-def update(bench: DdlContext, statement: UpdateStatistics) -> int:
-    """-206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
+def update(context: DdlContext, statement: UpdateStatistics) -> int:
+    """Raise -206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
     if statement.table:
-        info = bench.tables.find(None, statement.table)
+        info = context.tables.find(None, statement.table)
         if info is None:
             raise no_table(statement.table)
         for name in statement.columns:
@@ -20,7 +20,7 @@ def update(bench: DdlContext, statement: UpdateStatistics) -> int:
                 raise no_column(name)
     elif statement.routine:
         given = statement.types
-        types = None if given is None else [bench.types.resolve(t) for t in given]
-        if not bench.routines.find_routines(statement.routine, types, specific=statement.specific):
+        types = None if given is None else [context.types.resolve(t) for t in given]
+        if not context.routines.find_routines(statement.routine, types, specific=statement.specific):
             raise SqlError(_NO_ROUTINE, 0, 0, statement.routine)
     return 0

@@ -15,35 +15,35 @@ _NO_SYNONYM = -218
 _TEMPORARY = -510
 
 
-def create(bench: DdlContext, statement: CreateSynonym) -> int:
-    """A name for a table or view of any database; one for another synonym stands for its table."""
-    if bench.tables.is_name_taken(statement.name):
+def create(context: DdlContext, statement: CreateSynonym) -> int:
+    """Create a synonym for a table or view of any database. A synonym for a synonym refers to its table."""
+    if context.tables.is_name_taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
-    target = bench.tables.find(statement.database, statement.table)
+    target = context.tables.find(statement.database, statement.table)
     if target is None:
         raise no_table(statement.table)
     if target.temporary:
         raise SqlError(_TEMPORARY, 0, 0, target.name)
     details = json.dumps({"stands for": [target.database, target.name]})
     kind = "P" if statement.private else "S"
-    database = bench.current_database.require()
+    database = context.current_database.require()
     stored_names.register(
-        bench.transaction.recorder,
+        context.transaction.recorder,
         database,
         statement.name,
-        bench.new_tabid(),
+        context.new_tabid(),
         kind,
-        bench.environment.user,
+        context.environment.user,
         details,
     )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
-def drop(bench: DdlContext, statement: DropObject) -> int:
+def drop(context: DdlContext, statement: DropObject) -> int:
     """DROP SYNONYM."""
-    if not remove_listed_name(bench, statement.name, SYNONYMS) and not statement.if_exists:
+    if not remove_listed_name(context, statement.name, SYNONYMS) and not statement.if_exists:
         raise SqlError(_NO_SYNONYM, 0, 0, statement.name)
     return 0

@@ -1,4 +1,4 @@
-"""CREATE and DROP TRIGGER, SET TRIGGERS, and what becomes of triggers when their table changes."""
+"""CREATE and DROP TRIGGER, SET TRIGGERS, and changes to triggers when their table changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _EXISTS_ALREADY, _CASCADES, _NOT_FOUND, _FOR_VIEW = -743, -742, -634, -322
 _NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
 
 
-def create(bench: DdlContext, statement: CreateTrigger) -> int:
-    """CREATE TRIGGER: -743 when the name is taken, -206 and -217 for a table or column that is not there."""
-    database = bench.current_database.require()
-    info = bench.tables.find(None, statement.table)
+def create(context: DdlContext, statement: CreateTrigger) -> int:
+    """CREATE TRIGGER: -743 if the name is taken, -206 and -217 for an unknown table or column."""
+    database = context.current_database.require()
+    info = context.tables.find(None, statement.table)
     if info is None:
         raise no_table(statement.table)
-    if _find_trigger(bench, statement.name) is not None:
+    if _find_trigger(context, statement.name) is not None:
         if statement.if_not_exists:
             return 0
         raise SqlError(_EXISTS_ALREADY, 0, 0, statement.name)
@@ -35,12 +35,12 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
         if info.column(name) is None:
             raise no_column(name)
     stored_triggers.store(
-        bench.transaction.recorder,
+        context.transaction.recorder,
         database,
         [
-            bench.numbers.new_trigid(database),
+            context.numbers.new_trigid(database),
             statement.name,
-            bench.environment.user,
+            context.environment.user,
             info.tabid,
             statement.event,
             statement.old,
@@ -48,19 +48,18 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
             list(statement.columns),
             statement.instead,
             statement.enabled,
-            bench.environment.delimident,
+            context.environment.delimident,
             bool(statement.each_row.statements),
             statement.header,
             statement.text,
         ],
     )
-    if (
-        info.kind == "V"
-    ):  # its owner may do to all views with such triggers what he may not do to their tables
-        owner, letter = bench.environment.user, statement.event
-        letters = {*bench.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
+    # The owner of a view with such a trigger may change it even if he may not change its tables.
+    if info.kind == "V":
+        owner, letter = context.environment.user, statement.event
+        letters = {*context.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
         privileges.set_table_grants(
-            bench.transaction.recorder,
+            context.transaction.recorder,
             info.database,
             info.tabid,
             owner,
@@ -68,12 +67,12 @@ def create(bench: DdlContext, statement: CreateTrigger) -> int:
             letters - {letter.lower()},
             {},
         )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
 def _into_columns(block: n.StatementBlock) -> list[str]:
-    """The columns that INTO of an action names."""
+    """Return the columns that INTO of an action names."""
     columns: list[str] = []
     for statement in block.statements:
         if isinstance(statement, n.If):
@@ -84,65 +83,65 @@ def _into_columns(block: n.StatementBlock) -> list[str]:
     return columns
 
 
-def drop(bench: DdlContext, statement: DropTrigger) -> int:
-    """DROP TRIGGER: -634 for none of that name."""
-    row = _find_trigger(bench, statement.name)
+def drop(context: DdlContext, statement: DropTrigger) -> int:
+    """DROP TRIGGER: -634 if there is none of that name."""
+    row = _find_trigger(context, statement.name)
     if row is None:
         if statement.if_exists:
             return 0
         raise SqlError(_NOT_FOUND, 0, 0, statement.name)
     trigid, owner, _ = row
-    bench.privileges.require_owner(owner, statement.name, _NOT_OWNER)
-    stored_triggers.forget(bench.transaction.recorder, bench.current_database.require(), trigid)
-    bench.schema.mark_changed()
+    context.privileges.require_owner(owner, statement.name, _NOT_OWNER)
+    stored_triggers.forget(context.transaction.recorder, context.current_database.require(), trigid)
+    context.schema.mark_changed()
     return 0
 
 
-def set_enabled(bench: DdlContext, statement: SetTriggers) -> int:
+def set_enabled(context: DdlContext, statement: SetTriggers) -> int:
     """SET TRIGGERS ... ENABLED or DISABLED."""
     trigids: list[int] = []
     if statement.table:
-        info = bench.tables.find(None, statement.table)
+        info = context.tables.find(None, statement.table)
         if info is None:
             raise no_table(statement.table)
         if not info.temporary:
-            bench.privileges.require_owner(info.owner, info.name)
+            context.privileges.require_owner(info.owner, info.name)
         trigids = [trigger.trigid for trigger in info.triggers]
     for name in statement.names:
-        row = _find_trigger(bench, name)
+        row = _find_trigger(context, name)
         if row is None:
             raise SqlError(_NOT_FOUND, 0, 0, name)
-        bench.privileges.require_owner(row[1], name, _NOT_OWNER)
+        context.privileges.require_owner(row[1], name, _NOT_OWNER)
         trigids.append(row[0])
     for trigid in trigids:
         stored_triggers.enable(
-            bench.transaction.recorder, bench.current_database.require(), trigid, statement.enabled
+            context.transaction.recorder, context.current_database.require(), trigid, statement.enabled
         )
-    bench.schema.mark_changed()
+    context.schema.mark_changed()
     return 0
 
 
-def tables_of(bench: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
-    """The tables whose triggers a statement changes."""
+def tables_of(context: DdlContext, statement: CreateTrigger | DropTrigger | SetTriggers) -> list[str]:
+    """Return the tables whose triggers a statement changes."""
     if isinstance(statement, CreateTrigger):
         return [statement.table]
     names = [statement.name] if isinstance(statement, DropTrigger) else list(statement.names)
-    rows = [_find_trigger(bench, name) for name in names]
-    found = [row[2] for row in rows if row is not None]
+    rows = [_find_trigger(context, name) for name in names]
+    tables = [row[2] for row in rows if row is not None]
     if isinstance(statement, SetTriggers) and statement.table:
-        found.append(statement.table)
-    return found
+        tables.append(statement.table)
+    return tables
 
 
 # ---- changes of a table ----------------------------------------------------------------------------
 def forget_table(writer: SqlConnection, info: TableInfo) -> None:
-    """The triggers of a table or view that is dropped go with it."""
+    """Remove the triggers of a table or view that is dropped."""
     if info.triggers:
         stored_triggers.forget_all(writer, info.database, info.tabid)
 
 
 def rename_column(writer: SqlConnection, info: TableInfo, old: str, new: str) -> None:
-    """UPDATE OF follows a column's name; what the actions call it does not."""
+    """Rename a column in UPDATE OF. The text of the actions is not changed."""
     for trigger in info.triggers:
         if old in trigger.columns:
             columns = [new if name == old else name for name in trigger.columns]
@@ -150,7 +149,7 @@ def rename_column(writer: SqlConnection, info: TableInfo, old: str, new: str) ->
 
 
 def forget_columns(writer: SqlConnection, info: TableInfo, kept: list[str]) -> None:
-    """A trigger for UPDATE OF columns goes with the last of them."""
+    """Remove dropped columns from UPDATE OF, and a trigger with its last column."""
     for trigger in info.triggers:
         columns = [name for name in trigger.columns if name in kept]
         if len(columns) == len(trigger.columns):
@@ -162,11 +161,11 @@ def forget_columns(writer: SqlConnection, info: TableInfo, kept: list[str]) -> N
 
 
 def reject_cascade(info: TableInfo) -> None:
-    """-742 for a foreign key with ON DELETE CASCADE of a table that has a trigger for DELETE."""
+    """Raise -742 for a foreign key with ON DELETE CASCADE of a table that has a trigger for DELETE."""
     if any(f.cascade for f in info.foreign_keys) and any(trigger.event == "D" for trigger in info.triggers):
         raise SqlError(_CASCADES, 0, 0, info.name)
 
 
-def _find_trigger(bench: DdlContext, name: str) -> tuple[int, str, str] | None:
-    """Number, owner and table of a trigger."""
-    return stored_triggers.find(bench.transaction.con, bench.current_database.require(), name)
+def _find_trigger(context: DdlContext, name: str) -> tuple[int, str, str] | None:
+    """Return number, owner and table of a trigger."""
+    return stored_triggers.find(context.transaction.con, context.current_database.require(), name)

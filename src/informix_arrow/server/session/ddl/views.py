@@ -12,13 +12,13 @@ from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
 
 
-def create(bench: DdlContext, statement: CreateView) -> int:
-    if bench.tables.is_name_taken(statement.name):
+def create(context: DdlContext, statement: CreateView) -> int:
+    if context.tables.is_name_taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
-    tree = bench.sql_reader.parse(statement.query)
-    translator = bench.planner.query_translator(0)
+    tree = context.sql_reader.parse(statement.query)
+    translator = context.planner.query_translator(0)
     sql, outputs = translator.query(tree)
     translator.ctx.require_read()
     temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
@@ -31,12 +31,12 @@ def create(bench: DdlContext, statement: CreateView) -> int:
         raise SqlError(-236)
     if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
         raise SqlError(-249)
-    types = bench.planner.output_types(sql, outputs)
-    database = bench.current_database.require()
+    types = context.planner.output_types(sql, outputs)
+    database = context.current_database.require()
     duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
     info = TableInfo(
         statement.name,
-        bench.new_tabid(),
+        context.new_tabid(),
         "V",
         tuple(ColumnInfo(n, t) for n, t in zip(names, types, strict=True)),
         database,
@@ -45,29 +45,31 @@ def create(bench: DdlContext, statement: CreateView) -> int:
         with_check_option=statement.checked,
     )
     if statement.checked:
-        bench.tables.view_target(info)  # -385 makes sense only where rows go through the view
-    bench.transaction.recorder.execute(
+        context.tables.view_target(info)  # -385 matters only if rows are written through the view
+    context.transaction.recorder.execute(
         f"CREATE VIEW {duck} ({', '.join(quote_identifier(n) for n in names)}) AS {sql}"
     )
-    owner = statement.owner or bench.environment.user
-    bench.register_table(info, owner)
-    _grant_to_owner(bench, info, owner, [table for table, _, _ in translator.ctx.read_checks])
+    owner = statement.owner or context.environment.user
+    context.register_table(info, owner)
+    _grant_to_owner(context, info, owner, [table for table, _, _ in translator.ctx.read_checks])
     return 0
 
 
-def _grant_to_owner(bench: DdlContext, info: TableInfo, owner: str, read: list[TableInfo]) -> None:
-    """Who makes a view may read it, and change rows through it as far as he may change those of its table; he may
-    grant what he may grant there."""
-    rights = bench.privileges
-    letters = {"S" if all(rights.has_privilege(table, "s", grant=True) for table in read) else "s"}
-    with contextlib.suppress(SqlError):  # of more than one table's rows
-        table = bench.tables.view_target(info).table
-        letters |= {letter for letter in "uid" if rights.has_privilege(table, letter)}
+def _grant_to_owner(context: DdlContext, info: TableInfo, owner: str, tables: list[TableInfo]) -> None:
+    """Grant the owner of a view SELECT, and the changes that he may make to its table.
+
+    He may pass them on if he may do so for the table.
+    """
+    own = context.privileges
+    letters = {"S" if all(own.has_privilege(table, "s", grant=True) for table in tables) else "s"}
+    with contextlib.suppress(SqlError):  # a view of more than one table's rows
+        table = context.tables.view_target(info).table
+        letters |= {letter for letter in "uid" if own.has_privilege(table, letter)}
         letters |= {
             letter.upper()
             for letter in letters - {"s"}
-            if rights.has_privilege(table, letter.lower(), grant=True)
+            if own.has_privilege(table, letter.lower(), grant=True)
         }
     privileges.set_table_grants(
-        bench.transaction.recorder, info.database, info.tabid, owner, owner, letters, {}
+        context.transaction.recorder, info.database, info.tabid, owner, owner, letters, {}
     )
