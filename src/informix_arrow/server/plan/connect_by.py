@@ -1,8 +1,8 @@
-"""START WITH .. CONNECT BY as a recursive query of DuckDB.
+"""Translation of START WITH .. CONNECT BY to a recursive query.
 
-The rows of the table in FROM are numbered, in their own order or in that of ORDER SIBLINGS BY; each row of the tree has
-the numbers of all rows from its root to itself, its path. The order of the paths is that of a walk through the tree
-that goes down before it goes on, and a row that is on its own path closes a circle.
+The rows of the table in FROM are numbered, in their own order or in that of ORDER SIBLINGS BY. The path of a row in the
+tree is the list of the numbers of all rows from its root to itself. Sorting by path gives a depth-first walk through
+the tree. A row that occurs on its own path closes a cycle.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _NUMBER = ColumnType.integer()
 def recursive_query(
     tr: Translator, node: exp.Select, rows_sql: str, siblings: str, inner: Scope, scope: Scope
 ) -> tuple[str, str, str]:
-    """The tree of a hierarchical query.
+    """Translate the tree of a hierarchical query.
 
     Parameters
     ----------
     node
-        The query, which may be changed: what it asks of the tree become names in it.
+        The query. Its references to the tree are replaced by column names.
     rows_sql, siblings
-        DuckDB's text of its FROM, and of ORDER SIBLINGS BY ("" for none).
+        DuckDB SQL of its FROM, and of ORDER SIBLINGS BY ("" for none).
     inner, scope
-        What names mean in the table, and gets what they mean in the tree.
+        The scope of the table, and the outer scope, which gets the columns of the tree.
 
     Returns
     -------
     tuple
-        DuckDB's text of the common table expressions, of the FROM that takes their place, and of the path of a row.
+        DuckDB SQL of the common table expressions, of the FROM that reads them, and of a row's path.
     """
     if len(inner.sources) != 1:
         raise not_supported("CONNECT BY of several tables")
@@ -58,7 +58,7 @@ def recursive_query(
     duck = table.quoted_alias
     names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
-    columns: dict[exp.Expression, str] = {}  # what was asked before has its column
+    columns: dict[exp.Expression, str] = {}  # repeated references share a column
     for asked in list(_ancestor_references(node)):
         name = columns.get(asked, "")
         if name:
@@ -119,8 +119,10 @@ def _scope(table: FromSource, around: Scope, level: str) -> Scope:
 
 
 def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
-    """What a query asks of rows further up: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH. Not in its
-    hierarchical clause, whose PRIOR is read there, nor in other queries inside it."""
+    """Yield the references of a query to ancestor rows: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH.
+
+    The hierarchical clause, where PRIOR has its own translation, and nested queries are skipped.
+    """
     clause = node.args["connect"]
     for part in node.walk(prune=lambda n: n is clause or (n is not node and isinstance(n, exp.Query))):
         if part is clause or not isinstance(part, (exp.Prior, d.ConnectByRoot, exp.Anonymous)):
@@ -132,7 +134,7 @@ def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
 def _values(
     tr: Translator, asked: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
 ) -> tuple[TypedExpression, str]:
-    """What is asked in a root, and in a row below another one, which has `before`."""
+    """Return the value of an ancestor reference in a root, and in a row whose parent has the value `before`."""
     if isinstance(asked, d.ConnectByRoot):
         return tr.values.settle(tr.expr(asked.this, at_start)), before
     if isinstance(asked, exp.Prior):
@@ -148,7 +150,7 @@ def _values(
 
 
 def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expression:
-    """A condition whose PRIOR operands name the row above."""
+    """Return the condition with the operands of PRIOR referring to the parent row."""
 
     def renamed(node: exp.Expression) -> exp.Expression:
         if not isinstance(node, exp.Prior):
@@ -164,8 +166,8 @@ def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expressi
 
 
 def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
-    """The items of ORDER SIBLINGS BY, with what they mean where they are positions or names of the projection; the
-    clause is taken out of the query."""
+    """Remove ORDER SIBLINGS BY from the query and return its items. Positions and names of the projection are resolved.
+    """
     order = node.args.get("order")
     if order is None or not order.args.get("siblings"):
         return []
@@ -187,7 +189,8 @@ def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
 
 
 def is_tree_ordered(node: exp.Select) -> bool:
-    """Whether the rows of a hierarchical query come as the tree has them: nothing else orders or gathers them."""
+    """Return whether the rows of a hierarchical query keep the order of the tree: no other clause orders or groups
+    them."""
     if any(node.args.get(name) for name in ("order", "group", "having", "distinct")):
         return False
     aggregates = (found for item in node.expressions for found in item.find_all(exp.AggFunc))

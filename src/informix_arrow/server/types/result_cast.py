@@ -1,4 +1,4 @@
-"""DuckDB's Arrow columns to exactly the Arrow format that the encoder wants for the described type."""
+"""Casts of DuckDB's Arrow columns to the Arrow types that the encoder expects for the described types."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_charact
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])
 _MOST_MONTHS = 2**31 - 1
-_MOST_BYTES = 4  # of a character, in any code set
+_MOST_BYTES = 4  # per character, in any code set
 
 
 def cast_table(
@@ -33,8 +33,10 @@ def cast_table(
     packed: Sequence[bool] = (),
     left: Sequence[object] = (),
 ) -> Any:
-    """A table with one column per described column, in its format and with its name; `packed` columns hold
-    keys of floating decimals. Columns with a true entry in `left` stay as they are."""
+    """Return a table with the described columns, cast to their Arrow types and with their names.
+
+    `packed` columns hold keys of floating decimals. Columns with a true entry in `left` are not cast.
+    """
     arrays = []
     fields = []
     for position, (column, array) in enumerate(zip(columns, table.columns, strict=True)):
@@ -51,8 +53,10 @@ def cast_table(
 
 
 def result_type(t: ColumnType) -> Any:
-    """Arrow format of a result column: what plan_op(t, RESULT_OPTIONS) takes; BYTE and TEXT as their content,
-    BLOB and CLOB as their locators, collections and ROWs as literal text."""
+    """Return the Arrow type of a result column, the input of plan_op(t, RESULT_OPTIONS).
+
+    BYTE and TEXT are their content, BLOB and CLOB their locators, collections and ROWs literal text.
+    """
     if is_simple_large(t):
         return pa.large_binary()
     if lob_kind(t):
@@ -63,7 +67,7 @@ def result_type(t: ColumnType) -> Any:
 
 
 def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
-    """One column; SqlError -1226/-1215/... when a value does not fit the described type."""
+    """Cast one column. Raises SqlError (-1226, -1215, ...) if a value does not fit the described type."""
     if array.type == wanted and not (is_character(t) and t.code != TypeCode.LVARCHAR):
         return array
     try:
@@ -104,9 +108,9 @@ def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
 
 
 def _intervals(array: Any, t: ColumnType) -> Any:
-    """Stored intervals as month_day_nano: months only, or days and nanoseconds below one day, of one sign.
+    """Convert stored intervals to month_day_nano: months only, or days and nanoseconds below one day, of the same sign.
 
-    -1267 for more than 2^31 - 1 months, which Arrow's type cannot hold (178,956,970 years).
+    Raises -1267 for more than 2^31 - 1 months, which Arrow's type cannot hold (178,956,970 years).
     """
     months = intervals.qualifier_of(t).is_year_month
     chunks = []
@@ -138,7 +142,7 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
     most = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
     longest = pc.max(
         pc.binary_length(array)
-    ).as_py()  # at least as many as characters, and sooner known than those
+    ).as_py()  # an upper bound of the characters, and faster to compute
     if longest is None or longest * most <= width:
         return array
     if not utf8 and pc.max(pc.utf8_length(array)).as_py() * most <= width:
@@ -150,7 +154,7 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
 
 
 def _truncate(text: str, width: int, codec: str) -> str:
-    """`text` without what is beyond `width` bytes; what the code set lacks is left for the encoder to refuse."""
+    """Cut `text` to `width` bytes. Characters that the code set lacks stay, as the encoder rejects them later."""
     try:
         encoded = text.encode(codec)
     except UnicodeEncodeError:
@@ -159,7 +163,7 @@ def _truncate(text: str, width: int, codec: str) -> str:
 
 
 def numbers_of_keys(array: Any) -> Any:
-    """Keys of a floating decimal column as plain decimal text."""
+    """Convert keys of a floating decimal column to plain decimal text."""
     return pa.chunked_array(
         [
             pa.array([None if v is None else to_decimal_text(v) for v in chunk.to_pylist()], pa.string())
@@ -170,8 +174,10 @@ def numbers_of_keys(array: Any) -> Any:
 
 
 def _decimal_text(value: object) -> str | None:
-    """A number as plain decimal text. What was computed as a double has 15 digits: the 16th and 17th are
-    noise to a reader of decimals (0.1 + 0.2)."""
+    """Format a number as plain decimal text.
+
+    A computed double has 15 digits. The 16th and 17th are noise in a decimal (0.1 + 0.2).
+    """
     if value is None:
         return None
     exact = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")

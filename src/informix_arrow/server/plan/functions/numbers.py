@@ -15,14 +15,14 @@ from .handler import FunctionTable, FunctionTranslator
 
 _INTEGER = ColumnType.integer()
 _DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MOST_DIGITS = 9, 18, 32
-"""How many INTEGER, BIGINT and DECIMAL certainly have room for."""
+"""Digits that INTEGER, BIGINT and DECIMAL hold for certain."""
 
 _UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
-"""What DuckDB answers with infinity or NaN; it refuses to do the other ones of a wrong number."""
+"""Functions that return infinity or NaN in DuckDB. The others raise an error for an invalid argument."""
 
 
 def float_function(duck: str, result: Callable[[], ColumnType]) -> FunctionTranslator:
-    """A function of DuckDB; -1223 where it has no number, or none that a FLOAT holds."""
+    """Translate to a function of DuckDB. Raises -1223 where it has no result, or one that a FLOAT cannot hold."""
     form = "_ifx_finite({})" if duck in _UNBOUNDED else "{}"
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
@@ -33,8 +33,11 @@ def float_function(duck: str, result: Callable[[], ColumnType]) -> FunctionTrans
 
 
 def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """MOD: the remainder of the whole parts of two numbers. It is nearer to 0 than the second, and no further from it
-    than the first: an INTEGER where one of them is, else of as many digits as the shorter has before the point."""
+    """Translate MOD, the remainder of the integer parts of two numbers.
+
+    Its magnitude is below that of the second and not above that of the first. So it is an INTEGER if one of them is,
+    else it has as many digits as the shorter one has before the point.
+    """
     a, b = (
         _integer_part(v, x if x.is_packed_decimal and not x.duck_number else v.ctx.as_count(x)) for x in args
     )
@@ -57,7 +60,7 @@ def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _integer_part(v: Values, ex: TypedExpression) -> TypedExpression:
-    """What stands before the point of a number: an integer as it is, a DECIMAL without scale else."""
+    """Return the integer part of a number: an integer unchanged, else a DECIMAL without scale."""
     if ex.is_packed_decimal:
         whole = f"_ifx_whole({ex.sql}, 'down')"
         return TypedExpression(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
@@ -83,13 +86,13 @@ def absolute(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def rounding(duck: str) -> FunctionTranslator:
-    """ROUND and TRUNC of numbers."""
+    """Translate ROUND and TRUNC of numbers."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         a = args[0]
         digits = v.ctx.as_count(args[1]).sql if len(args) > 1 else "0"
         fixed = a.type is not None and a.type.code in DECIMALS and a.type.scale is not None
-        later = fixed and len(args) > 1 and args[1].param >= 0  # DuckDB wants to know the digits beforehand
+        later = fixed and len(args) > 1 and args[1].param >= 0  # DuckDB needs the number of digits at planning
         if (a.is_packed_decimal or later) and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
             found = TypedExpression(
@@ -143,7 +146,7 @@ def bitwise(operator: str) -> FunctionTranslator:
 
 
 def _root(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """ROOT(x [, n]): the n-th root, 2 when it is not given."""
+    """Translate ROOT(x [, n]), the n-th root. n is 2 by default."""
     x, n = (
         v.numeric(v.ctx.hint(a, ColumnType.float_())).sql
         for a in (*args, TypedExpression("2", ColumnType.integer()))[:2]
@@ -163,8 +166,10 @@ def _bitandnot(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _shift(operator: str) -> FunctionTranslator:
-    """IFX_BIT_LEFTSHIFT and IFX_BIT_RIGHTSHIFT: by as many bits as the operand has at most, of its type; the sign stays
-    where it goes to the right."""
+    """Translate IFX_BIT_LEFTSHIFT and IFX_BIT_RIGHTSHIFT.
+
+    The shift is modulo the number of bits of the operand's type. A shift to the right keeps the sign.
+    """
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         a, n = (v.ctx.as_integer(x) for x in args)
@@ -190,7 +195,7 @@ def _sign(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _float(*names: str, arguments: int = 1) -> FunctionTable:
-    """Functions with a FLOAT result that DuckDB knows by the same names."""
+    """Return a table of functions with FLOAT results that have the same names in DuckDB."""
     return {name: (arguments, arguments, float_function(name, ColumnType.float_)) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""What has a syntax of its own: CASE, CAST, `col[2,5]`, TRIM and SUBSTRING."""
+"""Expressions with a syntax of their own: CASE, CAST, `col[2,5]`, TRIM and SUBSTRING."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _cast(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression
 
 
 def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`col[2,5]`, `col[3]`: bytes from to, 1-based, inclusive."""
+    """Translate `col[2,5]` and `col[3]`: bytes from, to, 1-based and inclusive."""
     inner = tr.expr(node.this, scope)
     bounds = node.expressions
     places = [integer_literal(bound) for bound in bounds]
@@ -51,7 +51,7 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
         raise SqlError(-307)
     n = last - first + 1
     sql, t = slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n)
-    if inner.source is not None and inner.source.code in PADDED:  # a piece of a CHAR has its blanks
+    if inner.source is not None and inner.source.code in PADDED:  # a piece of a CHAR includes its blanks
         return TypedExpression(f"rtrim({sql}, ' ')", t, inner.name, source=t)
     return TypedExpression(sql, t, inner.name)
 

@@ -1,4 +1,4 @@
-"""BETWEEN, IN, LIKE, MATCHES, and subqueries: EXISTS, ANY, ALL, or one for a value."""
+"""BETWEEN, IN, LIKE, MATCHES, and subqueries: EXISTS, ANY, ALL and scalar subqueries."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
 
 
 def _in_rows(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`(a, b) IN (SELECT x, y ...)`."""
+    """Translate `(a, b) IN (SELECT x, y ...)`."""
     query = node.args["query"]
     query = query.this if isinstance(query, exp.Subquery) else query
     if not isinstance(query, exp.Select) or len(query.expressions) != len(node.this.expressions):
@@ -91,7 +91,7 @@ def _in_rows(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
 
 
 def _in_collection(tr: Translator, this: TypedExpression, collection: TypedExpression) -> TypedExpression:
-    """`x IN setcol`."""
+    """Translate `x IN setcol`."""
     if not is_collection(collection.type) or collection.type is None:
         raise SqlError(-9634)
     element = nullable(element_type(collection.type))
@@ -114,7 +114,7 @@ def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None
 
 
 def _glob(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
-    """MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`; backslash escapes."""
+    """Translate MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`. A backslash escapes."""
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     right = tr.ctx.hint(right, character(255))
     if right.literal is not None:
@@ -161,7 +161,7 @@ def _any(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
         sql = f"SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)"
         return TypedExpression(
             f"{word} ({sql})", output.type, source=ColumnType.char(1)
-        )  # as a CHAR is stored
+        )  # stored like a CHAR
     return TypedExpression(f"{word} ({sql})", output.type, is_packed_decimal=output.is_packed_decimal)
 
 
