@@ -109,9 +109,7 @@ class ChangeLog:
         self._committing = threading.Lock()
         self._files: list[_LogFile] = []
         self._handle: int | None = None
-        self._unwritten_end_records = (
-            b""  # end records of transactions that could not be written yet
-        )
+        self._unwritten_end_records = b""  # end records of transactions that could not be written yet
         self._open_transactions: dict[int, int] = {}  # open transactions and the LSN of their begin
         self._table_descriptions: dict[int, LoggedTable] = {}
         self._description_numbers: dict[LoggedTable, int] = {}
@@ -208,7 +206,9 @@ class ChangeLog:
         possibly after some of the rows.
         """
         first = 0
-        for start in range(0, len(rows), _APPEND_ROWS):  # an even number, so that images of an UPDATE stay together
+        for start in range(
+            0, len(rows), _APPEND_ROWS
+        ):  # an even number, so that images of an UPDATE stay together
             with self._lock:
                 number = self._describe_table(table)
                 made = [

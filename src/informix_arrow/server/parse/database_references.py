@@ -1,4 +1,4 @@
-"""Text that names a database which is called differently now."""
+"""Replacement of the name of a renamed database in SQL."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from .dialect import InformixTokenizer
 
 
 def rename_database(sql: str, old: str, new: str) -> str:
-    """A statement with ``new:`` where it has ``old:`` or ``old@server:`` before the name of an object; its literals and
-    comments are as they were."""
+    """Return a statement with ``new:`` in place of ``old:`` or ``old@server:`` before object names.
+
+    Literals and comments stay unchanged.
+    """
     tokens = InformixTokenizer().tokenize(sql)
     words = [token.text for token in tokens] + [""] * 3
     pieces, at = [], 0

@@ -92,7 +92,9 @@ def rounding(duck: str) -> FunctionTranslator:
         a = args[0]
         digits = v.ctx.as_count(args[1]).sql if len(args) > 1 else "0"
         fixed = a.type is not None and a.type.code in DECIMALS and a.type.scale is not None
-        later = fixed and len(args) > 1 and args[1].param >= 0  # DuckDB needs the number of digits at planning
+        later = (
+            fixed and len(args) > 1 and args[1].param >= 0
+        )  # DuckDB needs the number of digits at planning
         if (a.is_packed_decimal or later) and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
             found = TypedExpression(

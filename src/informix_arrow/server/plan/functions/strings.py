@@ -71,7 +71,9 @@ def _change_case(duck: str) -> FunctionTranslator:
             return TypedExpression(f"{duck}({value.sql})", t, source=_with_blanks(value))
         letters, instead = quote_string(kept), quote_string(NONCHARACTERS[: len(kept)])
         sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
-        if len(value.sql) <= _SHORT:  # ASCII has no such letters, but the check would repeat long SQL three times
+        if (
+            len(value.sql) <= _SHORT
+        ):  # ASCII has no such letters, but the check would repeat long SQL three times
             sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
         return TypedExpression(sql, t, source=_with_blanks(value))
 

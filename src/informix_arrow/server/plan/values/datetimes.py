@@ -1,4 +1,4 @@
-"""DATE and DATETIME in DuckDB text: writing them out, and EXTEND."""
+"""DATE and DATETIME as DuckDB SQL: formatting, parsing, range checks and EXTEND."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ _FIRST, _LAST = "DATE '0001-01-01'", "DATE '9999-12-31'"
 
 
 def checked_date_sql(sql: str, *, of_number: bool = False) -> str:
-    """A computed DATE; an error for one that no DATE of Informix can be, as DuckDB's can: before the year 1 and behind
-    9999. It is -1267, or -1218 for the day of a number: errors.py knows them by the casts. The text stands here once,
-    as sums are made of sums."""
+    """Return SQL that checks the range of a computed DATE, as DuckDB's DATE reaches beyond the years 1 to 9999.
+
+    It raises -1267, or -1218 for the day of a number. errors.py recognises them by the casts. `sql` occurs once in the
+    result, as sums can be nested.
+    """
     unsigned = "UBIGINT" if of_number else "UINTEGER"
     sql = f"({_LAST} - CAST(CAST({_LAST} - {sql} AS {unsigned}) AS INTEGER))"
     return f"({_FIRST} + CAST(CAST({sql} - {_FIRST} AS {unsigned}) AS INTEGER))"
 
 
 def checked_datetime_sql(sql: str, storage: str) -> str:
-    """As `checked_date_sql`, for a DATETIME as well."""
+    """Return SQL that checks the range of a computed DATE or DATETIME, like `checked_date_sql`."""
     if storage == "DATE":
         return checked_date_sql(sql)
     if storage != "TIMESTAMP":
@@ -39,15 +41,17 @@ _MOMENT = r"\s*\d+-\d+-\d+([ T]+\d+:\d+(:\d+(\.\d*)?)?)?\s*"
 
 
 def parse_datetime_sql(sql: str) -> str:
-    """SQL of the DATETIME that a text says, a day at least: -1262 for any other, of which DuckDB would read words such
-    as "infinity" and "epoch", and take time zones for nothing."""
+    """Return SQL that parses a DATETIME, with a day at least. Raises -1262 for any other text.
+
+    DuckDB would accept words such as "infinity" and "epoch", and ignore time zones.
+    """
     found = checked_datetime_sql(f"CAST(trim({sql}) AS TIMESTAMP)", "TIMESTAMP")
     wrong = f"NOT regexp_full_match({sql}, {quote_string(_MOMENT)})"
     return f"(CASE WHEN {wrong} THEN CAST(error('IFX-1262') AS TIMESTAMP) ELSE {found} END)"
 
 
 def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
-    """SQL that writes a stored DATE or DATETIME as Informix's text."""
+    """Return SQL that formats a stored DATE or DATETIME as Informix's text."""
     if t.code == TypeCode.DATE:
         order = (dbdate or "MDY4/").upper()
         separator = order[-1] if order[-1] in "/-." else ("/" if not order.endswith("0") else "")
@@ -71,7 +75,7 @@ def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
 
 
 def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: TranslationContext) -> str:
-    """SQL of EXTEND: a stored DATE or DATETIME as the storage of another qualifier."""
+    """Return SQL of EXTEND: a stored DATE or DATETIME as the storage of another qualifier."""
     if source.code == TypeCode.DATETIME and source.qualifier is not None:
         storage = datetime_storage(source.qualifier)
         if storage == "VARCHAR":

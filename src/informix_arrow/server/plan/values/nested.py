@@ -1,6 +1,6 @@
-"""Collections and ROWs in DuckDB text: constructors, casts, the literal text of a value, comparison.
+"""Collections and ROWs as DuckDB SQL: constructors, casts, literal text and comparison.
 
-Storage is described in types/nested_values.py.
+types/nested_values.py describes their storage.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from ..scope import TypedExpression
 
 _WRONG = -9634
 _INTEGER_WIDTHS = {TypeCode.SMALLINT: 6, TypeCode.INTEGER: 11}
-"""Whole numbers inside a literal are padded to their display width (TYPES section 11); others are not."""
+"""Integers inside a literal are padded to their display width (TYPES section 11). Other values are not."""
 
 
 class PartConverter(Protocol):
-    """What brings the parts of such a value to their types (casting.Values)."""
+    """Converts the parts of a nested value to their types (casts.Values)."""
 
     def cast(self, ex: TypedExpression, t: ColumnType) -> TypedExpression: ...
 
@@ -47,14 +47,14 @@ class PartConverter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Constructor:
-    """`SET{...}`, `ROW(...)` before its type is known."""
+    """A constructor such as `SET{...}` or `ROW(...)` before its type is known."""
 
     kind: str
     elements: tuple[TypedExpression, ...]
 
 
 def inferred_type(made: Constructor) -> ColumnType:
-    """The type of a constructor that stands alone: its parts' own types."""
+    """Return the type of a constructor from the types of its parts."""
     types = [inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in made.elements]
     if made.kind == "ROW":
         fields = [f"f{i} {_text_of(t)}" for i, t in enumerate(types, 1)]
@@ -74,7 +74,8 @@ def _text_of(t: ColumnType | None) -> str:
 
 
 def build_value(parts: PartConverter, made: Constructor, t: ColumnType) -> str:
-    """A constructor as a value of `t`. -9634 for another kind or number of parts, -391 for a NULL element."""
+    """Return SQL of a constructor as a value of `t`. Raises -9634 for another kind or number of parts, -391 for a NULL
+    element."""
     if made.kind != TypeCode(t.code).name:
         raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"a {made.kind} in place of {t.sql}")
     if is_row(t):
@@ -105,7 +106,7 @@ def _convert_part(parts: PartConverter, part: TypedExpression, t: ColumnType, wh
 
 
 def canonical(sql: str, t: ColumnType) -> str:
-    """Elements in the order of storage, each once in a SET."""
+    """Return SQL of the elements in storage order, in a SET without duplicates."""
     if t.code == TypeCode.LIST:
         return sql
     if t.code == TypeCode.MULTISET:
@@ -118,7 +119,7 @@ def canonical(sql: str, t: ColumnType) -> str:
 
 
 def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int = 0) -> str:
-    """A stored value of one nested type as another of the same kind, part by part."""
+    """Return SQL that converts a stored value between nested types of the same kind, part by part."""
     if same_type(source, t):
         return sql
     if source.code != t.code and not (is_collection(source) and is_collection(t)):
@@ -148,7 +149,7 @@ def _convert_by_kind(parts: PartConverter, sql: str, source: ColumnType, t: Colu
 
 
 def literal_text(parts: PartConverter, sql: str, t: ColumnType, depth: int = 0) -> str:
-    """The literal text of a stored value: `SET{1          ,2          }`, `ROW('Alice',30         )`."""
+    """Return SQL of a stored value's literal text: `SET{1          ,2          }`, `ROW('Alice',30         )`."""
     if is_row(t):
         items = [
             f"coalesce({_part_text(parts, f'struct_extract({sql}, {quote_string(name)})', member, depth)}, 'NULL')"
@@ -177,7 +178,7 @@ def _part_text(parts: PartConverter, sql: str, t: ColumnType, depth: int) -> str
 
 
 def field(base: TypedExpression, name: str) -> TypedExpression:
-    """`row.field`. -217 for an unknown field."""
+    """Translate `row.field`. Raises -217 for an unknown field."""
     assert base.type is not None
     for field_name, t in row_fields(base.type):
         if field_name == name:
