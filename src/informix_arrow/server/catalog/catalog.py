@@ -55,7 +55,8 @@ def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
 
 
 def key_part(info: TableInfo, name: str, alias: str = "") -> str:
-    """Return SQL for a column as a key value: text without trailing blanks. DuckDB's indexes use the same expression."""
+    """Return SQL for a column as a key value: text without trailing blanks. DuckDB's indexes use the same
+    expression."""
     column = f"{quote_identifier(alias)}.{quote_identifier(name)}" if alias else quote_identifier(name)
     return key_text(column) if name in info.blank_padded else column
 
@@ -84,7 +85,8 @@ def same_key_condition(
 
 
 def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: str) -> str:
-    """Return the condition that a child row refers to a parent row. `child` and `parent` are the aliases of the tables."""
+    """Return the condition that a child row refers to a parent row. `child` and `parent` are the aliases of the
+    tables."""
     parts = []
     for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
         column = info.column(here)

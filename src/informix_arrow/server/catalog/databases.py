@@ -262,7 +262,10 @@ class Databases:
 
     def tables(self, name: str) -> list[str]:
         """Return the user tables of a database."""
-        query = f"SELECT tabname FROM {duck_database(name)}._ifx.tables WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
+        query = (
+            f"SELECT tabname FROM {duck_database(name)}._ifx.tables "
+            f"WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
+        )
         return [str(table) for (table,) in self._con.cursor().execute(query).fetchall()]
 
     def rename(self, name: str, new: str) -> None:

@@ -218,13 +218,15 @@ def grant_to_public(con: SqlConnection, database: str, tabid: int, owner: str) -
 
 def grantees_on(con: SqlConnection, database: str, tabid: int, grantor: str) -> list[str]:
     """Return the names to which a grantor has granted privileges on a table."""
-    query = f"SELECT DISTINCT grantee FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
+    db = _hidden_schema(database)
+    query = f"SELECT DISTINCT grantee FROM {db}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantor])]
 
 
 def grantors_to(con: SqlConnection, database: str, tabid: int, grantee: str) -> list[str]:
     """Return the names that have granted a grantee privileges on a table."""
-    query = f"SELECT DISTINCT grantor FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
+    db = _hidden_schema(database)
+    query = f"SELECT DISTINCT grantor FROM {db}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantee])]
 
 

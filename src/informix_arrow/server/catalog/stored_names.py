@@ -56,8 +56,8 @@ def table_of_index(con: SqlConnection, database: str, index: str) -> str | None:
     """Return the user table that has an index of this name, None if there is none."""
     row = first_row(
         con,
-        f"SELECT t.tabname FROM {duck_database(database)}._ifx.indexes i JOIN {_tables(database)} t ON t.tabid = i.tabid "
-        f"WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
+        f"SELECT t.tabname FROM {duck_database(database)}._ifx.indexes i "
+        f"JOIN {_tables(database)} t ON t.tabid = i.tabid WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
         [index],
     )
     return None if row is None else str(row[0])
@@ -132,7 +132,8 @@ def remove(con: SqlConnection, database: str, tabid: int) -> None:
 def constraints(con: SqlConnection, database: str, names: Sequence[str]) -> dict[str, str]:
     """Return the kinds (values of constrtype) of those of the named constraints that exist."""
     rows = con.execute(
-        f"SELECT constrname, constrtype FROM {duck_database(database)}._ifx.constraints WHERE list_contains(?, constrname)",
+        f"SELECT constrname, constrtype FROM {duck_database(database)}._ifx.constraints "
+        "WHERE list_contains(?, constrname)",
         [list(names)],
     ).fetchall()
     return {str(name): str(kind) for name, kind in rows}

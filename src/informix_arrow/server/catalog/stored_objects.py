@@ -22,7 +22,8 @@ class LobSql:
         touched = "id = ? AND start >= 0 AND start < ? AND start + size > ?"
         self.exists = f"SELECT 1 FROM {table} WHERE id = ? AND start = {MARKER_START}"
         """id: a row when the object is there."""
-        self.size = f"SELECT max(CASE WHEN start = {MARKER_START} THEN 0 ELSE start + size END) FROM {table} WHERE id = ?"
+        end = f"CASE WHEN start = {MARKER_START} THEN 0 ELSE start + size END"
+        self.size = f"SELECT max({end}) FROM {table} WHERE id = ?"
         """id: one row, NULL when there is no object."""
         self.select_range = (
             "SELECT start, size, CASE WHEN start < ? AND start + size > ? THEN data END "
@@ -38,7 +39,7 @@ class LobSql:
         self.select_overlapping = f"SELECT start, size, data FROM {table} WHERE {touched}"
         """id, end, begin: the rows with bytes between begin and end."""
         self.delete_overlapping = f"DELETE FROM {table} WHERE {touched}"
-        """As `select_overlapping`."""
+        """id, end, begin: deletes the rows with bytes between begin and end."""
         self._insert = f"INSERT INTO {table} VALUES "
 
     def insert(self, rows: int) -> str:

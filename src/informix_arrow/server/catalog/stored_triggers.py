@@ -20,8 +20,8 @@ def find(con: SqlConnection, database: str, name: str) -> tuple[int, str, str] |
     """Return number, owner and table of a trigger, None if there is none of this name."""
     row = first_row(
         con,
-        f"SELECT g.trigid, g.owner, t.tabname FROM {_triggers(database)} g JOIN {duck_database(database)}._ifx.tables t "
-        "ON t.tabid = g.tabid WHERE g.trigname = ?",
+        f"SELECT g.trigid, g.owner, t.tabname FROM {_triggers(database)} g "
+        f"JOIN {duck_database(database)}._ifx.tables t ON t.tabid = g.tabid WHERE g.trigname = ?",
         [name],
     )
     return (int(row[0]), str(row[1]), str(row[2])) if row is not None else None

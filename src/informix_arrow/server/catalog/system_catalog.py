@@ -281,7 +281,8 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     con.register("_ifx_new_columns", template.columns)
     con.execute(
         f"INSERT INTO {db}._ifx.tables SELECT tabid, tabname, owner, tabtype, current_date, viewtext, locklevel, "
-        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {quote_string(locale)} ELSE site END, flags, details FROM _ifx_new_tables; "
+        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {quote_string(locale)} ELSE site END, flags, details "
+        "FROM _ifx_new_tables; "
         f"INSERT INTO {db}._ifx.columns FROM _ifx_new_columns"
     )
     con.execute("COMMIT")

@@ -210,8 +210,8 @@ VIEWS: dict[str, View] = {
         "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
         "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
         "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
-        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid ELSE {PARTITION_NUMBER_BASE}ps[n] END::INTEGER "
-        "AS partn, "
+        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid "
+        f"ELSE {PARTITION_NUMBER_BASE}ps[n] END::INTEGER AS partn, "
         "s->>'strategy' AS strategy, 'L' AS location, "
         "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
         "NULL::BLOB AS exprbin, NULL::BLOB AS exprarr, "
@@ -445,8 +445,9 @@ def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:
 
 
 def _names_query(database: str, db: str) -> str:
+    name = quote_string(database)
     return (
-        f"SELECT ({PARTITION_NUMBER_BASE.format(name=quote_string(database))}tabid)::INTEGER AS partnum, {quote_string(database)} AS dbsname, owner, "
+        f"SELECT ({PARTITION_NUMBER_BASE.format(name=name)}tabid)::INTEGER AS partnum, {name} AS dbsname, owner, "
         f"tabname, 'en_US.819' AS collate FROM {db}._ifx.tables WHERE tabtype = 'T'"
     )
 

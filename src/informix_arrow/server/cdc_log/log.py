@@ -206,17 +206,16 @@ class ChangeLog:
         possibly after some of the rows.
         """
         first = 0
-        for start in range(
-            0, len(rows), _APPEND_ROWS
-        ):  # an even number, so that images of an UPDATE stay together
+        # _APPEND_ROWS is even, so that the images of an UPDATE stay together
+        for start in range(0, len(rows), _APPEND_ROWS):
             with self._lock:
                 number = self._describe_table(table)
-                made = [
+                records = [
                     _encode_record(kind, tx, number, body)
                     for kind, body in rows[start : start + _APPEND_ROWS]
                 ]
-                place = self._append(made)[0]
-                first = first or place
+                lsn = self._append(records)[0]
+                first = first or lsn
         return first
 
     def log_truncate(self, tx: int, table: LoggedTable) -> int:

@@ -272,7 +272,8 @@ class InformixParser(StrictParser):
         return super()._parse_table_alias(*args, **kwargs)
 
     def _parse_call_in_database(self) -> exp.Expression | None:
-        """Parse `db:[owner.]f(...)` to a call with `database` in its meta. Return None if there is something else here."""
+        """Parse `db:[owner.]f(...)` to a call with `database` in its meta. Return None if there is something else
+        here."""
         tokens, at = self._tokens, self._index
         name = at + 4 if len(tokens) > at + 3 and tokens[at + 3].token_type == TokenType.DOT else at + 2
         if len(tokens) <= name + 1 or tokens[name + 1].token_type != TokenType.L_PAREN:

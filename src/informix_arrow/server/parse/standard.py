@@ -42,7 +42,8 @@ def _cast(this: exp.Expression, kind: Any) -> exp.Expression:
 
 
 def _extend(moment: exp.Expression, text: str, *, cut: bool) -> exp.Expression:
-    """Convert a moment to the fields of a qualifier: a DATE, TIME or TIMESTAMP. `cut` truncates it to the last field."""
+    """Convert a moment to the fields of a qualifier: a DATE, TIME or TIMESTAMP. `cut` truncates it to the last
+    field."""
     qualifier = Qualifier.parse(text)
     first, last = text.split()[0], text.split()[-1].partition("(")[0]
     if first not in ("YEAR", "HOUR"):

@@ -166,7 +166,8 @@ def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expressi
 
 
 def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
-    """Remove ORDER SIBLINGS BY from the query and return its items. Positions and names of the projection are resolved."""
+    """Remove ORDER SIBLINGS BY from the query and return its items. Positions and names of the projection are
+    resolved."""
     order = node.args.get("order")
     if order is None or not order.args.get("siblings"):
         return []

@@ -109,35 +109,25 @@ class TranslationContext:
     dbdate: str = ""
     constants: dict[str, str] = field(default_factory=dict)  # DBINFO texts that are fixed for the session
     params: list[ColumnType | None] = field(default_factory=list)
-    assigned_params: set[int] = field(default_factory=set)  # parameters that go into a column as they are
-    packed_params: set[int] = field(
-        default_factory=set
-    )  # parameters that are compared with the key of a floating decimal
-    used_params: set[int] = field(default_factory=set)  # parameters that stand in the DuckDB text
-    session_values: set[str] = field(
-        default_factory=set
-    )  # names of session values: now, today, sqlerrd1, ...
-    literal_truncated: bool = False  # a text was cut to its column already
-    truncation_conditions: list[str] = field(
-        default_factory=list
-    )  # conditions under which a text will be cut
-    files: list[ClientFile] = field(default_factory=list)  # what filetoblob and filetoclob read
+    assigned_params: set[int] = field(default_factory=set)  # parameters assigned to a column unchanged
+    packed_params: set[int] = field(default_factory=set)  # parameters compared with a floating decimal's key
+    used_params: set[int] = field(default_factory=set)  # parameters used in the DuckDB SQL
+    session_values: set[str] = field(default_factory=set)  # their names: now, today, sqlerrd1, ...
+    literal_truncated: bool = False  # a literal was truncated to its column
+    truncation_conditions: list[str] = field(default_factory=list)  # SQL conditions for truncation of a text
+    files: list[ClientFile] = field(default_factory=list)  # files that filetoblob and filetoclob read
     routines: UserRoutines = field(default_factory=NoRoutines)
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
-    roles: Callable[[], tuple[str, str]] = lambda: ("", "")  # the user's: that is set, and by default
-    session_only: bool = False  # user routines are called: the text means something in this session only
-    database_specific_names: list[str] = field(
-        default_factory=list
-    )  # names found that not every database has: tables and types of users
-    sequences: dict[str, list[str]] = field(
-        default_factory=dict
-    )  # NEXTVAL and CURRVAL of each in the statement
-    tables: dict[str, TableInfo] = field(default_factory=dict)  # those that were found, by their DuckDB names
+    roles: Callable[[], tuple[str, str]] = lambda: ("", "")  # the user's current role and default role
+    session_only: bool = False  # the SQL is valid only in this session, as it calls user routines
+    database_specific_names: list[str] = field(default_factory=list)  # resolved user tables and types
+    sequences: dict[str, list[str]] = field(default_factory=dict)  # uses of NEXTVAL and CURRVAL by sequence
+    tables: dict[str, TableInfo] = field(default_factory=dict)  # resolved tables by DuckDB name
 
-    remaining_sql_chars: int = 1 << 20  # characters that long expressions may have in DuckDB's text
-    check_interrupt: Callable[[], None] = lambda: None  # raises when the statement is to end
-    privileges: PrivilegeChecker | None = None  # None where everything is allowed
+    remaining_sql_chars: int = 1 << 20  # limit for the SQL of long expressions
+    check_interrupt: Callable[[], None] = lambda: None  # raises if the statement was interrupted
+    privileges: PrivilegeChecker | None = None  # None if everything is allowed
     read_checks: list[tuple[TableInfo, FromSource, bool]] = field(default_factory=list)
 
     def find_table(self, database: str | None, name: str) -> TableInfo | None:

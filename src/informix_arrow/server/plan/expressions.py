@@ -90,9 +90,8 @@ class ExpressionTranslator:
         if groups and found.sql in groups:
             found = replace(found, sql=groups[found.sql])
         if len(found.sql) > _LONG_SQL and not isinstance(node, _NOT_GROWING):
-            ctx.remaining_sql_chars = min(
-                ctx.remaining_sql_chars, room - len(found.sql)
-            )  # the parts inside have been counted
+            # the parts inside are already counted
+            ctx.remaining_sql_chars = min(ctx.remaining_sql_chars, room - len(found.sql))
             if ctx.remaining_sql_chars < 0:
                 raise SqlError(_TOO_COMPLEX, detail="expressions that grow beyond all bounds in translation")
         return found

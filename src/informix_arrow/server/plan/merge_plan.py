@@ -90,7 +90,8 @@ def _change(
     values: list[str],
     joined: str,
 ) -> MergeChange:
-    """Return the change of the matching rows, which `joined` finds: an UPDATE if there are new values, else a DELETE."""
+    """Return the change of the matching rows, which `joined` finds: an UPDATE if there are new values, else a
+    DELETE."""
     info = common["info"]
     fields: SharedFields = {**common, "columns": columns}
     row_ids = matching_keys_query(info, alias, joined)

@@ -48,7 +48,8 @@ def rename_column(
 
 
 def rename_condition_column(condition: str, query: str, tree: exp.Expression, old: str, new: str) -> str:
-    """Return the text of a CHECK with the new name of a column. It is the end of `query`, from which `tree` was parsed."""
+    """Return the text of a CHECK with the new name of a column. It is the end of `query`, from which `tree` was
+    parsed."""
     nodes = [column.this for column in tree.find_all(exp.Column) if column.name == old]
     head = len(query) - len(condition)
     return _apply_edits(query, [(node, _quoted_like(query, node, new)) for node in nodes])[head:]
@@ -69,7 +70,8 @@ def _sources(select: exp.Select) -> Iterator[exp.Expression]:
 
 
 def _is_column_of(column: exp.Column, database: str, names: Collection[str], find: FindTable) -> bool:
-    """Return whether a column belongs to that table. The nearest enclosing query with the column in its FROM decides."""
+    """Return whether a column belongs to that table. The nearest enclosing query with the column in its FROM
+    decides."""
     select = column.parent_select
     while select is not None:
         for source in _sources(select) if isinstance(select, exp.Select) else ():

@@ -40,12 +40,10 @@ class TypedExpression:
     is_number_literal: bool = False  # a bare numeric literal
     is_packed_decimal: bool = False  # the key of a floating decimal (packed_decimal.py), not yet a number
     source: ColumnType | None = None  # the declared type if the expression is a bare column
-    value: object = (
-        None  # the value of a literal that is neither number nor text, as a parameter would have it
-    )
-    duck_number: str = (
-        ""  # of a key: the number as DuckDB has it, of a type that is known only with its parameters
-    )
+    # the value of a literal that is neither number nor text, as a parameter would have it
+    value: object = None
+    # for a key: the number in DuckDB's SQL, whose type is known only with the parameters
+    duck_number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,7 @@ class Scope:
     sources: list[FromSource] = field(default_factory=list)
     parent: Scope | None = None
     ctes: dict[str, tuple[OutputColumn, ...]] = field(default_factory=dict)
-    variables: dict[str, TypedExpression] = field(
-        default_factory=dict
-    )  # variables of the statement: `name # type`
+    variables: dict[str, TypedExpression] = field(default_factory=dict)  # declared as `name # type`
     groups: dict[str, str] | None = None  # texts in GROUP BY: the SQL that replaces them outside of GROUP BY
 
     def cte(self, name: str) -> tuple[OutputColumn, ...] | None:

@@ -93,7 +93,8 @@ class StatementTranslator:
             self.ctx.privileges.require(info, "s", read)
 
     def require_privilege(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
-        """Raise -273 or a similar error for a change that the user may not make. For a view the check is already done."""
+        """Raise -273 or a similar error for a change that the user may not make. For a view the check is already
+        done."""
         if self.ctx.privileges is not None and not self.changed_view:
             self.ctx.privileges.require(info, letter, columns)
 
@@ -150,7 +151,8 @@ class StatementTranslator:
 
     @contextmanager
     def collecting_truncations(self, column: ColumnInfo) -> Iterator[None]:
-        """Record in `truncation_causes` how the column's value, which is translated inside the block, may be truncated."""
+        """Record in `truncation_causes` how the column's value, which is translated inside the block, may be
+        truncated."""
         ctx = self.ctx
         literal, ctx.literal_truncated = ctx.literal_truncated, False
         params, conditions = set(ctx.assigned_params), len(ctx.truncation_conditions)

@@ -28,21 +28,21 @@ from .sql_compiler import CompiledArguments, SqlCompiler
 
 @dataclass(slots=True)
 class RoutineCallPlan(CallPlan):
-    """A call with the routine and its arguments."""
+    """The plan of a call: the routine and its arguments."""
 
     callee: Callee
     arguments: CompiledArguments
 
 
 def _output_modes(argument: exp.Expression) -> tuple[str, ...]:
-    """The modes of parameters whose values at the end of a call are waited for by whoever gives them this argument."""
-    if isinstance(argument, exp.EQ):  # by name
+    """Return the modes of parameters whose final values the caller receives through this argument."""
+    if isinstance(argument, exp.EQ):  # a named argument
         argument = argument.expression
     return ("OUT", "INOUT") if isinstance(argument, exp.Placeholder) else ("OUT",)
 
 
 class ClientRoutineCalls:
-    """Those of one session."""
+    """Plans and executes the calls of one session's client."""
 
     def __init__(self, parts: SessionServices, registry: RoutineRegistry, caller: RoutineCaller) -> None:
         self._session = parts
@@ -50,8 +50,8 @@ class ClientRoutineCalls:
         self._caller = caller
 
     def plan(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """Statement type and plan. -674 for a routine that is not there."""
-        # blanks in place of what stands before the arguments: positions stay those of the client's text
+        """Return statement type and plan. Raises -674 for a routine that does not exist."""
+        # blanks replace the text before the arguments, so that positions refer to the client's text
         tree = self._session.sql_reader.parse(
             "SELECT".ljust(statement.start) + (statement.arguments if statement.arguments.strip() else "1")
         )
@@ -69,7 +69,7 @@ class ClientRoutineCalls:
             callee.parameters[i].mode in _output_modes(item)
             for i, item in zip(arguments.parameter_positions, items, strict=True)
         ):
-            # a client that knows the code calls it by the fast path, by this number
+            # a client that knows the code uses this number to make the call by the fast path
             raise SqlError(codes.BY_FAST_PATH, 0, 0, f"{callee.database}:{callee.procid}:", "OUT parameters")
         columns = tuple(Column(name, t) for name, t in callee.returns)
         known = arguments.parameters()
@@ -83,7 +83,7 @@ class ClientRoutineCalls:
         )
 
     def _call_rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
-        """Run a call inside `Transaction.write`."""
+        """Execute a call inside `Transaction.write`."""
         assert isinstance(plan, RoutineCallPlan)
         ended = self._session.transaction.nested_end_count
 
@@ -97,22 +97,21 @@ class ClientRoutineCalls:
             given = plan.arguments.evaluate(self._session, nothing, invoke, params)
             yield from self._caller.call_rows(plan.callee, given, from_query=False)
         except SqlError as problem:
-            if self._session.transaction.nested_end_count != ended and is_conflict(
-                problem
-            ):  # a part is committed: never begin again
+            # if a part is already committed, the transaction must not start again
+            if self._session.transaction.nested_end_count != ended and is_conflict(problem):
                 raise SqlError(
                     problem.sqlcode, ISAM_LOCK_TIMEOUT, 0, problem.near, problem.detail
                 ) from problem
             raise
 
     def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run a call that returns nothing."""
+        """Execute a call that returns nothing."""
         for _ in self._call_rows(plan, params):
             pass
         return StatementOutcome()
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
-        """Run a call to its end; the rows that it returned."""
+        """Execute a call to its end and return its rows."""
         types = [column.type for column in plan.columns]
         storage = [arrow_storage(t) for t in types]
         spool, most = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)

@@ -1,4 +1,4 @@
-"""Routines of another database: what they name without a database is their own."""
+"""Execution of another database's routines. Names without a database in them refer to their own database."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from ..session.session_services import SessionServices
 
 @contextmanager
 def in_database(parts: SessionServices, database: str | None) -> Iterator[None]:
-    """Within it the session has this database open, and no role; nothing changes where it has, or for None. -329 for an
-    unknown one, -387 for one to which the user may not connect, and refused where it is logged or encoded otherwise."""
+    """Make this database the current one for the block, without any role.
+
+    Nothing changes if `database` is None or already the current one. Raises -329 for an unknown database and -387 if
+    the user may not connect to it. A database with another logging mode or code set is rejected.
+    """
     current, rights = parts.current_database, parts.privileges
     here = current.name
     if not database or database == here:

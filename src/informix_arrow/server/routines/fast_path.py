@@ -1,4 +1,4 @@
-"""Routines called by a handle, without SQL (SQLI section 16): arguments and results as Python values."""
+"""Calls of routines by a handle, without SQL (SQLI section 16). Arguments and results are Python values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRONG_ARGUMENTS = -664
 
 
 def find_routine(registry: RoutineRegistry, wanted: RoutineReference) -> Callee:
-    """The routine that is there now. -674 for none, and for a bare name that several have."""
+    """Return the routine of a handle. Raises -674 if there is none, or if a bare name has several."""
     if wanted.number:
         callee = registry.find_by_number(wanted.name, wanted.number)
         registry.require_execute(callee)
@@ -34,7 +34,8 @@ def find_routine(registry: RoutineRegistry, wanted: RoutineReference) -> Callee:
 def call_routine(
     parts: SessionServices, callee: Callee, caller: RoutineCaller, arguments: Sequence[object]
 ) -> RoutineCallResult:
-    """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several rows."""
+    """Call a routine that returns at most one row. Raises -664 for a wrong number of arguments, -686 for several
+    rows."""
     parameters = callee.parameters
     if len(arguments) > len(parameters) or any(p.default is None for p in parameters[len(arguments) :]):
         raise SqlError(_WRONG_ARGUMENTS, 0, 0, callee.name)

@@ -251,7 +251,8 @@ class ValueConverter:
         return to_storage(extend_fields(fields, qualifier), qualifier)
 
     def _interval(self, value: object) -> int:
-        """Return storage units. A parameter may have other fields than the column, a text must have the column's form."""
+        """Return storage units. A parameter may have other fields than the column, a text must have the column's
+        form."""
         qualifier = intervals.qualifier_of(self.type)
         if isinstance(value, str):
             return intervals.parse(value, qualifier)

@@ -188,14 +188,19 @@ def convert_units_sql(sql: str, source: Qualifier, qualifier: Qualifier) -> str:
     cut = f"({sql} // {unit} * {unit})" if unit > smallest_step(source) else sql
     if magnitude_limit(qualifier) >= magnitude_limit(source):
         return cut
-    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return _range_checked_sql(sql, cut, qualifier)
+
+
+def _range_checked_sql(sql: str, cut: str, qualifier: Qualifier) -> str:
+    too_large = f"abs({sql}) >= {magnitude_limit(qualifier)}"
+    return f"(CASE WHEN {too_large} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
 
 
 def checked_sql(sql: str, qualifier: Qualifier) -> str:
     """Return SQL that fits a computed number of units to the qualifier: cut to its step, -1265 for too many digits."""
     unit = smallest_step(qualifier)
     cut = f"{sql} // {unit} * {unit}" if unit > 1 else sql
-    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return _range_checked_sql(sql, cut, qualifier)
 
 
 def text_sql(sql: str, qualifier: Qualifier) -> str:

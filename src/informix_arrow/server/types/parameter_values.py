@@ -19,9 +19,7 @@ FRACTION5 = Qualifier.parse("YEAR TO FRACTION(5)")
 
 def modulo(array: Any, unit: int) -> Any:
     """Return array mod unit, never negative: times before 1970 are rounded down, too."""
-    rest = pc.subtract(
-        array, pc.multiply(pc.divide(array, unit), unit)
-    )  # of whole numbers: rounds towards zero
+    rest = pc.subtract(array, pc.multiply(pc.divide(array, unit), unit))  # integer division truncates
     return pc.if_else(pc.less(rest, 0), pc.add(rest, unit), rest)
 
 

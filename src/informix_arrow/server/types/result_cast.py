@@ -140,9 +140,7 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
     most = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
-    longest = pc.max(
-        pc.binary_length(array)
-    ).as_py()  # an upper bound of the characters, and faster to compute
+    longest = pc.max(pc.binary_length(array)).as_py()  # an upper bound of the characters, faster to compute
     if longest is None or longest * most <= width:
         return array
     if not utf8 and pc.max(pc.utf8_length(array)).as_py() * most <= width:

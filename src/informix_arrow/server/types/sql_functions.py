@@ -89,7 +89,8 @@ def _slice(text: str, first: int, size: int, codec: str) -> str:
 
 
 def _instr(text: str, part: str, start: int, count: int) -> int:
-    """INSTR: return the position of the count-th `part` from `start` on, backwards from the end if `start` is negative."""
+    """INSTR: return the position of the count-th `part` from `start` on, backwards from the end if `start` is
+    negative."""
     if not part or not start or count < 1:
         return 0
     at = start - 2 if start > 0 else len(text) + start + 1

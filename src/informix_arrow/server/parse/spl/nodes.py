@@ -25,7 +25,8 @@ DeclaredVariableType = ColumnType | Like
 
 @dataclass(eq=False, slots=True)
 class SqlText:
-    """SQL of a statement, a condition, or a list of expressions. `start` is its 0-based position in the routine's text."""
+    """SQL of a statement, a condition, or a list of expressions. `start` is its 0-based position in the routine's
+    text."""
 
     sql: str
     start: int = 0

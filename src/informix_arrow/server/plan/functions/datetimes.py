@@ -244,7 +244,8 @@ def _split_format(layout: str) -> list[tuple[str, str]]:
 
 
 def _format_sql(moment: str, layout: str) -> str:
-    """Return SQL that formats a moment. A fraction is truncated, and preceded by its point unless the format has one."""
+    """Return SQL that formats a moment. A fraction is truncated, and preceded by its point unless the format has
+    one."""
     if "%" not in layout:
         return f"strftime({moment}, {quote_string(strptime_format(layout))})"
     expressions: list[str] = []

@@ -92,10 +92,9 @@ def rounding(duck: str) -> FunctionTranslator:
         a = args[0]
         digits = v.ctx.as_count(args[1]).sql if len(args) > 1 else "0"
         fixed = a.type is not None and a.type.code in DECIMALS and a.type.scale is not None
-        later = (
-            fixed and len(args) > 1 and args[1].param >= 0
-        )  # DuckDB needs the number of digits at planning
-        if (a.is_packed_decimal or later) and a.type is not None:
+        # DuckDB needs the number of digits for planning
+        unplannable = fixed and len(args) > 1 and args[1].param >= 0
+        if (a.is_packed_decimal or unplannable) and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
             found = TypedExpression(
                 f"_ifx_{name}({v.key(a)}, CAST({digits} AS INTEGER))",
@@ -104,7 +103,7 @@ def rounding(duck: str) -> FunctionTranslator:
             )
             return (
                 v.cast(replace(found, type=ColumnType.decimal(32)), without_serial(a.type))
-                if later
+                if unplannable
                 else found
             )
         a = v.numeric(a)

@@ -66,14 +66,13 @@ def _change_case(duck: str) -> FunctionTranslator:
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         value = text_argument(v, args[0])
         t = without_serial(value.type) if value.type is not None else character(255)
-        kept = uncased(v.ctx.codec, duck == "upper")
-        if not kept:
+        unchanged = uncased(v.ctx.codec, duck == "upper")
+        if not unchanged:
             return TypedExpression(f"{duck}({value.sql})", t, source=_with_blanks(value))
-        letters, instead = quote_string(kept), quote_string(NONCHARACTERS[: len(kept)])
+        letters, instead = quote_string(unchanged), quote_string(NONCHARACTERS[: len(unchanged)])
         sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
-        if (
-            len(value.sql) <= _SHORT
-        ):  # ASCII has no such letters, but the check would repeat long SQL three times
+        # ASCII has no such letters, but the check repeats the SQL three times
+        if len(value.sql) <= _SHORT:
             sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
         return TypedExpression(sql, t, source=_with_blanks(value))
 
@@ -148,8 +147,9 @@ def _substrb(v: Values, args: list[TypedExpression]) -> TypedExpression:
     if "mb" not in v.ctx.codec and byte_length("x", v.ctx.codec) == "length(x)":
         return _substr(v, args)
     value = text_argument(v, args[0])
+    start, codec = _integer_argument(v, args[1]), quote_string(v.ctx.codec)
     count = _integer_argument(v, args[2]) if len(args) > 2 else "NULL"
-    sql = f"_ifx_bytes_of({value.sql}, {_integer_argument(v, args[1])}, coalesce({count}, 2147483647), {quote_string(v.ctx.codec)})"
+    sql = f"_ifx_bytes_of({value.sql}, {start}, coalesce({count}, 2147483647), {codec})"
     return TypedExpression(sql, character(width(value)))
 
 

@@ -159,9 +159,8 @@ def _any(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     sql, output = tr.query(inner, scope)
     if output.type is not None and is_character(output.type):
         sql = f"SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)"
-        return TypedExpression(
-            f"{word} ({sql})", output.type, source=ColumnType.char(1)
-        )  # stored like a CHAR
+        # without trailing blanks, like a stored CHAR
+        return TypedExpression(f"{word} ({sql})", output.type, source=ColumnType.char(1))
     return TypedExpression(f"{word} ({sql})", output.type, is_packed_decimal=output.is_packed_decimal)
 
 

@@ -70,7 +70,8 @@ def _widen_untyped_operand(ex: TypedExpression) -> str:
 
 
 def _parameter_type(op: str, t: ColumnType) -> ColumnType:
-    """Return the type of a bare parameter beside a value of type `t`. For a DATETIME it is an interval with its fields."""
+    """Return the type of a bare parameter beside a value of type `t`. For a DATETIME it is an interval with its
+    fields."""
     if t.code == TypeCode.DATE:
         return ColumnType.integer()
     if t.code == TypeCode.DATETIME and t.qualifier is not None:
@@ -84,9 +85,8 @@ def _parameter_type(op: str, t: ColumnType) -> ColumnType:
 
 def _type_parameter(v: Values, op: str, ex: TypedExpression, t: ColumnType) -> TypedExpression:
     if is_date_or_datetime(t) and op in "+-" and v.ctx.params[ex.param] is None:
-        v.ctx.assigned_params.add(
-            ex.param
-        )  # fields finer than the DATETIME's, and fractions of a day, are cut
+        # fields finer than the DATETIME's, and fractions of a day, are cut
+        v.ctx.assigned_params.add(ex.param)
     return v.ctx.hint(ex, ColumnType.decimal(32) if is_exact(t) else _parameter_type(op, t))
 
 

@@ -114,8 +114,8 @@ def canonical(sql: str, t: ColumnType) -> str:
     found = f"list_sort(list_distinct({sql}))"
     if element_type(t).not_null:
         return found
-    rest = f"CASE WHEN list_contains(list_transform({sql}, {lambda_sql('x', 'x IS NULL')}), TRUE) THEN [NULL] ELSE [] END"
-    return f"list_concat({found}, {rest})"
+    has_null = f"list_contains(list_transform({sql}, {lambda_sql('x', 'x IS NULL')}), TRUE)"
+    return f"list_concat({found}, CASE WHEN {has_null} THEN [NULL] ELSE [] END)"
 
 
 def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int = 0) -> str:

@@ -51,7 +51,8 @@ def byte_length(sql: str, codec: str) -> str:
 
 
 def truncate_without_lambda_sql(sql: str, width: int, codec: str) -> str:
-    """Return SQL like `truncate_sql` without a lambda, which DuckDB rejects in a CHECK. Slower if many texts are cut."""
+    """Return SQL like `truncate_sql` without a lambda, which DuckDB rejects in a CHECK. Slower if many texts are
+    cut."""
     if not has_wide_characters(codec):
         return f"left({sql}, {width})"
     cut = f"_ifx_cut({sql}, {width}, {quote_string(codec)})"
