@@ -88,13 +88,13 @@ def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: s
     """Return the condition that a child row refers to a parent row. `child` and `parent` are the aliases of the
     tables."""
     parts = []
-    for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
-        column = info.column(here)
-        name = f"{quote_identifier(parent)}.{quote_identifier(there)}"
+    for child_column, parent_column in zip(foreign.columns, foreign.parent_columns, strict=True):
+        column = info.column(child_column)
+        name = f"{quote_identifier(parent)}.{quote_identifier(parent_column)}"
         text = column is not None and is_character(column.type) and not info.exact_keys
         if text:  # most texts have no blanks, and DuckDB sees that in a quarter of the time of RTRIM
             name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
-        parts.append(f"{name} = {key_part(info, here, child)}")
+        parts.append(f"{name} = {key_part(info, child_column, child)}")
     return " AND ".join(parts)
 
 
@@ -336,10 +336,10 @@ def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo 
     )
 
 
-def _storage(kept: dict[str, Any] | None) -> StorageOptions:
-    if kept is None:
+def _storage(stored: dict[str, Any] | None) -> StorageOptions:
+    if stored is None:
         return StorageOptions()
-    return StorageOptions(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
+    return StorageOptions(**{**stored, "fragments": [(space, text) for space, text in stored["fragments"]]})
 
 
 def declared_text(t: ColumnType) -> str:
@@ -429,13 +429,13 @@ def store_table(
 ) -> None:
     """Write the description of a new table or view in the open transaction."""
     db = duck_database(info.database)
-    places = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
-    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({places})", table_row(info, owner, site, flags))
+    placeholders = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
+    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({placeholders})", table_row(info, owner, site, flags))
     rows = column_rows(info)
     if rows:
-        places = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
+        placeholders = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
         con.execute(
-            f"INSERT INTO {db}._ifx.columns VALUES {places}", [value for row in rows for value in row]
+            f"INSERT INTO {db}._ifx.columns VALUES {placeholders}", [value for row in rows for value in row]
         )
     _store_keys(con, info, owner)
 
@@ -468,15 +468,17 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
         constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
 
     for position, unique in enumerate(info.unique_constraints):
-        made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
-        constraint(position, unique.name, unique.kind, made, None, None, None)
+        key_index = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
+        constraint(position, unique.name, unique.kind, key_index, None, None, None)
     for position, check in enumerate(info.checks):
         constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
     for position, foreign in enumerate(info.foreign_keys):
         name = f" {info.tabid}_{len(info.unique_constraints) + position + 1}"
-        made = index(name, "D", ((c, False) for c in foreign.columns))
+        key_index = index(name, "D", ((c, False) for c in foreign.columns))
         rule = "C" if foreign.cascade else "R"
-        constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
+        constraint(
+            _FIRST_FOREIGN + position, foreign.name, "R", key_index, *_parent(con, info, foreign), rule
+        )
     for each in info.indexes:
         index(each.name, "U" if each.unique else "D", each.key_columns)
     for column in info.columns:

@@ -309,9 +309,9 @@ class Databases:
         except duckdb.Error as e:
             raise SqlError(-425, 0, 0, name, str(e)) from e
 
-    def _finish_rename(self, name: str, was: str) -> None:
+    def _finish_rename(self, name: str, old: str) -> None:
         """Finish a RENAME DATABASE once the database is attached under its new name."""
-        update_database_name(self._con, name, was)
+        update_database_name(self._con, name, old)
         master = f"{duck_database('sysmaster')}._ifx.databases"
         self._con.execute(f"UPDATE {master} SET was = NULL WHERE name = ?", [name])
 

@@ -74,20 +74,20 @@ def grantee_names(con: SqlConnection, database: str, user: str, role: str) -> fr
 
 def load_privileges(con: SqlConnection, database: str, names: Collection[str]) -> GrantedPrivileges:
     """Return the privileges that the names have together."""
-    db, given = _hidden_schema(database), [list(names)]
-    levels = _rows(con, f"SELECT usertype FROM {db}.users WHERE list_contains(?, username)", given)
+    db, parameters = _hidden_schema(database), [list(names)]
+    levels = _rows(con, f"SELECT usertype FROM {db}.users WHERE list_contains(?, username)", parameters)
     tables: dict[int, frozenset[str]] = {}
     for tabid, word in _rows(
-        con, f"SELECT tabid, tabauth FROM {db}.tabauth WHERE list_contains(?, grantee)", given
+        con, f"SELECT tabid, tabauth FROM {db}.tabauth WHERE list_contains(?, grantee)", parameters
     ):
         tables[tabid] = tables.get(tabid, frozenset()) | _letters(word)
     columns: dict[tuple[int, str], frozenset[str]] = {}
     query = f"SELECT tabid, colname, colauth FROM {db}.colauth WHERE list_contains(?, grantee)"
-    for tabid, name, word in _rows(con, query, given):
+    for tabid, name, word in _rows(con, query, parameters):
         columns[tabid, name] = columns.get((tabid, name), frozenset()) | _letters(word)
     routines: dict[int, bool] = {}
     query = f"SELECT procid, procauth FROM {db}.procauth WHERE list_contains(?, grantee)"
-    for procid, word in _rows(con, query, given):
+    for procid, word in _rows(con, query, parameters):
         routines[procid] = routines.get(procid, False) or word == "E"
     level = max((kind for (kind,) in levels if kind in LEVELS), key=LEVELS.index, default="")
     return GrantedPrivileges(level, tables, columns, routines)
@@ -201,10 +201,12 @@ def set_table_grants(
     db, key = _hidden_schema(database), [grantor, grantee, tabid]
     for table in ("tabauth", "colauth"):
         con.execute(f"DELETE FROM {db}.{table} WHERE grantor = ? AND grantee = ? AND tabid = ?", key)
-    kept = {name: word for name, those in columns.items() if (word := _column_word(those)).strip("-")}
-    if letters or kept:
-        con.execute(f"INSERT INTO {db}.tabauth VALUES (?, ?, ?, ?)", [*key, table_word(letters, bool(kept))])
-    for name, word in kept.items():
+    column_words = {name: word for name, those in columns.items() if (word := _column_word(those)).strip("-")}
+    if letters or column_words:
+        con.execute(
+            f"INSERT INTO {db}.tabauth VALUES (?, ?, ?, ?)", [*key, table_word(letters, bool(column_words))]
+        )
+    for name, word in column_words.items():
         con.execute(f"INSERT INTO {db}.colauth VALUES (?, ?, ?, ?, ?)", [*key, name, word])
 
 
@@ -236,10 +238,10 @@ def forget_table(con: SqlConnection, database: str, tabid: int) -> None:
         con.execute(f"DELETE FROM {_hidden_schema(database)}.{table} WHERE tabid = ?", [tabid])
 
 
-def forget_columns(con: SqlConnection, database: str, tabid: int, kept: Collection[str]) -> None:
+def forget_columns(con: SqlConnection, database: str, tabid: int, remaining: Collection[str]) -> None:
     """Remove the privileges on columns that a table no longer has."""
     sql = f"DELETE FROM {_hidden_schema(database)}.colauth WHERE tabid = ? AND NOT list_contains(?, colname)"
-    con.execute(sql, [tabid, list(kept)])
+    con.execute(sql, [tabid, list(remaining)])
 
 
 def rename_column(con: SqlConnection, database: str, tabid: int, old: str, new: str) -> None:

@@ -12,13 +12,13 @@ def update_database_name(con: SqlConnection, database: str, before: str) -> None
     """Replace the old name `before` of a database by its current one. Repeating it does no harm."""
     tables = f"{duck_database(database)}._ifx.tables"
     for tabid, view in con.execute(f"SELECT tabid, viewtext FROM {tables} WHERE tabtype = 'V'").fetchall():
-        now = rename_database(view, before, database)
-        if now != view:
-            con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [now, tabid])
+        renamed = rename_database(view, before, database)
+        if renamed != view:
+            con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [renamed, tabid])
     query = f"SELECT tabid, details FROM {tables} WHERE list_contains(?, tabtype)"
     for tabid, text in con.execute(query, [list(SYNONYMS)]).fetchall():
         details = json.loads(text)
-        place, name = details["stands for"]
-        if place == before:
+        target_database, name = details["stands for"]
+        if target_database == before:
             details["stands for"] = [database, name]
             con.execute(f"UPDATE {tables} SET details = ? WHERE tabid = ?", [json.dumps(details), tabid])

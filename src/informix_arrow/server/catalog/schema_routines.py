@@ -74,13 +74,14 @@ def user_type_names(con: SqlConnection, database: str) -> list[str | None]:
 def declared_types_sql(database: str, procid: str, attributes: Sequence[int]) -> str:
     """Return SQL for the types of a routine's parameters or return values, as a comma-separated text
     (sysproccolumns.paramattr). JDBC splits it at the commas, so types have no sizes."""
-    chosen = ", ".join(map(str, attributes))
+    attribute_list = ", ".join(map(str, attributes))
     sizes = quote_string(r"^(\w+)\(.*\)$")
-    listed = (
+    aggregate = (
         f"SELECT string_agg(regexp_replace(lower(x.declared), {sizes}, '\\1'), ',' ORDER BY x.paramid) "
-        f"FROM {duck_database(database)}._ifx.proccolumns x WHERE x.procid = {procid} AND x.paramattr IN ({chosen})"
+        f"FROM {duck_database(database)}._ifx.proccolumns x "
+        f"WHERE x.procid = {procid} AND x.paramattr IN ({attribute_list})"
     )
-    return f"coalesce(({listed}), '')"
+    return f"coalesce(({aggregate}), '')"
 
 
 def _type(word: int, extended_id: int = 0, length: int = 0) -> ColumnType:

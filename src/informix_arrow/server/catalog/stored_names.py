@@ -92,8 +92,8 @@ def synonym_names(con: SqlConnection, database: str, name: str) -> list[str]:
 
 def redirect_synonyms(con: SqlConnection, database: str, old: str, new: str) -> None:
     """Point the synonyms for a renamed table of the same database to its new name."""
-    for tabid, place, name in synonyms(con, database):
-        if (place, name) == (database, old):
+    for tabid, target_database, name in synonyms(con, database):
+        if (target_database, name) == (database, old):
             details = json.dumps({"stands for": [database, new]})
             con.execute(f"UPDATE {_tables(database)} SET details = ? WHERE tabid = ?", [details, tabid])
 
@@ -117,9 +117,9 @@ def rename(con: SqlConnection, database: str, name: str, new: str, kind: str) ->
 
 def number_of(con: SqlConnection, database: str, name: str, kinds: tuple[str, ...]) -> int | None:
     """Return the tabid of the object with this name and one of these kinds, None if there is none."""
-    among = ", ".join(map(quote_string, kinds))
+    kind_list = ", ".join(map(quote_string, kinds))
     row = first_row(
-        con, f"SELECT tabid FROM {_tables(database)} WHERE tabname = ? AND tabtype IN ({among})", [name]
+        con, f"SELECT tabid FROM {_tables(database)} WHERE tabname = ? AND tabtype IN ({kind_list})", [name]
     )
     return None if row is None else int(row[0])
 

@@ -258,16 +258,16 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     db = duck_database(database)
     master = database == "sysmaster"
     template = _template(database if special_views(database) else "")
-    kept = _version(con, db)
-    if kept == template.version:
+    version = _version(con, db)
+    if version == template.version:
         return
     con.execute("BEGIN")
-    hidden_schema.create(con, db, master=master, fresh=kept is None)
-    if kept is not None:
+    hidden_schema.create(con, db, master=master, fresh=version is None)
+    if version is not None:
         for table in ("tables", "columns", "indexes", "constraints"):
             con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < {FIRST_USER_TABID}")
         con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")
-    if kept is None:
+    if version is None:
         privileges.create_users(con, database, creator)
     elif first_row(con, f"SELECT 1 FROM {db}._ifx.users LIMIT 1") is None:
         privileges.create_users_and_privileges(con, database)

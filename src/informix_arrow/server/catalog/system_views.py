@@ -111,10 +111,10 @@ def tables_query(wanted: Collection[str]) -> str:
 
     A statement on systables often reads one row, and parsing the query of all columns would cost more than that.
     """
-    made = {**_TABLE_COLUMNS, **_COUNTED}
-    names = [name for name in made if name in wanted] or ["tabid"]
+    expressions = {**_TABLE_COLUMNS, **_COUNTED}
+    names = [name for name in expressions if name in wanted] or ["tabid"]
     counts = _COUNTS if _COUNTED.keys() & set(names) else ""
-    columns = ", ".join(f"{made[name]} AS {name}" for name in names)
+    columns = ", ".join(f"{expressions[name]} AS {name}" for name in names)
     return f"SELECT {columns} FROM {{db}}._ifx.tables t {counts}WHERE t.tabtype <> 'H'"
 
 

@@ -84,7 +84,7 @@ def from_rows(rows: list[tuple[object, ...]], names: list[str]) -> tuple[Trigger
     for trigid, name, owner, event, columns, instead, enabled, delimident, each_row, text in rows:
         assert isinstance(trigid, int)
         assert isinstance(columns, list)
-        place = min((names.index(c) + 1 for c in columns if c in names), default=0)
+        position = min((names.index(c) + 1 for c in columns if c in names), default=0)
         found.append(
             TriggerInfo(
                 trigid,
@@ -97,7 +97,7 @@ def from_rows(rows: list[tuple[object, ...]], names: list[str]) -> tuple[Trigger
                 bool(delimident),
                 bool(each_row),
                 str(text),
-                place,
+                position,
             )
         )
     return tuple(sorted(found, key=lambda trigger: (trigger.first_column_number, trigger.trigid)))

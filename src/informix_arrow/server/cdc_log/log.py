@@ -162,7 +162,7 @@ class ChangeLog:
         with self._lock:
             if database in self._fully_logged:
                 self._write_fully_logged(
-                    {name: kept for name, kept in self._fully_logged.items() if name != database}
+                    {name: numbers for name, numbers in self._fully_logged.items() if name != database}
                 )
 
     def rename(self, database: str, new: str) -> None:
@@ -170,7 +170,10 @@ class ChangeLog:
         with self._lock:
             if database in self._fully_logged:
                 self._write_fully_logged(
-                    {new if name == database else name: kept for name, kept in self._fully_logged.items()}
+                    {
+                        new if name == database else name: numbers
+                        for name, numbers in self._fully_logged.items()
+                    }
                 )
 
     def _write_fully_logged(self, tables: dict[str, set[int]]) -> None:
@@ -266,13 +269,13 @@ class ChangeLog:
     def _append(self, records: Sequence[bytes]) -> list[int]:
         """Append records to the current file and return their LSNs."""
         file = self._files[-1]
-        at = file.lsn + file.end
-        places = []
+        lsn = file.lsn + file.end
+        lsns = []
         for record in records:
-            places.append(at)
-            at += len(record)
+            lsns.append(lsn)
+            lsn += len(record)
         self._write(file, b"".join(records))
-        return places
+        return lsns
 
     def _write(self, file: _LogFile, data: bytes) -> None:
         assert self._handle is not None
@@ -367,26 +370,26 @@ class ChangeLog:
         with self._lock:
             self._lock.notify_all()
 
-    def read(self, lsn: int, most: int) -> tuple[list[LogRecord], int]:
-        """Return the records from an LSN on, about `most` bytes but at least one record if there is any, and the LSN
-        after them.
+    def read(self, lsn: int, max_bytes: int) -> tuple[list[LogRecord], int]:
+        """Return the records from an LSN on, about `max_bytes` but at least one if there is any, and the LSN after
+        them.
 
         Raises LogPositionGone if the log no longer has the position, LogCorrupt for bytes that are no record.
         """
-        data, place = self.read_chunk(lsn, most)
+        data, start = self.read_chunk(lsn, max_bytes)
         found = []
         at = 0
         try:
-            while (entry := parse_record(data, at, place)) is not None:
+            while (entry := parse_record(data, at, start)) is not None:
                 found.append(entry)
                 at += record_size(entry)
         except LogCorrupt:
             if not found:
                 raise
-        return found, place + at
+        return found, start + at
 
-    def read_chunk(self, lsn: int, most: int) -> tuple[bytes, int]:
-        """Return about `most` bytes from a record's LSN on, the first record complete, and their LSN.
+    def read_chunk(self, lsn: int, max_bytes: int) -> tuple[bytes, int]:
+        """Return about `max_bytes` from a record's LSN on, the first record complete, and their LSN.
 
         The LSN differs from the given one if the data is in the next file. The bytes are empty if there is nothing yet.
         Raises the errors of `read`.
@@ -402,7 +405,7 @@ class ChangeLog:
             if at < end:
                 try:
                     with file.path.open("rb") as source:
-                        return _read_bytes(source, at, end, most), file.lsn + at
+                        return _read_bytes(source, at, end, max_bytes), file.lsn + at
                 except FileNotFoundError:
                     raise LogPositionGone from None
             if following is None:
@@ -432,8 +435,8 @@ class ChangeLog:
         with self._lock:
             if lsn == 0 or lsn == self.end:
                 opened = dict(self._open_transactions)
-                place = self.end
-                return place, min([place, *opened.values()]), opened
+                end_lsn = self.end
+                return end_lsn, min([end_lsn, *opened.values()]), opened
             if lsn > self.end:
                 raise LogPositionGone
             file = self._file_of(lsn)
@@ -471,8 +474,8 @@ class ChangeLog:
     def _load(self, folder: Path) -> None:
         """Load the files that an earlier server has left."""
         with suppress(FileNotFoundError):
-            kept = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
-            self._fully_logged = {name: set(numbers) for name, numbers in kept.items()}
+            stored = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
+            self._fully_logged = {name: set(numbers) for name, numbers in stored.items()}
         for path in sorted(folder.glob("*.changes")):
             file = _LogFile(int(path.stem), path)
             size = path.stat().st_size
@@ -501,9 +504,9 @@ class ChangeLog:
         return at
 
     def _apply_record(self, entry: LogRecord) -> None:
-        said = json.loads(entry.body)
-        said["columns"] = tuple(LoggedColumn(**column) for column in said["columns"])
-        table = LoggedTable(**said)
+        description = json.loads(entry.body)
+        description["columns"] = tuple(LoggedColumn(**column) for column in description["columns"])
+        table = LoggedTable(**description)
         self._table_descriptions[entry.table] = table
         self._description_numbers[table] = entry.table
 
@@ -548,11 +551,11 @@ def _encode_record(kind: int, tx: int, table: int, body: bytes) -> bytes:
     return size.to_bytes(4, "big") + zlib.crc32(checked).to_bytes(4, "big") + checked
 
 
-def _read_bytes(source: Any, at: int, end: int, most: int) -> bytes:
-    """Read about `most` bytes of a file from `at` on, the first record complete. Raises LogCorrupt if that is
+def _read_bytes(source: Any, at: int, end: int, max_bytes: int) -> bytes:
+    """Read about `max_bytes` of a file from `at` on, the first record complete. Raises LogCorrupt if that is
     impossible."""
     source.seek(at)
-    data = bytes(source.read(min(max(most, _HEAD.size), end - at)))
+    data = bytes(source.read(min(max(max_bytes, _HEAD.size), end - at)))
     size = int.from_bytes(data[:4], "big")
     if size < _HEAD.size or at + size > end:
         raise LogCorrupt
@@ -563,20 +566,20 @@ def _read_bytes(source: Any, at: int, end: int, most: int) -> bytes:
     return data
 
 
-def parse_record(data: bytes, at: int, place: int) -> LogRecord | None:
-    """Parse the record at data[at:], whose first byte has the LSN `place`. Return None if it is incomplete. Raises
+def parse_record(data: bytes, at: int, lsn: int) -> LogRecord | None:
+    """Parse the record at data[at:]. `lsn` is that of data[0]. Return None if the record is incomplete. Raises
     LogCorrupt if it is invalid."""
-    left = len(data) - at
-    if left < _HEAD.size:
+    available = len(data) - at
+    if available < _HEAD.size:
         return None
     size, check, kind, tx, table = _HEAD.unpack_from(data, at)
     if size < _HEAD.size:
         raise LogCorrupt
-    if size > left:
+    if size > available:
         return None
     if zlib.crc32(memoryview(data)[at + _CHECKSUM_START : at + size]) != check:
         raise LogCorrupt
-    return LogRecord(place + at, kind, tx, table, data[at + _HEAD.size : at + size])
+    return LogRecord(lsn + at, kind, tx, table, data[at + _HEAD.size : at + size])
 
 
 def peek_record_header(data: bytes, at: int) -> tuple[int, int, int] | None:

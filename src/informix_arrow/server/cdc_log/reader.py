@@ -108,9 +108,9 @@ class LogReader:
         """Queue the TABSCHEMA of a table as the next record."""
         self._pending_records.append(captured.schema())
 
-    def read_records(self, most: int, size: int) -> bytes:
-        """Return the next records: at most `most`, and no more once they have `size` bytes. Empty if there are none
-        yet.
+    def read_records(self, max_records: int, size: int) -> bytes:
+        """Return the next records: at most `max_records`, and no more once they have `size` bytes. Empty if there are
+        none yet.
 
         If the log cannot be read any further, the last record is ERROR. In a long transaction that is not captured, the
         result may be incomplete or empty: `is_skipping` is set, and the caller checks whether it still has to wait
@@ -121,11 +121,11 @@ class LogReader:
         records_read: list[bytes] = []
         count = have = 0
         self.is_skipping, self._skipped_bytes = False, 0
-        while count < most and have < size:
+        while count < max_records and have < size:
             if self._pending_records:
                 data, number = self._pending_records.popleft(), 1
             else:
-                data, number = self._read_table_rows(most - count, size - have)
+                data, number = self._read_table_rows(max_records - count, size - have)
                 if not number:
                     self.is_skipping = self._skipped_bytes >= _MAX_SKIPPED_BYTES
                     if self.is_skipping or not self._advance():
@@ -137,7 +137,7 @@ class LogReader:
             self._skipped_bytes = 0
         return b"".join(records_read)
 
-    def _read_table_rows(self, most: int, room: int) -> tuple[bytes, int]:
+    def _read_table_rows(self, max_records: int, room: int) -> tuple[bytes, int]:
         """Return the next rows of one table in one transaction as records, and their number. Returns none if they need
         conversion record by record."""
         belongs = peek_record_header(self._data, self._data_offset)
@@ -161,7 +161,7 @@ class LogReader:
                 number,
                 captured.label,
                 version.lengths,
-                most,
+                max_records,
                 room,
             )
         )

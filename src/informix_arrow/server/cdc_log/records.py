@@ -89,13 +89,13 @@ def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
 
 def projection(table: LoggedTable, wanted: Collection[str]) -> Callable[[bytes], bytes] | None:
     """Return a function that reduces a row's body in the log to the wanted columns, None if all are wanted."""
-    taken = [column.name in wanted for column in table.columns]
-    if all(taken):
+    is_wanted = [column.name in wanted for column in table.columns]
+    if all(is_wanted):
         return None
     fixed = [column.width for column in table.columns if column.width]
     edges = [0, *accumulate(fixed)]
-    pieces = [(edges[i], edges[i + 1]) for i in range(len(fixed)) if taken[i]]
-    variable = taken[len(fixed) :]
+    pieces = [(edges[i], edges[i + 1]) for i in range(len(fixed)) if is_wanted[i]]
+    variable = is_wanted[len(fixed) :]
     lengths = struct.Struct(f">{len(variable)}I")
     kept = struct.Struct(f">{sum(variable)}I")
 

@@ -173,10 +173,10 @@ class TableImageEncoder:
 
 
 def _encode_all(encoder: Encoder) -> list[bytearray]:
-    made = []
+    encoded = []
     while encoder.remaining:
-        made.append(encoder.encode(16 << 20)[0])
-    return made
+        encoded.append(encoder.encode(16 << 20)[0])
+    return encoded
 
 
 def _fixed_op(column: ColumnInfo) -> PlanOp:

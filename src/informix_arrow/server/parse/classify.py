@@ -513,10 +513,10 @@ def _call(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 def _allow_newline(call: ExecuteRoutine) -> ControlStatement:
     """Parse IFX_ALLOW_NEWLINE('t' or 'f'), which allows line breaks in the session's quoted strings."""
-    wanted = call.arguments.strip()
-    if wanted.lower() not in ("'t'", "'f'", '"t"', '"f"'):
+    argument = call.arguments.strip()
+    if argument.lower() not in ("'t'", "'f'", '"t"', '"f"'):
         raise SqlError(-664, 0, 0, call.name)
-    return ControlStatement("allow newline", wanted[1].lower())
+    return ControlStatement("allow newline", argument[1].lower())
 
 
 _STATEMENTS = {

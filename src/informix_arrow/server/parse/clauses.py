@@ -79,9 +79,9 @@ def reject_foreign_clauses(tree: exp.Expression, check_interrupt: Callable[[], N
     """Raise -201 at the first clause that Informix does not have. The detail names its word."""
     for node in tree.walk():
         check_interrupt()
-        said = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
-        if said:
-            raise syntax_error(_source_position(node), f"not Informix: {said}")
+        clause = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
+        if clause:
+            raise syntax_error(_source_position(node), f"not Informix: {clause}")
 
 
 def _foreign_clauses(node: exp.Expression) -> Iterator[str]:

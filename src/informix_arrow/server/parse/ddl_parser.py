@@ -291,35 +291,35 @@ class DdlParser(TypeParser):
     def sequence(self, new: bool) -> DefineSequence:
         """Parse after CREATE SEQUENCE or ALTER SEQUENCE."""
         exists = new and self.accept("IF", "NOT", "EXISTS")
-        made = DefineSequence(self.object_name(), new, if_not_exists=exists)
+        definition = DefineSequence(self.object_name(), new, if_not_exists=exists)
         while not self.at_end:
             if self.accept("INCREMENT"):
                 self.accept("BY")
-                made.increment = self.signed_integer()
+                definition.increment = self.signed_integer()
             elif self.accept("START" if new else "RESTART"):
                 self.accept("WITH")
-                made.start = self.signed_integer()
+                definition.start = self.signed_integer()
             elif self.accept("MINVALUE"):
-                made.low = self.signed_integer()
+                definition.low = self.signed_integer()
             elif self.accept("MAXVALUE"):
-                made.high = self.signed_integer()
+                definition.high = self.signed_integer()
             elif self.accept("NOMINVALUE"):
-                made.no_low = True
+                definition.no_low = True
             elif self.accept("NOMAXVALUE"):
-                made.no_high = True
+                definition.no_high = True
             elif self.accept("CYCLE"):
-                made.cycle = True
+                definition.cycle = True
             elif self.accept("NOCYCLE"):
-                made.cycle = False
+                definition.cycle = False
             elif self.accept("CACHE"):
-                made.cache = self.integer()
+                definition.cache = self.integer()
             elif self.accept("NOCACHE"):
-                made.cache = 0
+                definition.cache = 0
             elif self.accept("ORDER") or self.accept("NOORDER"):
-                made.order = self.tokens[self.index - 1].text.upper() == "ORDER"
+                definition.order = self.tokens[self.index - 1].text.upper() == "ORDER"
             else:
                 raise self.syntax_error()
-        return made
+        return definition
 
     def create_type(self, kind: str) -> CreateType:
         """Parse after CREATE ROW TYPE or CREATE DISTINCT TYPE."""

@@ -60,14 +60,14 @@ def parse_retain_update_locks(p: DdlParser) -> tuple[str, ...]:
     """
     if p.token.token_type != TokenType.STRING:
         raise p.syntax_error()
-    wanted = tuple(p.token.text.upper().split())
-    if wanted not in (("ALL",), ("NONE",)) and wanted not in _RETAINABLE_LEVELS:
+    levels = tuple(p.token.text.upper().split())
+    if levels not in (("ALL",), ("NONE",)) and levels not in _RETAINABLE_LEVELS:
         raise p.syntax_error()
     p.index += 1
     p.expect_end()
-    if wanted == ("NONE",):
+    if levels == ("NONE",):
         return ()
-    return tuple(_LEVELS[words] for words in _RETAINABLE_LEVELS if wanted in (("ALL",), words))
+    return tuple(_LEVELS[words] for words in _RETAINABLE_LEVELS if levels in (("ALL",), words))
 
 
 def _one_of(p: DdlParser, levels: dict[tuple[str, ...], str]) -> str:

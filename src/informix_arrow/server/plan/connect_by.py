@@ -59,17 +59,17 @@ def recursive_query(
     names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
     columns: dict[exp.Expression, str] = {}  # repeated references share a column
-    for asked in list(_ancestor_references(node)):
-        name = columns.get(asked, "")
+    for reference in list(_ancestor_references(node)):
+        name = columns.get(reference, "")
         if name:
-            asked.replace(exp.column(name))
+            reference.replace(exp.column(name))
             continue
-        name = columns[asked.copy()] = f"_ifx_asked_{len(columns)}"
-        seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
+        name = columns[reference.copy()] = f"_ifx_asked_{len(columns)}"
+        seed, step = _values(tr, reference, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
         kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
         first.append(f"CAST({seed.sql} AS {kind}) AS {quote_identifier(name)}")
         then.append(f"CAST({step} AS {kind}) AS {quote_identifier(name)}")
-        asked.replace(exp.column(name))
+        reference.replace(exp.column(name))
         scope.variables[name] = TypedExpression(
             f"{duck}.{quote_identifier(name)}",
             seed.type,
@@ -92,30 +92,31 @@ def recursive_query(
         f"FROM {_TREE} AS {_PRIOR} JOIN {_ROWS} AS {duck} ON {joined}"
     )
     scope.variables["level"] = TypedExpression(f"{duck}.{_LEVEL}", _NUMBER, "level")
-    told = {
+    replacement = {
         _LEAF: f"NOT EXISTS (SELECT 1 FROM {_TREE} AS {_CHILD} WHERE {_CHILD}.{_PATH}[:-2] = {_PRIOR}.{_PATH})",
         _IS_CYCLE: f"EXISTS (SELECT 1 FROM {_ROWS} AS {duck} WHERE {related} AND {again})",
     }
-    wanted = {column.name for column in node.find_all(exp.Column)} & set(told)
-    if _IS_CYCLE in wanted and not clause.args.get("nocycle"):
+    references = {column.name for column in node.find_all(exp.Column)} & set(replacement)
+    if _IS_CYCLE in references and not clause.args.get("nocycle"):
         raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
     tree = f"{_TREE} AS {duck}"
-    if wanted:
+    if references:
         items = "".join(
-            f", CAST({told[name]} AS INTEGER) AS {quote_identifier(name)}" for name in sorted(wanted)
+            f", CAST({replacement[name]} AS INTEGER) AS {quote_identifier(name)}"
+            for name in sorted(references)
         )
         tree = f"(SELECT {_PRIOR}.*{items} FROM {_TREE} AS {_PRIOR}) AS {duck}"
         scope.variables |= {
-            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in wanted
+            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in references
         }
     scope.sources.append(FromSource(table.alias, table.outputs, None, table.read_columns))
     ctes = f"{_ROWS} AS MATERIALIZED ({numbered}), {_TREE} AS ({seeds} UNION ALL {steps})"
     return ctes, tree, f"{duck}.{_PATH}"
 
 
-def _scope(table: FromSource, around: Scope, level: str) -> Scope:
+def _scope(table: FromSource, parent_scope: Scope, level: str) -> Scope:
     source = FromSource(table.alias, table.outputs, None, table.read_columns)
-    return Scope([source], parent=around, variables={"level": TypedExpression(level, _NUMBER, "level")})
+    return Scope([source], parent=parent_scope, variables={"level": TypedExpression(level, _NUMBER, "level")})
 
 
 def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
@@ -132,18 +133,18 @@ def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
 
 
 def _values(
-    tr: Translator, asked: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
+    tr: Translator, reference: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
 ) -> tuple[TypedExpression, str]:
     """Return the value of an ancestor reference in a root, and in a row whose parent has the value `before`."""
-    if isinstance(asked, d.ConnectByRoot):
-        return tr.values.settle(tr.expr(asked.this, at_start)), before
-    if isinstance(asked, exp.Prior):
-        found = tr.values.settle(tr.expr(_qualify_prior(asked.copy(), table), at_step))
+    if isinstance(reference, d.ConnectByRoot):
+        return tr.values.with_inferred_type(tr.expr(reference.this, at_start)), before
+    if isinstance(reference, exp.Prior):
+        found = tr.values.with_inferred_type(tr.expr(_qualify_prior(reference.copy(), table), at_step))
         nothing = TypedExpression("NULL", found.type, found.name, is_packed_decimal=found.is_packed_decimal)
         return nothing, found.sql
-    if len(asked.expressions) != 2:
-        raise SqlError(-201, 0, source_offset(asked) or 1)
-    value, separator = asked.expressions
+    if len(reference.expressions) != 2:
+        raise SqlError(-201, 0, source_offset(reference) or 1)
+    value, separator = reference.expressions
     link = exp.DPipe(this=separator.copy(), expression=value.copy())
     seed, step = tr.expr(link, at_start), tr.expr(link.copy(), at_step)
     return TypedExpression(seed.sql, ColumnType.lvarchar(32739), EXPRESSION), f"{before} || {step.sql}"

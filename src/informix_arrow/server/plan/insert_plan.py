@@ -98,7 +98,7 @@ def _row_plan(
     info: TableInfo, targets: Sequence[ColumnInfo], values: Sequence[tuple[str, object]]
 ) -> SingleRowPlan | None:
     """Return the plan to insert one row by bound values, None if the statement needs more."""
-    given = {column.name: value for column, value in zip(targets, values, strict=True)}
+    values_by_column = {column.name: value for column, value in zip(targets, values, strict=True)}
     plain = info.has_simple_updates or (
         info.temporary and not info.has_triggers
     )  # temporary tables are not shared
@@ -124,7 +124,7 @@ def _row_plan(
     names = ", ".join(quote_identifier(column.name) for column in info.columns)
     marks = ", ".join("?" * len(info.columns))
     return SingleRowPlan(
-        tuple((column, *given.get(column.name, ("omitted", None))) for column in info.columns),
+        tuple((column, *values_by_column.get(column.name, ("omitted", None))) for column in info.columns),
         tuple((places[column.name], column) for column in info.columns if column.is_serial),
         tuple(keys),
         bool(info.checks),
@@ -168,8 +168,9 @@ def _convert_select_columns(
         if not same and own:
             source = TypedExpression(sql, t, is_packed_decimal=packed, source=t)
             # texts are truncated, with a warning, when the rows are stored
-            wanted = LONG_TEXT if is_character(target.type) else target.type
-            sql, column = work.queries.expressions.values.assign(source, wanted), Column(column.name, wanted)
+            converted = LONG_TEXT if is_character(target.type) else target.type
+            sql = work.queries.expressions.values.assign(source, converted)
+            column = Column(column.name, converted)
         items.append(f"{sql} AS c{number}")
         columns.append(column)
     if columns == list(select.columns):

@@ -139,9 +139,10 @@ def _rows(
         with work.collecting_truncations(column):
             ex = work.queries.expressions.expr(item, scope)
             text = ex.type is not None and is_character(ex.type) and is_character(column.type)
-            wanted = LONG_TEXT if text else column.type  # truncated, with a warning, when the row is stored
-            values.append(f"{work.queries.expressions.values.assign(ex, wanted)} AS c{len(values)}")
-        columns.append(Column(column.name, wanted))
+            # a text is truncated, with a warning, when the row is stored
+            target_type = LONG_TEXT if text else column.type
+            values.append(f"{work.queries.expressions.values.assign(ex, target_type)} AS c{len(values)}")
+        columns.append(Column(column.name, target_type))
     sql = f"SELECT {', '.join(values)} FROM {source}"
     stored = tuple(column.type is not LONG_TEXT for column in columns)
     plan = SelectPlan(sql, tuple(columns), work.ctx.bind_requirements(), packed_decimals=stored)

@@ -262,8 +262,8 @@ def new_values(info: TableInfo, alias: str, values: Sequence[str], changed: set[
     """Return the query of the new values of the changed columns, and of the other columns of the keys and foreign keys
     that they belong to, without a WHERE."""
     parts = [unique.columns for unique in info.keys] + [foreign.columns for foreign in info.foreign_keys]
-    kept = {name for names in parts if not changed.isdisjoint(names) for name in names}
-    return new_values_query(info, alias, values, sorted(kept - changed))
+    key_columns = {name for names in parts if not changed.isdisjoint(names) for name in names}
+    return new_values_query(info, alias, values, sorted(key_columns - changed))
 
 
 def first_cut(work: StatementTranslator, info: TableInfo, alias: str, rows: str) -> str:

@@ -270,7 +270,7 @@ class QueryTranslator:
                     calls[len(exprs)], ex = row_call_argument(self.expressions, calling, scope)
                     exprs.append((alias or ex.name, ex))
                     continue
-                ex = self.expressions.values.settle(self.expressions.expr(inner, scope))
+                ex = self.expressions.values.with_inferred_type(self.expressions.expr(inner, scope))
                 if ex.param >= 0:
                     raise SqlError(-201, 0, source_offset(inner) or 1)
                 exprs.append((alias or ex.name, ex))

@@ -48,16 +48,18 @@ def in_rows_condition(info: TableInfo, alias: str) -> str:
     return f" WHERE {left} IN (SELECT {keys} FROM _ifx_rows)"
 
 
-def new_values_query(info: TableInfo, alias: str, made: Sequence[str], kept: Sequence[str]) -> str:
+def new_values_query(
+    info: TableInfo, alias: str, new_values: Sequence[str], old_columns: Sequence[str]
+) -> str:
     """Return the query of the new values of an UPDATE's rows as m0, m1, ..., without a WHERE.
 
-    It also returns the identities, and the columns `kept`, prefixed with _.
+    It also returns the identities, and the columns `old_columns`, prefixed with _.
     """
     items = [f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias))]
-    items += [f"{value} AS m{i}" for i, value in enumerate(made)]
+    items += [f"{value} AS m{i}" for i, value in enumerate(new_values)]
     items += [
         f"{quote_identifier(alias)}.{quote_identifier(name)} AS {quote_identifier(f'_{name}')}"
-        for name in kept
+        for name in old_columns
     ]
     return f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}"
 

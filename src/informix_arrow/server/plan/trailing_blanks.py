@@ -48,10 +48,10 @@ def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int,
     keys: dict[int, str] = {}
     groups: dict[str, str] = {}
     for place, key in enumerate(group.expressions):
-        meant = _resolve_group_key(node, key)
-        if meant is None:
+        expression = _resolve_group_key(node, key)
+        if expression is None:
             continue
-        ex = tr.expr(meant, scope)
+        ex = tr.expr(expression, scope)
         if has_trailing_blanks(tr.values, ex):
             keys[place] = trim_blanks_sql(ex.sql)
             groups[ex.sql] = f"min({ex.sql})"
@@ -93,8 +93,8 @@ def distinct_set_operation(
         f"{_key(f'_ifx_l.k{i}', output)} IS NOT DISTINCT FROM {_key(f'_ifx_r.k{i}', output)}"
         for i, output in enumerate(outputs)
     )
-    there = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
-    kept = there if word == "INTERSECT" else f"NOT {there}"
+    exists = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
+    kept = exists if word == "INTERSECT" else f"NOT {exists}"
     return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {kept}", outputs, top=top)
 
 

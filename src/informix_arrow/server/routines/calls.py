@@ -85,7 +85,7 @@ class ClientRoutineCalls:
     def _call_rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
         """Execute a call inside `Transaction.write`."""
         assert isinstance(plan, RoutineCallPlan)
-        ended = self._session.transaction.nested_end_count
+        ends_before = self._session.transaction.nested_end_count
 
         def nothing(name: str) -> object:
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
@@ -94,11 +94,11 @@ class ClientRoutineCalls:
             return self._caller.call_single_row(callee, arguments, from_query=False)
 
         try:
-            given = plan.arguments.evaluate(self._session, nothing, invoke, params)
-            yield from self._caller.call_rows(plan.callee, given, from_query=False)
+            argument_values = plan.arguments.evaluate(self._session, nothing, invoke, params)
+            yield from self._caller.call_rows(plan.callee, argument_values, from_query=False)
         except SqlError as problem:
             # if a part is already committed, the transaction must not start again
-            if self._session.transaction.nested_end_count != ended and is_conflict(problem):
+            if self._session.transaction.nested_end_count != ends_before and is_conflict(problem):
                 raise SqlError(
                     problem.sqlcode, ISAM_LOCK_TIMEOUT, 0, problem.near, problem.detail
                 ) from problem
@@ -114,24 +114,24 @@ class ClientRoutineCalls:
         """Execute a call to its end and return its rows."""
         types = [column.type for column in plan.columns]
         storage = [arrow_storage(t) for t in types]
-        spool, most = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)
-        gathered: list[tuple[object, ...]] = []
+        spool, max_rows = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)
+        rows: list[tuple[object, ...]] = []
         schema = pa.schema([(f"c{i}", t) for i, t in enumerate(storage)])
 
-        def settle() -> None:
-            columns = zip(*gathered, strict=True) if gathered else ([] for _ in storage)
+        def flush() -> None:
+            columns = zip(*rows, strict=True) if rows else ([] for _ in storage)
             spool.append(
                 pa.record_batch(
                     [pa.array(list(c), t) for c, t in zip(columns, storage, strict=True)], schema=schema
                 )
             )
-            gathered.clear()
+            rows.clear()
 
         for row in self._call_rows(plan, params):
-            gathered.append(row)
-            if len(gathered) == most:
-                settle()
-        settle()
+            rows.append(row)
+            if len(rows) == max_rows:
+                flush()
+        flush()
         packed = tuple(is_floating_decimal(t) for t in types)
         self._session.values.sqlerrd2 = spool.rows
         return spooled_result(plan.columns, spool, self._session.environment.codec, packed)

@@ -123,13 +123,15 @@ def _drop(parts: SessionServices, registry: RoutineRegistry, statement: DropRout
         specific = stored_routines.of_specific(writer, database, statement.name)
         found = [] if specific is None else [specific[0]]
     else:
-        wanted = None if statement.types is None else [parts.types.resolve(t).code for t in statement.types]
+        type_codes = (
+            None if statement.types is None else [parts.types.resolve(t).code for t in statement.types]
+        )
         found = [
             callee.procid
             for callee in registry.find_by_name(statement.name)
             if callee.routine is not None
             and (statement.kind == "ROUTINE" or statement.kind == callee.routine.kind)
-            and (wanted is None or wanted == [p.type.code for p in callee.parameters])
+            and (type_codes is None or type_codes == [p.type.code for p in callee.parameters])
         ]
     if not found and statement.if_exists:
         return

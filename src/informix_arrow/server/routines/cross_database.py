@@ -18,21 +18,21 @@ def in_database(parts: SessionServices, database: str | None) -> Iterator[None]:
     the user may not connect to it. A database with another logging mode or code set is rejected.
     """
     current, rights = parts.current_database, parts.privileges
-    here = current.name
-    if not database or database == here:
+    current_name = current.name
+    if not database or database == current_name:
         yield
         return
-    there = current.databases.get(database)
+    target = current.databases.get(database)
     rights.require_level(CONNECT, database)
-    if here is not None:
+    if current_name is not None:
         mine = current.record
-        if (there.logged, there.ansi, there.locale) != (mine.logged, mine.ansi, mine.locale):
+        if (target.logged, target.ansi, target.locale) != (mine.logged, mine.ansi, mine.locale):
             raise not_supported(
-                f"a routine of {database}, whose log mode or locale is another than that of {here}"
+                f"a routine of {database}, whose log mode or locale is another than that of {current_name}"
             )
     role, rights.role = rights.role, ""
     current.name = database
     try:
         yield
     finally:
-        current.name, rights.role = here, role
+        current.name, rights.role = current_name, role

@@ -135,8 +135,8 @@ class DynamicSql:
         self, cursor: RoutineCursor, callee: Callee, arguments: CompiledArguments, value: GetVariable
     ) -> None:
         def run() -> None:
-            given = arguments.evaluate(self._session, value, self._evaluation.invoke)
-            cursor.rows = iter(list(self._rows(callee, given)))
+            argument_values = arguments.evaluate(self._session, value, self._evaluation.invoke)
+            cursor.rows = iter(list(self._rows(callee, argument_values)))
             cursor.types = tuple(t for _, t in callee.returns)
 
         self._session.transaction.run_nested(run)

@@ -71,12 +71,12 @@ class RoutineEvaluator:
     # ---- plans --------------------------------------------------------------------------------
     def cached_plan(self, key: object, make: Callable[[SqlCompiler], T]) -> T:
         """Return the cached plan for a place in the routine. It is created again after a change of the schema."""
-        kept = self._plans.get(key)
+        cached = self._plans.get(key)
         stamp = self._session.schema.stamp
-        if kept is None or kept[0] != stamp:
-            kept = (stamp, make(self.compiler(self.frame.types())))
-            self._plans[key] = kept
-        plan: T = kept[1]
+        if cached is None or cached[0] != stamp:
+            cached = (stamp, make(self.compiler(self.frame.types())))
+            self._plans[key] = cached
+        plan: T = cached[1]
         return plan
 
     def evaluate(self, row: CompiledExpressions) -> StoredValues:
@@ -131,8 +131,8 @@ class RoutineEvaluator:
     # ---- calls --------------------------------------------------------------------------------
     def call_values(self, arguments: CompiledArguments) -> StoredValues:
         """Call a routine for a single row."""
-        given = self.argument_values(arguments)
-        return self._session.transaction.run_nested(lambda: self.invoke(arguments.callee, given))
+        argument_values = self.argument_values(arguments)
+        return self._session.transaction.run_nested(lambda: self.invoke(arguments.callee, argument_values))
 
     def argument_values(self, arguments: CompiledArguments) -> list[object]:
         """Return the arguments of a call in storage form."""

@@ -35,12 +35,12 @@ class SubstringCell:
     variable that holds no text, -307 for a part beyond its type.
     """
 
-    def __init__(self, whole: VariableCell, first: int, last: int, codec: str) -> None:
-        if not is_character(whole.type):
+    def __init__(self, cell: VariableCell, first: int, last: int, codec: str) -> None:
+        if not is_character(cell.type):
             raise SqlError(-305)
-        if last > whole.type.content_width:
+        if last > cell.type.content_width:
             raise SqlError(-307)
-        self._cell, self._first, self._last, self._codec = whole, first, last, codec
+        self._cell, self._first, self._last, self._codec = cell, first, last, codec
         self.type = ColumnType.char(last - first + 1)
 
     @property

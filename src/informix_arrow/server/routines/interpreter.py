@@ -252,8 +252,8 @@ class Interpreter:
         raise _UnhandledError(problem)
 
     def _assign_error(self, handler: n.Handler, problem: SqlError) -> None:
-        told = (problem.sqlcode, problem.isamcode, problem.near)
-        for name, value in zip(handler.into, told, strict=False):
+        error_values = (problem.sqlcode, problem.isamcode, problem.near)
+        for name, value in zip(handler.into, error_values, strict=False):
             self._evaluation.assign(name, value)
 
     # ---- statements ---------------------------------------------------------------------------
@@ -368,30 +368,32 @@ class Interpreter:
     def _call(self, statement: n.CallStatement) -> RowIterator:
         arguments = self._evaluation.cached_plan(statement, lambda reader: reader.compile_call(statement)[1])
         callee = arguments.callee
-        given = self._evaluation.argument_values(arguments)
+        argument_values = self._evaluation.argument_values(arguments)
         row = self._trigger_row_for(statement, callee)
         if statement.into:
             self._evaluation.assign_converted(
                 callee,
                 statement.into,
                 self._session.transaction.run_nested(
-                    lambda: self._caller.call_single_row(callee, given, self._frame.from_query, row)
+                    lambda: self._caller.call_single_row(callee, argument_values, self._frame.from_query, row)
                 ),
             )
         else:
             self._session.transaction.run_nested(
-                lambda: self._run_discarding_rows(statement, arguments, given)
+                lambda: self._run_discarding_rows(statement, arguments, argument_values)
             )
         return
         yield
 
     def _run_discarding_rows(
-        self, statement: n.CallStatement, arguments: CompiledArguments, given: Sequence[object]
+        self, statement: n.CallStatement, arguments: CompiledArguments, argument_values: Sequence[object]
     ) -> None:
         """Execute a call and discard its rows."""
-        over = self._out_assigner(statement, arguments)
+        at_end = self._out_assigner(statement, arguments)
         row = self._trigger_row_for(statement, arguments.callee)
-        for _ in self._caller.call_rows(arguments.callee, given, self._frame.from_query, over, row):
+        for _ in self._caller.call_rows(
+            arguments.callee, argument_values, self._frame.from_query, at_end, row
+        ):
             pass
 
     def _trigger_row_for(self, statement: n.CallStatement, callee: Callee) -> TriggerRow | None:
@@ -524,12 +526,12 @@ class Interpreter:
 
     def _for(self, statement: n.For) -> Any:
         cell = self._frame.cell(statement.variable)
-        whole = cell.type.code in (TypeCode.INTEGER, TypeCode.SMALLINT, TypeCode.BIGINT, TypeCode.INT8)
+        is_integer = cell.type.code in (TypeCode.INTEGER, TypeCode.SMALLINT, TypeCode.BIGINT, TypeCode.INT8)
         ranges: list[Sequence[object]] = []  # all are evaluated before the first iteration
         for part in statement.ranges:
             if part.stop is None:
                 ranges.append(self._evaluation.evaluate_list(part.start, [cell.type]))
-            elif not whole:
+            elif not is_integer:
                 raise SqlError(codes.LOOP_TYPE, 0, 0, statement.variable)
             else:
                 ranges.append(self._range(part, cell.type))
@@ -587,8 +589,8 @@ class Interpreter:
 
     def _foreach_of_call(self, statement: n.Foreach, call: n.CallStatement) -> Any:
         arguments = self._evaluation.cached_plan(call, lambda reader: reader.compile_call(call)[1])
-        count, given = 0, self._evaluation.argument_values(arguments)
-        for row in self._call_rows(arguments.callee, given):
+        count, argument_values = 0, self._evaluation.argument_values(arguments)
+        for row in self._call_rows(arguments.callee, argument_values):
             count += 1
             self._evaluation.assign_converted(arguments.callee, call.into, row)
             self._session.lock_owner.check_interrupt()
@@ -693,13 +695,13 @@ class RoutineCaller:
         arguments: Sequence[object],
         from_query: bool,
         row: TriggerRow | None = None,
-        over: Callable[[CallFrame], None] | None = None,
+        at_end: Callable[[CallFrame], None] | None = None,
     ) -> StoredValues:
         """Return the only row of a call. It consists of NULLs if there is none. Raises -686 if there are several.
 
-        `row` and `over` have the meaning of `call_rows`.
+        `row` and `at_end` have the meaning of `call_rows`.
         """
-        rows = self.call_rows(callee, arguments, from_query, over, row)
+        rows = self.call_rows(callee, arguments, from_query, at_end, row)
         first = next(rows, None)
         if first is None:
             return (None,) * len(callee.returns)
@@ -712,13 +714,13 @@ class RoutineCaller:
         callee: Callee,
         arguments: Sequence[object],
         from_query: bool,
-        over: Callable[[CallFrame], None] | None = None,
+        at_end: Callable[[CallFrame], None] | None = None,
         row: TriggerRow | None = None,
     ) -> RowIterator:
         """Yield the rows of a call, in the storage form of the routine's return types.
 
-        `over` is called with its variables at the end. `row` is the row of a trigger. Raises -201 for a trigger routine
-        without one.
+        `at_end` is called with its variables at the end. `row` is the row of a trigger. Raises -201 for a trigger
+        routine without one.
         """
         if callee.table and row is None:
             raise SqlError(
@@ -754,8 +756,8 @@ class RoutineCaller:
             if results is None:
                 break
             yield results
-        if over is not None:
-            over(interpreter.frame)
+        if at_end is not None:
+            at_end(interpreter.frame)
 
 
 def _next_row(rows: RowIterator, *, on_new_stack: bool) -> StoredValues | None:

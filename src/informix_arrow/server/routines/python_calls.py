@@ -30,17 +30,19 @@ def run_python(
     """
     function = callee.function
     assert function is not None
-    given = [python_value(value, p.type) for value, p in zip(arguments, callee.parameters, strict=True)]
+    python_arguments = [
+        python_value(value, p.type) for value, p in zip(arguments, callee.parameters, strict=True)
+    ]
     try:
-        answer = function(*given)
+        result = function(*python_arguments)
         if not callee.returns:
             return
-        if isinstance(answer, Iterator):
-            for row in answer:
+        if isinstance(result, Iterator):
+            for row in result:
                 owner.check_interrupt()
                 yield _row(environment, callee, row)
         else:
-            yield _row(environment, callee, answer)
+            yield _row(environment, callee, result)
     except SqlError:
         raise
     except Exception as problem:

@@ -188,37 +188,39 @@ def _number_variable(number: int, t: ColumnType) -> _NumericExpression:
 
 
 def _number_literal(text: str) -> _NumericExpression:
-    whole, _, fraction = text.partition(".")
-    if not (whole + fraction).isdecimal():
+    integer_part, _, fraction = text.partition(".")
+    if not (integer_part + fraction).isdecimal():
         raise NotCompilable
     if "." in text:
         exact = Decimal(text)
-        return _NumericExpression(lambda lookup: exact, max(1, len(whole)), len(fraction), integer=False)
-    constant = _check_limit(int(whole))
+        return _NumericExpression(
+            lambda lookup: exact, max(1, len(integer_part)), len(fraction), integer=False
+        )
+    constant = _check_limit(int(integer_part))
     return _NumericExpression(lambda lookup: constant)
 
 
-def _arithmetic(a: _NumericExpression, b: _NumericExpression, how: _Operation) -> _NumericExpression:
+def _arithmetic(a: _NumericExpression, b: _NumericExpression, operation: _Operation) -> _NumericExpression:
     left, right = a.compute, b.compute
     if a.integer and b.integer:
 
-        def whole(lookup: Lookup) -> object:
+        def compute_integer(lookup: Lookup) -> object:
             x, y = left(lookup), right(lookup)
-            return None if x is None or y is None else _check_limit(how(x, y))  # type: ignore[arg-type]
+            return None if x is None or y is None else _check_limit(operation(x, y))  # type: ignore[arg-type]
 
-        return _NumericExpression(whole)
-    if how is operator.mul:
+        return _NumericExpression(compute_integer)
+    if operation is operator.mul:
         digits, scale = a.integer_digits + b.integer_digits, a.scale + b.scale
     else:
         digits, scale = max(a.integer_digits, b.integer_digits) + 1, max(a.scale, b.scale)
     if digits + scale > _DIGITS:
         raise NotCompilable
 
-    def exact(lookup: Lookup) -> object:
+    def compute_decimal(lookup: Lookup) -> object:
         x, y = left(lookup), right(lookup)
-        return None if x is None or y is None else how(x, y)  # type: ignore[arg-type]
+        return None if x is None or y is None else operation(x, y)  # type: ignore[arg-type]
 
-    return _NumericExpression(exact, digits, scale, integer=False)
+    return _NumericExpression(compute_decimal, digits, scale, integer=False)
 
 
 def _number_function(name: str, arguments: Sequence[exp.Expression]) -> _NumericExpression:
@@ -316,13 +318,13 @@ def _text_function(name: str, arguments: Sequence[exp.Expression]) -> Compute:
             raise NotCompilable
 
         def cut(lookup: Lookup) -> object:
-            text, places = value(lookup), [part.compute(lookup) for part in numbers]
-            if text is None or None in places:
+            text, bounds = value(lookup), [part.compute(lookup) for part in numbers]
+            if text is None or None in bounds:
                 return None
-            start, count = int(str(places[0])), int(str(places[-1]))
+            start, count = int(str(bounds[0])), int(str(bounds[-1]))
             if not 1 <= start <= len(_ascii(text)) or count < 1:
                 raise NotCompilable
-            end = start - 1 + count if len(places) == 2 else len(str(text))
+            end = start - 1 + count if len(bounds) == 2 else len(str(text))
             return str(text)[start - 1 : end]
 
         return cut
@@ -372,10 +374,10 @@ def _compile_compared_text(item: exp.Expression, equality: bool) -> Compute:
     return compute
 
 
-def _compare(a: Compute, b: Compute, how: Callable[[object, object], bool]) -> Compute:
+def _compare(a: Compute, b: Compute, operation: Callable[[object, object], bool]) -> Compute:
     def compute(lookup: Lookup) -> object:
         x, y = a(lookup), b(lookup)
-        return None if x is None or y is None else how(x, y)
+        return None if x is None or y is None else operation(x, y)
 
     return compute
 

@@ -99,22 +99,22 @@ class RoutineRegistry:
 
         `database` is None for the current one. If it has none, registered Python routines are returned.
         """
-        stamp, place = self._session.schema.stamp, database or self._session.current_database.name
+        stamp, target_database = self._session.schema.stamp, database or self._session.current_database.name
         if stamp != self._stamp:
             self._stamp = stamp
             self._callees.clear()
-        found = self._callees.get((place, name))
+        found = self._callees.get((target_database, name))
         if found is None:
-            own = self._session.capture_routines.find_routines(place, name)
+            own = self._session.capture_routines.find_routines(target_database, name)
             if own:
-                self._session.current_database.databases.get(place or "")
+                self._session.current_database.databases.get(target_database or "")
                 found = [callee_of(r) for r in own]
             else:
-                with in_database(self._session, place):
+                with in_database(self._session, target_database):
                     found = self._load(name) or [
                         callee_of(r) for r in self._session.python_routines.get(name, ())
                     ]
-            self._callees[place, name] = found
+            self._callees[target_database, name] = found
         return found
 
     def find_by_number(self, database: str, procid: int) -> Callee:
@@ -184,11 +184,11 @@ class RoutineRegistry:
         name. `database` is None for the current one. Raises -674 if there is none, -706 if the user may not call it.
         """
         best: Callee | None = None
-        least = 0
+        best_cost = 0
         for callee in self.find_by_name(name, database):
             cost = _match_cost(callee, types, names)
-            if cost is not None and (best is None or cost < least):
-                best, least = callee, cost
+            if cost is not None and (best is None or cost < best_cost):
+                best, best_cost = callee, cost
         if best is None:
             raise SqlError(codes.NO_ROUTINE, 0, 0, name)
         self.require_execute(best)
@@ -207,14 +207,14 @@ def _match_cost(callee: Callee, types: Sequence[ColumnType | None], names: Seque
         return None
     known = [p.name for p in callee.parameters]
     first = len(types) - len(names)
-    places = [*range(first), *(known.index(name) if name in known else -1 for name in names)]
-    if -1 in places or len(set(places)) < len(places):
+    positions = [*range(first), *(known.index(name) if name in known else -1 for name in names)]
+    if -1 in positions or len(set(positions)) < len(positions):
         return None
-    left = [p for i, p in enumerate(callee.parameters) if i not in places]
-    if any(p.default is None for p in left):
+    omitted = [p for i, p in enumerate(callee.parameters) if i not in positions]
+    if any(p.default is None for p in omitted):
         return None  # an omitted argument without a default would be undefined
-    return len(left) + sum(
-        10 * _conversion_cost(t, callee.parameters[i].type) for t, i in zip(types, places, strict=True)
+    return len(omitted) + sum(
+        10 * _conversion_cost(t, callee.parameters[i].type) for t, i in zip(types, positions, strict=True)
     )
 
 

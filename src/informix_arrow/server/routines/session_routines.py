@@ -120,10 +120,10 @@ class SplSessionRoutines:
         return self._trigger_actions.run_actions(info, trigger, section, old, new)
 
     # ---- fast path ----------------------------------------------------------------------------
-    def require_routine(self, wanted: RoutineReference) -> None:
+    def require_routine(self, reference: RoutineReference) -> None:
         """Raise -674 if there is no such routine, or if a bare name has several."""
-        find_routine(self._registry, wanted)
+        find_routine(self._registry, reference)
 
-    def call_named(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+    def call_named(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row."""
-        return call_routine(self._session, find_routine(self._registry, wanted), self._caller, arguments)
+        return call_routine(self._session, find_routine(self._registry, reference), self._caller, arguments)

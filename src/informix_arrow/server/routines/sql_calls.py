@@ -54,11 +54,11 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _look_up(looker: int, place: int, arguments: list[str | None]) -> str | None:
-    found = _result_lookups.get(looker)
+def _look_up(lookup_id: int, site: int, arguments: list[str | None]) -> str | None:
+    found = _result_lookups.get(lookup_id)
     if found is None:
         raise _NO_RESULTS
-    return found.look_up((place, tuple(arguments)))
+    return found.look_up((site, tuple(arguments)))
 
 
 # errors.from_duckdb parses this text
@@ -68,8 +68,8 @@ _NO_RESULTS = ValueError("IFX-768: nobody knows the answers of this call any mor
 class RecordedResults:
     """The results that a write was executed with, for a replay of its transaction (session/journal.py)."""
 
-    def __init__(self, known: dict[CallKey, str | None]) -> None:
-        self._results = known
+    def __init__(self, results: dict[CallKey, str | None]) -> None:
+        self._results = results
 
     def look_up(self, key: CallKey) -> str | None:
         if key not in self._results:
@@ -117,8 +117,8 @@ class SqlRoutineCalls:
         outs = tuple(i for i, p in enumerate(callee.parameters) if p.mode)
         return RoutineCall(tuple(p.type for p in callee.parameters), callee.returns, head, outs)
 
-    def _call_site(self, callee: Callee, given: int, rows: bool) -> int:
-        key = (callee, given, rows)
+    def _call_site(self, callee: Callee, argument_count: int, rows: bool) -> int:
+        key = (callee, argument_count, rows)
         if key not in self._call_site_ids:
             self._call_site_ids[key] = len(self._call_sites)
             self._call_sites.append(key)
@@ -143,13 +143,13 @@ class SqlRoutineCalls:
             yield
 
     @contextmanager
-    def _using_results(self, known: dict[CallKey, str | None] | None) -> Iterator[None]:
-        kept = self._results, self._missing_results
-        self._results, self._missing_results = known, {}
+    def _using_results(self, results: dict[CallKey, str | None] | None) -> Iterator[None]:
+        outer = self._results, self._missing_results
+        self._results, self._missing_results = results, {}
         try:
             yield
         finally:
-            self._results, self._missing_results = kept
+            self._results, self._missing_results = outer
 
     def bind_results(self, sql: str) -> str:
         """Return a write's SQL bound to the current results of its calls. Call it in `result_scope` after
@@ -168,47 +168,52 @@ class SqlRoutineCalls:
             if not self._missing_results:
                 return found
             missing, self._missing_results = list(self._missing_results), {}
-            for place in {key[0] for key in missing}:
-                self._resolve_calls(place, [key[1] for key in missing if key[0] == place])
+            for site in {key[0] for key in missing}:
+                self._resolve_calls(site, [key[1] for key in missing if key[0] == site])
         raise not_supported("a query that calls routines with other arguments each time it is run")
 
-    def _resolve_calls(self, place: int, wanted: list[tuple[str | None, ...]]) -> None:
-        callee, given, rows_wanted = self._call_sites[place]
+    def _resolve_calls(self, site: int, argument_rows: list[tuple[str | None, ...]]) -> None:
+        callee, argument_count, all_rows = self._call_sites[site]
         parts = self._session
-        types = [parameter.type for parameter in callee.parameters[:given]]
-        defaults = [parts.values.default(p.as_column) for p in callee.parameters[given:]]
-        rows: list[tuple[Any, ...]] = [() for _ in wanted]
+        types = [parameter.type for parameter in callee.parameters[:argument_count]]
+        defaults = [parts.values.default(p.as_column) for p in callee.parameters[argument_count:]]
+        rows: list[tuple[Any, ...]] = [() for _ in argument_rows]
         if types:
             items = ", ".join(f"CAST(a[{i}] AS {storage_type(t)})" for i, t in enumerate(types, 1))
             sql = f"SELECT {items} FROM (SELECT unnest($rows::VARCHAR[][]) AS a)"
-            rows = parts.transaction.con.execute(sql, {"rows": [list(w) for w in wanted]}).fetchall()
-        for key, row in zip(wanted, rows, strict=True):
+            rows = parts.transaction.con.execute(sql, {"rows": [list(w) for w in argument_rows]}).fetchall()
+        for key, row in zip(argument_rows, rows, strict=True):
             parts.lock_owner.check_interrupt()
             with self._using_results(None):  # the routine's own statements have separate results
                 found = parts.transaction.write(
-                    partial(self._call_routine, callee, [*row, *defaults], rows_wanted)
+                    partial(self._call_routine, callee, [*row, *defaults], all_rows)
                 )
             assert self._results is not None
             texts = [[self._to_duck_text(value) for value in values] for values in found]
             if any(parameter.mode for parameter in callee.parameters):
-                self._results[place, key] = json.dumps(texts[0])
+                self._results[site, key] = json.dumps(texts[0])
             else:
-                self._results[place, key] = json.dumps(texts) if rows_wanted else texts[0][0]
+                self._results[site, key] = json.dumps(texts) if all_rows else texts[0][0]
 
     def _call_routine(
-        self, callee: Callee, arguments: list[object], rows_wanted: bool
+        self, callee: Callee, arguments: list[object], all_rows: bool
     ) -> list[tuple[object, ...]]:
         outs = [parameter.name for parameter in callee.parameters if parameter.mode]
-        if rows_wanted and outs:
+        if all_rows and outs:
             raise not_supported("a routine with OUT parameters in FROM")
-        if rows_wanted:
+        if all_rows:
             return list(self._caller.call_rows(callee, arguments, from_query=True))
         out_values: list[object] = []
 
-        def over(frame: CallFrame) -> None:
+        def read_outputs(frame: CallFrame) -> None:
             out_values.extend(frame.value(name) for name in outs)
 
-        return [(*self._caller.call_single_row(callee, arguments, from_query=True, over=over), *out_values)]
+        return [
+            (
+                *self._caller.call_single_row(callee, arguments, from_query=True, at_end=read_outputs),
+                *out_values,
+            )
+        ]
 
     def _to_duck_text(self, value: object) -> str | None:
         """Format a value as text that DuckDB can cast."""

@@ -164,12 +164,12 @@ class CompiledQuery:
         parts.isolation.before_query(self.plan, bound)
         sql = f"SELECT * FROM ({self.sql}) LIMIT {limit}" if limit else self.sql
 
-        def made() -> RowSpool:
+        def execute() -> RowSpool:
             con = parts.transaction.con
             con.execute(sql, select_values(sql, bound) or {})
             return RowSpool(con.fetchmany, parts.executor.temporary)
 
-        return parts.transaction.read(lambda: parts.executor.build_with_results(sql, made, bound))
+        return parts.transaction.read(lambda: parts.executor.build_with_results(sql, execute, bound))
 
 
 @dataclass(slots=True)
@@ -184,8 +184,8 @@ class CompiledChange:
         return parts.run_plan(self.plan, [StoredValue(value(name)) for name in self.names]).rows
 
 
-def _overlay(made: Mapping[str, object], value: GetVariable) -> GetVariable:
-    return lambda name: made[name] if name in made else value(name)
+def _overlay(call_results: Mapping[str, object], value: GetVariable) -> GetVariable:
+    return lambda name: call_results[name] if name in call_results else value(name)
 
 
 def _fetch_row(parts: SessionServices, sql: str, bound: dict[str, object]) -> tuple[Any, ...]:
@@ -219,26 +219,26 @@ class SqlCompiler:
         self, items: Sequence[exp.Expression], targets: Sequence[ColumnType | None]
     ) -> CompiledExpressions:
         """Compile expressions to values of the types `targets`. None keeps the type of an expression."""
-        steps: list[ExtractedCall] = []
+        calls: list[ExtractedCall] = []
         holder = exp.Tuple(expressions=list(items))
         for item in list(holder.expressions):
-            self._extract_calls(item, steps)
+            self._extract_calls(item, calls)
         simple = all(type(node) in _SIMPLE for node in holder.walk())
         translator, names = self._translator(holder)
         ctx = translator.ctx
         sqls: list[str] = []
         types: list[ColumnType] = []
         for item, target in zip(holder.expressions, targets, strict=True):
-            ex = translator.values.settle(translator.expr(item, Scope()))
+            ex = translator.values.with_inferred_type(translator.expr(item, Scope()))
             wanted = target or self._expression_type(ex)
             sqls.append(translator.values.assign(ex, wanted))
             types.append(wanted)
         ctx.require_read()
-        plain = None if steps or self._placeholders else compile_row(holder.expressions, targets)
+        plain = None if calls or self._placeholders else compile_row(holder.expressions, targets)
         text = f"SELECT {', '.join(sqls)}"
         read = tuple(ctx.tables.values())
         return CompiledExpressions(
-            text, ctx.bind_requirements(), names, steps, tuple(types), None, simple, plain, read
+            text, ctx.bind_requirements(), names, calls, tuple(types), None, simple, plain, read
         )
 
     def _translator(self, tree: exp.Expression) -> tuple[ExpressionTranslator, list[str]]:
@@ -285,17 +285,17 @@ class SqlCompiler:
         items = parse_list(self._session.sql_reader, text.sql)
         if len(items) != 1:
             raise SqlError(-201, 0, 1)
-        steps: list[ExtractedCall] = []
+        calls: list[ExtractedCall] = []
         holder = exp.Tuple(expressions=items)
-        self._extract_calls(holder.expressions[0], steps)
+        self._extract_calls(holder.expressions[0], calls)
         translator, names = self._translator(holder)
         sql = translator.condition(holder.expressions[0], Scope())
         translator.ctx.require_read()
-        plain = None if steps else compile_condition(holder.expressions[0])
+        plain = None if calls else compile_condition(holder.expressions[0])
         ctx = translator.ctx
         needs, read = ctx.bind_requirements(), tuple(ctx.tables.values())
         return CompiledExpressions(
-            f"SELECT {sql}", needs, names, steps, (ColumnType.boolean(),), None, False, plain, read
+            f"SELECT {sql}", needs, names, calls, (ColumnType.boolean(),), None, False, plain, read
         )
 
     # ---- calls --------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ class SqlCompiler:
         name = node.name.lower()
         return not is_builtin(name) and bool(self._registry.find_by_name(name))
 
-    def _extract_calls(self, node: exp.Expression, steps: list[ExtractedCall]) -> None:
+    def _extract_calls(self, node: exp.Expression, calls: list[ExtractedCall]) -> None:
         """Remove the calls that are certain to run from an expression, inner ones first."""
         if isinstance(node, (exp.Query, exp.Subquery, exp.Case)):
             return
@@ -323,14 +323,14 @@ class SqlCompiler:
         ):
             children = children[:1]
         for child in children:
-            self._extract_calls(child, steps)
+            self._extract_calls(child, calls)
         if isinstance(node, exp.Anonymous) and self._is_routine(node):
             callee, arguments = self.compile_arguments(node.name.lower(), list(node.expressions))
             if len(callee.returns) != 1:
                 return
             name = f"#{len(self.types)}"
             self.types[name] = callee.returns[0][1]
-            steps.append(ExtractedCall(name, callee, arguments))
+            calls.append(ExtractedCall(name, callee, arguments))
             outer = node.parent if isinstance(node.parent, exp.Dot) else node
             outer.replace(exp.Column(this=exp.Identifier(this=name, quoted=False)))
 

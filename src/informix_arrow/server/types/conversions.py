@@ -175,12 +175,12 @@ class ValueConverter:
         limit, code = LIMITS.get(TypeCode(self.type.code), LONG_LIMIT)
         plain = self._number(value)
         try:
-            whole = int(plain)  # fractions are cut
+            truncated = int(plain)  # fractions are cut
         except (ValueError, OverflowError, InvalidOperation):
             raise SqlError(code) from None
-        if not -limit <= whole <= limit:
+        if not -limit <= truncated <= limit:
             raise SqlError(code)
-        return whole
+        return truncated
 
     def _float(self, value: object) -> float:
         plain = self._number(value)

@@ -176,8 +176,8 @@ def convert_units(units: int, source: Qualifier, qualifier: Qualifier) -> int:
     if abs(units) >= magnitude_limit(qualifier):
         raise SqlError(OVERFLOW)
     unit = smallest_step(qualifier)
-    whole = abs(units) // unit * unit
-    return -whole if units < 0 else whole
+    truncated = abs(units) // unit * unit
+    return -truncated if units < 0 else truncated
 
 
 # ---- DuckDB text -------------------------------------------------------------------------------

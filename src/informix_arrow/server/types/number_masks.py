@@ -113,8 +113,8 @@ def _format_integer(left: str, digits: str, negative: bool) -> str:
     return "".join(_fill_character(left, at) if cell is None else cell for at, cell in enumerate(cells))
 
 
-def _fill_character(left: str, at: int) -> str:
+def _fill_character(integer_cells: str, at: int) -> str:
     """Return the fill character of an empty cell. A comma takes that of the cell before it."""
-    while left[at] == "," and at:
+    while integer_cells[at] == "," and at:
         at -= 1
-    return _FILLS.get(left[at], " ")
+    return _FILLS.get(integer_cells[at], " ")

@@ -167,9 +167,9 @@ def truncate_key(key: str, digits: int) -> str:
     return encode(_quantize(key, -digits, ROUND_DOWN), DIGITS)
 
 
-def to_integral_text(key: str, way: str) -> str:
-    """Return the number as text without fraction. `way` is down (towards zero), ceil or floor."""
-    rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[way]
+def to_integral_text(key: str, direction: str) -> str:
+    """Return the number as text without fraction. `direction` is down (towards zero), ceil or floor."""
+    rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[direction]
     return f"{_quantize(key, 0, rounding):f}"
 
 

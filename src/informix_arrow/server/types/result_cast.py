@@ -31,24 +31,24 @@ def cast_table(
     columns: Sequence[Column],
     codec: str,
     packed: Sequence[bool] = (),
-    left: Sequence[object] = (),
+    unconverted: Sequence[object] = (),
 ) -> Any:
     """Return a table with the described columns, cast to their Arrow types and with their names.
 
-    `packed` columns hold keys of floating decimals. Columns with a true entry in `left` are not cast.
+    `packed` columns hold keys of floating decimals. Columns with a true entry in `unconverted` are not cast.
     """
     arrays = []
     fields = []
     for position, (column, array) in enumerate(zip(columns, table.columns, strict=True)):
-        if left and left[position]:
+        if unconverted and unconverted[position]:
             arrays.append(array)
             fields.append(pa.field(column.name, array.type))
             continue
-        wanted = result_type(column.type)
+        target_type = result_type(column.type)
         if packed and packed[position]:
             array = numbers_of_keys(array)
-        arrays.append(cast_column(array, column.type, wanted, codec))
-        fields.append(pa.field(column.name, wanted))
+        arrays.append(cast_column(array, column.type, target_type, codec))
+        fields.append(pa.field(column.name, target_type))
     return pa.table(arrays, schema=pa.schema(fields))
 
 
@@ -66,17 +66,17 @@ def result_type(t: ColumnType) -> Any:
     return arrow_type(t, RESULT_OPTIONS)
 
 
-def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
+def cast_column(array: Any, t: ColumnType, target_type: Any, codec: str) -> Any:
     """Cast one column. Raises SqlError (-1226, -1215, ...) if a value does not fit the described type."""
-    if array.type == wanted and not (is_character(t) and t.code != TypeCode.LVARCHAR):
+    if array.type == target_type and not (is_character(t) and t.code != TypeCode.LVARCHAR):
         return array
     try:
         if t.code == TypeCode.INTERVAL:
             return _intervals(array, t)
         if is_simple_large(t) or lob_kind(t) or is_nested(t):
-            return array.cast(wanted)
+            return array.cast(target_type)
         if is_character(t):
-            return _characters(array, t, wanted, codec)
+            return _characters(array, t, target_type, codec)
         if t.code in DECIMALS and t.scale is None:
             return pa.chunked_array(
                 [
@@ -86,20 +86,20 @@ def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
                 pa.string(),
             )
         if (
-            pa.types.is_decimal(wanted)
+            pa.types.is_decimal(target_type)
             and not pa.types.is_decimal(array.type)
             and not pa.types.is_floating(array.type)
         ):
-            return array.cast(pa.decimal128(38, 0)).cast(wanted)
-        if pa.types.is_floating(array.type) and pa.types.is_decimal(wanted):
-            return array.cast(wanted)
-        if pa.types.is_string(wanted):
+            return array.cast(pa.decimal128(38, 0)).cast(target_type)
+        if pa.types.is_floating(array.type) and pa.types.is_decimal(target_type):
+            return array.cast(target_type)
+        if pa.types.is_string(target_type):
             return _moments_as_text(array, t)
         if t.code in INTEGERS:
             if pa.types.is_decimal(array.type):
                 array = array.cast(pa.int64(), safe=False)
-            return array.cast(wanted)
-        return array.cast(wanted, safe=False)
+            return array.cast(target_type)
+        return array.cast(target_type, safe=False)
     except pa.ArrowInvalid as e:
         code = {TypeCode.SMALLINT: -1214, TypeCode.INTEGER: -1215, TypeCode.BIGINT: -1284}.get(
             TypeCode(t.code), -1226
@@ -132,23 +132,23 @@ def _intervals(array: Any, t: ColumnType) -> Any:
     return pa.chunked_array(chunks, pa.month_day_nano_interval())
 
 
-def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
+def _characters(array: Any, t: ColumnType, target_type: Any, codec: str) -> Any:
     if pa.types.is_boolean(array.type):
         array = pc.if_else(array, "t", "f")
-    if array.type != wanted:
-        array = array.cast(wanted)
+    if array.type != target_type:
+        array = array.cast(target_type)
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
-    most = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
+    max_char_bytes = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
     longest = pc.max(pc.binary_length(array)).as_py()  # an upper bound of the characters, faster to compute
-    if longest is None or longest * most <= width:
+    if longest is None or longest * max_char_bytes <= width:
         return array
-    if not utf8 and pc.max(pc.utf8_length(array)).as_py() * most <= width:
+    if not utf8 and pc.max(pc.utf8_length(array)).as_py() * max_char_bytes <= width:
         return array
     if t.code in PADDED:
         array = pc.utf8_rtrim(array, characters=" ")
     cut = [None if v is None else _truncate(v, width, codec) for v in array.to_pylist()]
-    return pa.chunked_array([pa.array(cut, wanted)])
+    return pa.chunked_array([pa.array(cut, target_type)])
 
 
 def _truncate(text: str, width: int, codec: str) -> str:

@@ -53,11 +53,11 @@ class RowConverter:
     def for_columns(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowConverter | None:
         """Return a converter, or None if a column has a type that needs a cast."""
         schema = pa.schema([pa.field(column.name, result_type(column.type)) for column in columns])
-        taken = [
+        readers = [
             _column_reader(column.type, bool(packed) and packed[i], schema.field(i).type)
             for i, column in enumerate(columns)
         ]
-        return cls(schema, [take for take in taken if take]) if all(taken) else None
+        return cls(schema, [reader for reader in readers if reader]) if all(readers) else None
 
     def is_converted(self, rows: Sequence[Sequence[Any]], codec: str) -> bool:
         """Return whether the rows are few and `to_batch` would not change any value. The caller then needs no Arrow."""
@@ -65,8 +65,8 @@ class RowConverter:
         if limits is None or len(rows) * len(limits) > _MAX_VALUES:
             return False
         # without rows there are no values to check
-        for take, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
-            if take(values, codec) is None:
+        for read_column, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
+            if read_column(values, codec) is None:
                 return False
             if limit:
                 for value in values:
@@ -82,8 +82,8 @@ class RowConverter:
             return pa.RecordBatch.from_arrays(none, schema=self._schema)
         try:
             columns: list[Sequence[Any]] = []
-            for take, values in zip(self._columns, zip(*rows, strict=True), strict=True):
-                column = take(values, codec)
+            for read_column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+                column = read_column(values, codec)
                 if column is None:
                     return None
                 columns.append(column)
@@ -96,7 +96,7 @@ class RowConverter:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
-def _column_reader(t: ColumnType, packed: bool, wanted: Any) -> ColumnReader | None:
+def _column_reader(t: ColumnType, packed: bool, arrow_type: Any) -> ColumnReader | None:
     """Return the reader of a type, None for a type that needs a cast."""
     if t.code == TypeCode.INTERVAL or is_simple_large(t) or lob_kind(t) or is_nested(t):
         return None
@@ -113,34 +113,38 @@ def _column_reader(t: ColumnType, packed: bool, wanted: Any) -> ColumnReader | N
         kind = float
     elif t.code in DECIMALS:
         kind = Decimal
-    elif pa.types.is_date(wanted):
+    elif pa.types.is_date(arrow_type):
         kind = dt.date
-    elif pa.types.is_timestamp(wanted) and wanted.unit == "us":
+    elif pa.types.is_timestamp(arrow_type) and arrow_type.unit == "us":
         kind = dt.datetime
     return None if kind is None else _instances_of(kind)
 
 
 def _instances_of(kind: type) -> ColumnReader:
-    def take(values: Sequence[Any], _: str) -> Sequence[Any] | None:
+    def read_column(values: Sequence[Any], _: str) -> Sequence[Any] | None:
         for value in values:
             if type(value) is not kind and value is not None:
                 return None
         return values
 
-    return take
+    return read_column
 
 
 def _text_reader(t: ColumnType) -> ColumnReader:
-    whole, width = t.code == TypeCode.LVARCHAR, t.content_width
+    unlimited, width = t.code == TypeCode.LVARCHAR, t.content_width
 
     def read_column(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
-        most = _MOST_BYTES if is_multibyte(codec) else 1
+        max_char_bytes = _MOST_BYTES if is_multibyte(codec) else 1
         for value in values:
             if value is None:
                 continue
             if type(value) is not str:
                 return None
-            if not whole and len(value) * most > width and len(value.encode(codec, "replace")) > width:
+            if (
+                not unlimited
+                and len(value) * max_char_bytes > width
+                and len(value.encode(codec, "replace")) > width
+            ):
                 return None
         return values
 

@@ -158,27 +158,27 @@ class RoutineParser(BlockParser):
 
 def parse_routine(sql: str, delimident: bool) -> n.Routine:
     """Parse the CREATE statement of a routine."""
-    reader = RoutineParser(sql, delimident)
-    reader.expect("CREATE")
-    return reader.routine()
+    parser = RoutineParser(sql, delimident)
+    parser.expect("CREATE")
+    return parser.routine()
 
 
-def parse_drop_routine(reader: TypeParser) -> n.DropRoutine:
+def parse_drop_routine(parser: TypeParser) -> n.DropRoutine:
     """Parse after DROP."""
-    specific = reader.accept("SPECIFIC")
-    kind = reader.word
-    reader.index += 1
-    exists = reader.accept("IF", "EXISTS")
-    name = reader.object_name()
+    specific = parser.accept("SPECIFIC")
+    kind = parser.word
+    parser.index += 1
+    exists = parser.accept("IF", "EXISTS")
+    name = parser.object_name()
     types: list[ColumnType] | None = None
-    if reader.accept("("):
+    if parser.accept("("):
         types = []
-        while not reader.accept(")"):
+        while not parser.accept(")"):
             if types:
-                reader.expect(",")
-            types.append(reader.column_type()[0])
-    if not reader.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
-        raise reader.syntax_error()
+                parser.expect(",")
+            types.append(parser.column_type()[0])
+    if not parser.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
+        raise parser.syntax_error()
     return n.DropRoutine(kind, name, None if types is None else tuple(types), specific, exists)
 
 

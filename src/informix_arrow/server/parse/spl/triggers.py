@@ -194,9 +194,9 @@ class TriggerParser(BlockParser):
 
 def parse_trigger(sql: str, delimident: bool) -> CreateTrigger:
     """Parse the CREATE statement of a trigger. Raises -201 with its position for invalid SQL."""
-    reader = TriggerParser(sql, delimident)
-    reader.expect("CREATE")
-    found = reader.trigger()
+    parser = TriggerParser(sql, delimident)
+    parser.expect("CREATE")
+    found = parser.trigger()
     for block in (found.before, found.each_row, found.after):
         _check(block, delimident)
     return found

@@ -91,9 +91,9 @@ def _add_months(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """Translate ADD_MONTHS. The last day of a month stays the last day."""
     moment, t = _date_argument(v, args[0])
     n = f"CAST({v.ctx.as_count(args[1]).sql} AS INTEGER)"
-    there = f"({moment.sql} + to_months({n}))"
-    last = f"(last_day(CAST({there} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
-    sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {there} END"
+    shifted = f"({moment.sql} + to_months({n}))"
+    last = f"(last_day(CAST({shifted} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
+    sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {shifted} END"
     return _computed(sql, t)
 
 
@@ -295,8 +295,8 @@ def _to_date(v: Values, args: list[TypedExpression]) -> TypedExpression:
     if args[1].literal is None:
         raise not_supported("TO_DATE with a format that is no literal", -664)
     # DuckDB accepts words such as infinity in any format, so they are replaced.
-    said = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
-    found = f"try_strptime({said}, {quote_string(strptime_format(args[1].literal))})"
+    text = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
+    found = f"try_strptime({text}, {quote_string(strptime_format(args[1].literal))})"
     sql = f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)"
     return TypedExpression(checked_datetime_sql(sql, "TIMESTAMP"), t)
 

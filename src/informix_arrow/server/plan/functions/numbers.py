@@ -62,8 +62,8 @@ def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
 def _integer_part(v: Values, ex: TypedExpression) -> TypedExpression:
     """Return the integer part of a number: an integer unchanged, else a DECIMAL without scale."""
     if ex.is_packed_decimal:
-        whole = f"_ifx_whole({ex.sql}, 'down')"
-        return TypedExpression(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+        truncated = f"_ifx_whole({ex.sql}, 'down')"
+        return TypedExpression(f"CAST({truncated} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
     number = v.numeric(ex)
     t = number.type
     if t is None or t.code in INTEGERS:
@@ -127,8 +127,8 @@ def rounding(duck: str) -> FunctionTranslator:
 def to_integral(duck: str) -> FunctionTranslator:
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         if args[0].is_packed_decimal:
-            whole = f"_ifx_whole({args[0].sql}, {quote_string(duck)})"
-            return TypedExpression(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+            truncated = f"_ifx_whole({args[0].sql}, {quote_string(duck)})"
+            return TypedExpression(f"CAST({truncated} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
         a = v.numeric(args[0])
         if a.type is not None and a.type.code in INTEGERS:
             return TypedExpression(a.sql, without_serial(a.type))

@@ -170,13 +170,13 @@ def _pad(duck: str) -> FunctionTranslator:
         value = text_argument(v, args[0])
         n = _character_count(v, args[1])
         fill = text_argument(v, args[2]).sql if len(args) > 2 else "' '"
-        wanted, wide = bounded_count(n)
+        count, wide = bounded_count(n)
         if has_wide_characters(v.ctx.codec):  # the additional bytes that characters beyond ASCII may take
             filling = fill if len(args) > 2 and not fill.isascii() else ""
             wide += min(3 * wide, (0 if value.literal else width(value)) + (3 * wide if filling else 0))
-        sql = f"{duck}({value.sql}, {wanted}, {fill})"
+        sql = f"{duck}({value.sql}, {count}, {fill})"
         if len(args) > 2 and not args[2].literal:  # DuckDB rejects an empty fill text
-            sql = f"(CASE WHEN {fill} = '' THEN left({value.sql}, {wanted}) ELSE {sql} END)"
+            sql = f"(CASE WHEN {fill} = '' THEN left({value.sql}, {count}) ELSE {sql} END)"
         return TypedExpression(sql, character(wide))
 
     return handler
@@ -184,8 +184,8 @@ def _pad(duck: str) -> FunctionTranslator:
 
 def _space(v: Values, args: list[TypedExpression]) -> TypedExpression:
     n = _character_count(v, args[0])
-    wanted, wide = bounded_count(n)
-    return TypedExpression(f"repeat(' ', {wanted})", character(wide))
+    count, wide = bounded_count(n)
+    return TypedExpression(f"repeat(' ', {count})", character(wide))
 
 
 def _replace(v: Values, args: list[TypedExpression]) -> TypedExpression:

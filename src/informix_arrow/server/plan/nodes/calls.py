@@ -35,7 +35,7 @@ def call(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
             raise SqlError(-674, 0, 0, name)
         return found
     low, high, function = handler
-    args = [tr.values.settle(tr.expr(node, scope)) for node in nodes]
+    args = [tr.values.with_inferred_type(tr.expr(node, scope)) for node in nodes]
     if not low <= len(args) <= high:
         raise SqlError(-664, 0, 0, name)
     return tr.values.as_key(function(tr.values, args))

@@ -26,7 +26,7 @@ def comparison(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpre
         return _tuples(tr, node, scope)
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     if not is_nested(left.type) and not is_nested(right.type):
-        left = tr.values.settle(left)
+        left = tr.values.with_inferred_type(left)
     if is_nested(left.type) or is_nested(right.type):
         return _equal_parts(tr, _COMPARISONS[type(node)], left, right)
     a, b = tr.values.meet(left, right)

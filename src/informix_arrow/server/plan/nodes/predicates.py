@@ -39,7 +39,7 @@ def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
         return _in_rows(tr, node, scope)
     this = tr.expr(node.this, scope)
     if node.args.get("field") is not None:
-        return _in_collection(tr, this, tr.values.settle(tr.expr(node.args["field"], scope)))
+        return _in_collection(tr, this, tr.values.with_inferred_type(tr.expr(node.args["field"], scope)))
     query = node.args.get("query")
     if query is not None:
         sql, output = tr.query(query.this if isinstance(query, exp.Subquery) else query, scope)

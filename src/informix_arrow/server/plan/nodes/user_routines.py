@@ -96,7 +96,7 @@ def _resolve_call(
     arguments = [
         TypedExpression("NULL", None)
         if isinstance(node, LocalVariable)
-        else values.settle(tr.expr(node, scope))
+        else values.with_inferred_type(tr.expr(node, scope))
         for node in nodes
     ]
     found = ctx.routines.resolve_call(name, [argument.type for argument in arguments], rows=rows)

@@ -59,15 +59,15 @@ _RANKS = {
 _LONG = (2, "HUGEINT")
 
 
-def _not_the_least(sql: str, ex: TypedExpression, t: ColumnType) -> str:
+def _reject_smallest_sql(sql: str, ex: TypedExpression, t: ColumnType) -> str:
     """Return SQL that rejects the smallest value of an integer storage type, which is NULL on the wire.
 
     The negative of that value is out of range, so it raises the same error as a number that is too large.
     """
     rank, wide = _RANKS.get(TypeCode(t.code), _LONG)
     if ex.type is not None and ex.type.code in INTEGERS:
-        given = _RANKS.get(TypeCode(ex.type.code), _LONG)[0]
-        if given < rank or (given == rank and (ex.is_number_literal or ex.source is not None)):
+        source_rank = _RANKS.get(TypeCode(ex.type.code), _LONG)[0]
+        if source_rank < rank or (source_rank == rank and (ex.is_number_literal or ex.source is not None)):
             return sql
     return f"(-CAST(-CAST({sql} AS {wide}) AS {duck_type(t)}))"
 
@@ -75,9 +75,9 @@ def _not_the_least(sql: str, ex: TypedExpression, t: ColumnType) -> str:
 def _number_cut(sql: str, width: int) -> str:
     """Return SQL of a number's text with at most `width` characters. Digits after the point are cut, others raise
     -1207."""
-    whole = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
+    integer_fits = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
     fits = f"strlen({sql}) <= {width}"
-    cut = f"WHEN {whole} THEN left({sql}, {width})"
+    cut = f"WHEN {integer_fits} THEN left({sql}, {width})"
     return f"(CASE WHEN {sql} IS NULL OR {fits} THEN {sql} {cut} ELSE error('IFX-1207') END)"
 
 
@@ -186,7 +186,7 @@ class Values:
             return ex
         return replace(ex, sql=pack_sql(ex.sql), is_packed_decimal=True)
 
-    def settle(self, ex: TypedExpression) -> TypedExpression:
+    def with_inferred_type(self, ex: TypedExpression) -> TypedExpression:
         """Convert a constructor without a type to the type of its parts. Other expressions stay unchanged."""
         return self.cast(ex, inferred_type(ex.value)) if isinstance(ex.value, Constructor) else ex
 
@@ -431,15 +431,15 @@ class Values:
         if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
             return f"CAST({ex.sql} AS {duck_type(t)})"
         sql = self.cast(ex, t).sql
-        return _not_the_least(sql, ex, t) if t.code in INTEGERS else sql
+        return _reject_smallest_sql(sql, ex, t) if t.code in INTEGERS else sql
 
     def _assign_text(self, ex: TypedExpression, source: ColumnType, t: ColumnType) -> str:
         """Assign a value of type `source` to a character column. Possible truncation is recorded in the context."""
         if ex.literal is not None:
-            kept = truncate_literal(ex.literal, t, self.ctx.codec)
-            wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
-            self.ctx.literal_truncated = self.ctx.literal_truncated or kept != wanted
-            return quote_string(kept)
+            truncated = truncate_literal(ex.literal, t, self.ctx.codec)
+            full_text = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
+            self.ctx.literal_truncated = self.ctx.literal_truncated or truncated != full_text
+            return quote_string(truncated)
         if is_number(source):
             full = self.cast(ex, text_type(source)).sql
             if t.content_width < text_type(source).content_width:

@@ -53,18 +53,20 @@ class Constructor:
     elements: tuple[TypedExpression, ...]
 
 
-def inferred_type(made: Constructor) -> ColumnType:
+def inferred_type(constructor: Constructor) -> ColumnType:
     """Return the type of a constructor from the types of its parts."""
-    types = [inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in made.elements]
-    if made.kind == "ROW":
+    types = [
+        inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in constructor.elements
+    ]
+    if constructor.kind == "ROW":
         fields = [f"f{i} {_text_of(t)}" for i, t in enumerate(types, 1)]
         return declare(f"ROW({', '.join(fields)})", lambda name: None)
     element: ColumnType | None = None
     for t in types:
         element = common_type(element, t)
     if element is None:
-        raise SqlError(_WRONG, 0, 0, made.kind.lower(), "an empty collection needs a cast")
-    return declare(f"{made.kind}({_text_of(element)} not null)", lambda name: None)
+        raise SqlError(_WRONG, 0, 0, constructor.kind.lower(), "an empty collection needs a cast")
+    return declare(f"{constructor.kind}({_text_of(element)} not null)", lambda name: None)
 
 
 def _text_of(t: ColumnType | None) -> str:
@@ -73,24 +75,24 @@ def _text_of(t: ColumnType | None) -> str:
     return (t.definition or t.sql) if isinstance(t, UserDefinedType) else without_serial(t).sql
 
 
-def build_value(parts: PartConverter, made: Constructor, t: ColumnType) -> str:
+def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -> str:
     """Return SQL of a constructor as a value of `t`. Raises -9634 for another kind or number of parts, -391 for a NULL
     element."""
-    if made.kind != TypeCode(t.code).name:
-        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"a {made.kind} in place of {t.sql}")
+    if constructor.kind != TypeCode(t.code).name:
+        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"a {constructor.kind} in place of {t.sql}")
     if is_row(t):
         fields = row_fields(t)
-        if len(fields) != len(made.elements):
+        if len(fields) != len(constructor.elements):
             raise SqlError(
-                _WRONG, 0, 0, t.sql.lower(), f"{len(made.elements)} fields in place of {len(fields)}"
+                _WRONG, 0, 0, t.sql.lower(), f"{len(constructor.elements)} fields in place of {len(fields)}"
             )
         items = [
             f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
-            for part, (name, member) in zip(made.elements, fields, strict=True)
+            for part, (name, member) in zip(constructor.elements, fields, strict=True)
         ]
         return f"CAST(struct_pack({', '.join(items)}) AS {storage_type(t)})"
     member = element_type(t)
-    items = [_convert_part(parts, part, member, made.kind) for part in made.elements]
+    items = [_convert_part(parts, part, member, constructor.kind) for part in constructor.elements]
     return canonical(f"CAST(list_value({', '.join(items)}) AS {storage_type(t)})", t)
 
 
@@ -125,13 +127,15 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
     if source.code != t.code and not (is_collection(source) and is_collection(t)):
         raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{source.sql} in place of {t.sql}")
     if is_row(t):
-        here, there = row_fields(source), row_fields(t)
-        if len(here) != len(there):
-            raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{len(here)} fields in place of {len(there)}")
+        source_fields, target_fields = row_fields(source), row_fields(t)
+        if len(source_fields) != len(target_fields):
+            raise SqlError(
+                _WRONG, 0, 0, t.sql.lower(), f"{len(source_fields)} fields in place of {len(target_fields)}"
+            )
         items = [
             f"{quote_identifier(new)} := "
             + _convert_by_kind(parts, f"struct_extract({sql}, {quote_string(old)})", a, b, depth)
-            for (old, a), (new, b) in zip(here, there, strict=True)
+            for (old, a), (new, b) in zip(source_fields, target_fields, strict=True)
         ]
         return f"(CASE WHEN {sql} IS NOT NULL THEN CAST(struct_pack({', '.join(items)}) AS {storage_type(t)}) END)"
     variable = f"e{depth}"
