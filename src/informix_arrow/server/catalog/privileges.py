@@ -20,7 +20,7 @@ LEVELS = ("", CONNECT, RESOURCE, DBA)
 TABLE_LETTERS = "su*idxarn"
 """Letters of systabauth.tabauth. The star means that there are privileges on single columns."""
 COLUMN_LETTERS = "sur"
-OF_NEW_TABLES = "suidx"
+NEW_TABLE_LETTERS = "suidx"
 """Privileges of PUBLIC on a new table of a database that is not ANSI."""
 
 
@@ -212,7 +212,7 @@ def set_table_grants(
 
 def grant_to_public(con: SqlConnection, database: str, tabid: int, owner: str) -> None:
     """Grant PUBLIC its default privileges on a new table."""
-    word = table_word(OF_NEW_TABLES)
+    word = table_word(NEW_TABLE_LETTERS)
     con.execute(
         f"INSERT INTO {_hidden_schema(database)}.tabauth VALUES (?, ?, ?, ?)", [owner, PUBLIC, tabid, word]
     )
@@ -295,7 +295,7 @@ def create_users_and_privileges(con: SqlConnection, database: str) -> None:
     create_users(con, database, "")
     db = _hidden_schema(database)
     con.execute(
-        f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(OF_NEW_TABLES)}' "
+        f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(NEW_TABLE_LETTERS)}' "
         f"FROM {db}.tables WHERE tabid >= 100 AND tabtype IN ('T', 'V'); "
         f"INSERT INTO {db}.procauth SELECT owner, '{PUBLIC}', procid, 'e' FROM {db}.procedures WHERE NOT dba"
     )

@@ -15,7 +15,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..types.quoting import quote_string
 from .catalog import FIRST_USER_TYPE, SqlConnection, duck_database
 
-_LONGEST = 2147483647
+_MAX_SIZE = 2147483647
 _NAMES = {
     TypeCode.CHAR: "char", TypeCode.SMALLINT: "smallint", TypeCode.INTEGER: "integer", TypeCode.FLOAT: "float",
     TypeCode.SMALLFLOAT: "smallfloat", TypeCode.DECIMAL: "decimal", TypeCode.SERIAL: "serial", TypeCode.DATE: "date",
@@ -37,8 +37,8 @@ _DISTINCT, _JDBC_OTHER = 2001, 1111
 _FLOATING = 255  # the scale of a DECIMAL without one, as in syscolumns
 _DIGITS = {
     "smallint": 5, "integer": 10, "serial": 10, "bigint": 19, "bigserial": 19, "int8": 19, "serial8": 19, "float": 15,
-    "smallfloat": 7, "date": 10, "boolean": 1, "text": _LONGEST, "byte": _LONGEST, "blob": _LONGEST,
-    "clob": _LONGEST,
+    "smallfloat": 7, "date": 10, "boolean": 1, "text": _MAX_SIZE, "byte": _MAX_SIZE, "blob": _MAX_SIZE,
+    "clob": _MAX_SIZE,
 }  # fmt: skip
 _NUMBERS = frozenset(
     {

@@ -30,7 +30,7 @@ _TUPLE_HEADER = 8  # size of the SQ_TUPLE header before its payload
 _NULL_VARCHAR = b"\x01\x00"
 _NULL_LVARCHAR = b"\x00\x01\x01"
 _NO_CHARACTER = -23103
-_ROWS_AT_A_TIME = 4096
+_BATCH_ROWS = 4096
 _DEFAULT_DIGITS = re.compile(r"^interval (?:(year)\(4\)|(?!year)(\w+)\(2\))")
 
 
@@ -133,8 +133,8 @@ class TableImageEncoder:
         lacks.
         """
         images: list[bytes] = []
-        for start in range(0, rows.num_rows, _ROWS_AT_A_TIME):
-            images += self._encode(rows.slice(start, _ROWS_AT_A_TIME))
+        for start in range(0, rows.num_rows, _BATCH_ROWS):
+            images += self._encode(rows.slice(start, _BATCH_ROWS))
         return images
 
     def _encode(self, rows: pa.Table) -> list[bytes]:

@@ -63,9 +63,9 @@ def _interval(node: exp.Expression) -> exp.Expression:
     elif units % DAY == 0:
         amount, unit = str(units // DAY), "DAY"
     else:
-        whole, rest = divmod(abs(units), SECOND)
+        seconds, rest = divmod(abs(units), SECOND)
         fraction = f"{rest / SECOND:.5f}".rstrip("0")[1:] if rest else ""
-        amount, unit = f"{'-' if units < 0 else ''}{whole}{fraction}", "SECOND"
+        amount, unit = f"{'-' if units < 0 else ''}{seconds}{fraction}", "SECOND"
     return exp.Interval(this=exp.Literal.string(amount), unit=exp.var(unit))
 
 

@@ -23,7 +23,7 @@ TranslateRows = Callable[
 """Translates a subquery, given the translator of its expressions. It is a parameter and not a method of the caller:
 otherwise the two would form a reference cycle that keeps the session alive until the garbage collector runs."""
 
-_MOST_CONDITIONS = 64
+_MAX_CONDITIONS = 64
 """Number of conditions from which they are combined. DuckDB's optimizer compares each condition with each other one:
 some thousands take minutes, during which it ignores interrupts. A CASE counts as one condition."""
 
@@ -111,11 +111,11 @@ class ExpressionTranslator:
         If there are very many conjuncts, those that join no tables are combined into a single condition.
         """
         parts = conjuncts(node)
-        if len(parts) <= _MOST_CONDITIONS:
+        if len(parts) <= _MAX_CONDITIONS:
             return self.condition(node, scope)
-        found = [self.condition(part, scope) for part in parts[:_MOST_CONDITIONS]]
+        found = [self.condition(part, scope) for part in parts[:_MAX_CONDITIONS]]
         filter_conditions: list[str] = []
-        for part in parts[_MOST_CONDITIONS:]:
+        for part in parts[_MAX_CONDITIONS:]:
             (found if _may_join(part) else filter_conditions).append(self.condition(part, scope))
         if filter_conditions:
             found.append(f"CASE WHEN {' AND '.join(filter_conditions)} THEN true ELSE false END")

@@ -99,18 +99,17 @@ def _row_plan(
 ) -> SingleRowPlan | None:
     """Return the plan to insert one row by bound values, None if the statement needs more."""
     values_by_column = {column.name: value for column, value in zip(targets, values, strict=True)}
-    plain = info.has_simple_updates or (
-        info.temporary and not info.has_triggers
-    )  # temporary tables are not shared
-    if not plain or info.has_engine_checks or any(kind not in ("param", "const") for kind, _ in values):
+    # temporary tables are not shared
+    is_plain = info.has_simple_updates or (info.temporary and not info.has_triggers)
+    if not is_plain or info.has_engine_checks or any(kind not in ("param", "const") for kind, _ in values):
         return None
     if any(is_nested(c.type) or is_simple_large(c.type) or lob_kind(c.type) for c in info.columns):
         return None
-    places = {column.name: place for place, column in enumerate(info.columns)}
+    positions = {column.name: position for position, column in enumerate(info.columns)}
     keys = []
     for key in info.keys:
         # a SMALLFLOAT is rounded only when stored
-        if any(info.columns[places[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
+        if any(info.columns[positions[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
             return None
         queries = [  # key texts without insignificant blanks
             f"SELECT 1 FROM {info.duck_name} WHERE "
@@ -120,12 +119,12 @@ def _row_plan(
             )
             for operator in ("=", "IS NOT DISTINCT FROM")
         ]
-        keys.append((key.name, tuple(places[name] for name in key.columns), queries[0], queries[1]))
+        keys.append((key.name, tuple(positions[name] for name in key.columns), queries[0], queries[1]))
     names = ", ".join(quote_identifier(column.name) for column in info.columns)
     marks = ", ".join("?" * len(info.columns))
     return SingleRowPlan(
         tuple((column, *values_by_column.get(column.name, ("omitted", None))) for column in info.columns),
-        tuple((places[column.name], column) for column in info.columns if column.is_serial),
+        tuple((positions[column.name], column) for column in info.columns if column.is_serial),
         tuple(keys),
         bool(info.checks),
         f"INSERT INTO {info.duck_name} ({names}) VALUES ({marks})",
@@ -164,8 +163,10 @@ def _convert_select_columns(
         same = (t.code, t.encoded_length, t.extended_name) == (
             target.type.code, target.type.encoded_length, target.type.extended_name
         )  # fmt: skip
-        own = has_own_storage(t) or has_own_storage(target.type) or _has_currency_text(t, target.type)
-        if not same and own:
+        needs_conversion = (
+            has_own_storage(t) or has_own_storage(target.type) or _has_currency_text(t, target.type)
+        )
+        if not same and needs_conversion:
             source = TypedExpression(sql, t, is_packed_decimal=packed, source=t)
             # texts are truncated, with a warning, when the rows are stored
             converted = LONG_TEXT if is_character(target.type) else target.type

@@ -41,8 +41,8 @@ def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
             raise SqlError(-201, 0, 1)  # each clause at most once
         if isinstance(then, exp.Insert):
             work.require_privilege(info, "i")
-            there = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
-            inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
+            match = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
+            inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({match})")
         else:
             matched = _matched(work, then, info, scope)
     common = shared_fields(work, info, ())

@@ -192,9 +192,9 @@ def _where_in_view(
     """Return the WHERE of an UPDATE that raises -385 at a row that would leave the view."""
     assigned = {left.name: right for left, right in single_assignments(tree.expressions)}
     stays = " AND ".join(work.view_check_conditions(info, assigned, alias))
-    wanted = where.removeprefix(" WHERE ") or "TRUE"
+    matches = where.removeprefix(" WHERE ") or "TRUE"
     leaves = f"error({quote_string(f'IFX-385 of informix.{work.changed_view}')})"
-    return f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
+    return f" WHERE CASE WHEN ({matches}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
 
 
 def delete(work: StatementTranslator, tree: exp.Delete) -> ModifyPlan:

@@ -22,7 +22,7 @@ NEXTVAL_PREFIX, CURRVAL_PREFIX = "drawn_", "current_"
 _NEXT = re.compile(r"nextval\('(?:[^']|'')*'\)")
 
 _WORDS = ("nextval", "currval")
-_NOT_ONE_ROW = "IFX-201"
+_SEVERAL_ROWS = "IFX-201"
 
 
 def collect_references(ctx: TranslationContext, tree: exp.Expression) -> None:
@@ -48,7 +48,7 @@ def translate_reference(ctx: TranslationContext, parts: list[str], scope: Scope)
         )
     sql = f"CAST({ctx.session_value(f'{NEXTVAL_PREFIX}{known.tabid}')} AS BIGINT)"
     if scope.sources:
-        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_NOT_ONE_ROW}') AS BIGINT) END)"
+        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_SEVERAL_ROWS}') AS BIGINT) END)"
     return TypedExpression(sql, t, parts[-1])
 
 

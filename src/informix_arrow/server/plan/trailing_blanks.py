@@ -16,7 +16,7 @@ from .scope import OutputColumn, Scope, TypedExpression, integer_literal
 from .translator import Translator
 from .values.casts import Values
 
-_SHORT = 200
+_MAX_REPEATED_CHARS = 200
 """Maximum length of an expression that may be repeated in DuckDB's SQL."""
 
 
@@ -30,7 +30,11 @@ def trim_blanks_sql(sql: str) -> str:
     """Return SQL that removes trailing blanks. Most texts have none, which DuckDB sees in a quarter of the time of
     RTRIM."""
     trimmed = f"rtrim({sql}, ' ')"
-    return f"(CASE WHEN suffix({sql}, ' ') THEN {trimmed} ELSE {sql} END)" if len(sql) <= _SHORT else trimmed
+    return (
+        f"(CASE WHEN suffix({sql}, ' ') THEN {trimmed} ELSE {sql} END)"
+        if len(sql) <= _MAX_REPEATED_CHARS
+        else trimmed
+    )
 
 
 def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str]:
@@ -94,20 +98,20 @@ def distinct_set_operation(
         for i, output in enumerate(outputs)
     )
     exists = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
-    kept = exists if word == "INTERSECT" else f"NOT {exists}"
-    return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {kept}", outputs, top=top)
+    condition = exists if word == "INTERSECT" else f"NOT {exists}"
+    return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {condition}", outputs, top=top)
 
 
 def ordered_rows(
-    sql: str, outputs: Sequence[OutputColumn], places: Sequence[str], *, top: bool
+    sql: str, outputs: Sequence[OutputColumn], positions: Sequence[str], *, top: bool
 ) -> tuple[str, list[str]]:
     """Return a query that can be ordered by its own columns at the positions `places` (from 1), and the sort keys.
 
     Texts that another key follows are compared without their trailing blanks.
     """
-    columns = [int(place) - 1 for place in places]
+    columns = [int(position) - 1 for position in positions]
     if not any(_is_text(outputs[column]) for column in columns[:-1]):
-        return sql, list(places)
+        return sql, list(positions)
     names = ", ".join(f"k{i}" for i in range(len(outputs)))
     items = ", ".join(
         f"k{i} AS {f'c{i}' if top else quote_identifier(output.name)}" for i, output in enumerate(outputs)

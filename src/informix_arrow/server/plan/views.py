@@ -125,10 +125,10 @@ def _rewrite_once(tree: exp.Expression, view: TableInfo, found: ViewTarget) -> e
     tree.set("this", base)
     if found.where is not None:
         where = tree.args.get("where")
-        whole = found.where.copy()
+        condition = found.where.copy()
         if where is not None:
-            whole = exp.And(this=exp.Paren(this=whole), expression=exp.Paren(this=where.this))
-        tree.set("where", exp.Where(this=whole))
+            condition = exp.And(this=exp.Paren(this=condition), expression=exp.Paren(this=where.this))
+        tree.set("where", exp.Where(this=condition))
     return tree
 
 
@@ -142,8 +142,8 @@ def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> 
     """Replace a view's columns by those of its table or by their expressions. Inside subqueries only qualified names
     are replaced."""
     for column in list(tree.find_all(exp.Column)):
-        outside = column.find_ancestor(exp.Select) is None
-        if not (column.table == alias if column.table else outside):
+        outside_subquery = column.find_ancestor(exp.Select) is None
+        if not (column.table == alias if column.table else outside_subquery):
             continue
         if column.name in found.columns:
             column.set("this", exp.to_identifier(found.columns[column.name], quoted=True))

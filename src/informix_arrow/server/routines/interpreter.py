@@ -770,7 +770,7 @@ def _next_row(rows: RowIterator, *, on_new_stack: bool) -> StoredValues | None:
     def run() -> None:
         try:
             found.append(next(rows, None))
-        except BaseException as problem:  # noqa: BLE001 - raised again by who waits
+        except BaseException as problem:  # noqa: BLE001 - raised again in the waiting thread
             problems.append(problem)
 
     thread = threading.Thread(target=run, name="routine", daemon=True)

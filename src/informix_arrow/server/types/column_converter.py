@@ -95,7 +95,7 @@ class ColumnConverter:
                 return self._datetime([None if v is None else v.to_datetime() for v in values])  # type: ignore[attr-defined]
             if kind is dt.datetime and t.code == TypeCode.DATETIME:
                 return self._datetime(values)
-        except Exception:  # noqa: BLE001 - whatever does not go in one piece is looked at value by value
+        except Exception:  # noqa: BLE001 - the values are then converted one by one
             return None
         return None
 
@@ -122,8 +122,8 @@ class ColumnConverter:
         if qualifier.has_seconds_fraction:
             unit = 10 ** (6 - qualifier.fraction_digits)
             if unit > 1:
-                whole = array.cast(pa.int64())
-                array = pc.subtract(whole, modulo(whole, unit)).cast(pa.timestamp("us"))
+                microseconds = array.cast(pa.int64())
+                array = pc.subtract(microseconds, modulo(microseconds, unit)).cast(pa.timestamp("us"))
         elif qualifier.end >= 4:
             unit_name = {4: "day", 6: "hour", 8: "minute", 10: "second"}[qualifier.end]
             array = pc.floor_temporal(array, unit=unit_name)

@@ -20,7 +20,7 @@ _UNITS = {
     "YEAR": 12, "MONTH": 1, "DAY": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND,
 }  # fmt: skip
 _LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
-_BEFORE = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+_SEPARATORS = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 INCOMPATIBLE = -1266
 OVERFLOW = -1265
@@ -115,7 +115,7 @@ def parse(text: str, qualifier: Qualifier) -> int:
         total += value * _UNITS[name]
         rest = rest[found.end() :]
         if position + 1 < len(names):
-            separator = _BEFORE[names[position + 1]]
+            separator = _SEPARATORS[names[position + 1]]
             if not rest:
                 raise SqlError(-1263)
             if rest[0] != separator:
@@ -141,7 +141,7 @@ def format_units(units: int, qualifier: Qualifier) -> str:
     for position, name in enumerate(_fields_without_fraction(qualifier)):
         value, rest = divmod(rest, _UNITS[name])
         if position:
-            out += f"{_BEFORE[name]}{value:02d}"
+            out += f"{_SEPARATORS[name]}{value:02d}"
         else:
             out = str(value).rjust(_first_digits(name, qualifier), "0")
     if qualifier.has_seconds_fraction:
@@ -213,7 +213,7 @@ def text_sql(sql: str, qualifier: Qualifier) -> str:
         value = f"({size} % {above} // {unit})" if above else f"({size} // {unit})"
         written = f"CAST({value} AS VARCHAR)"
         if above:
-            fields.append(f"'{_BEFORE[name]}' || lpad({written}, 2, '0')")
+            fields.append(f"'{_SEPARATORS[name]}' || lpad({written}, 2, '0')")
         elif _first_digits(name, qualifier) == 2:
             fields.append(f"CASE WHEN {value} < 10 THEN '0' ELSE '' END || {written}")
         else:

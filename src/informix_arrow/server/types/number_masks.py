@@ -73,14 +73,14 @@ def format_number(number: str, mask: str) -> str:
     m = parse_mask(mask)
     value = Decimal(number)
     text = f"{value.copy_abs().quantize(Decimal(1).scaleb(-m.fraction_digits), context=_WIDE):f}"
-    whole, _, fraction = text.partition(".")
-    whole = whole.lstrip("0")
-    negative = value < 0 and (whole + fraction).strip("0") != ""
-    if len(whole) > _integer_digits(m.integer_cells):
+    integer_digits, _, fraction = text.partition(".")
+    integer_digits = integer_digits.lstrip("0")
+    negative = value < 0 and (integer_digits + fraction).strip("0") != ""
+    if len(integer_digits) > _integer_digits(m.integer_cells):
         return "*" * m.width
     end = {"": "", ")": ")" if negative else " "}[m.closing]
     return (
-        _format_integer(m.integer_cells, whole, negative)
+        _format_integer(m.integer_cells, integer_digits, negative)
         + ("." if m.point else "")
         + fraction
         + end

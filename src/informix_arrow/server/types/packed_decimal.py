@@ -18,7 +18,7 @@ from ..errors import SqlError
 from .literals import number
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
-_NO_NUMBERS = frozenset({"inf", "-inf", "nan"})  # values of a DOUBLE that raise -1226
+_NON_FINITE = frozenset({"inf", "-inf", "nan"})  # values of a DOUBLE that raise -1226
 _MAX_EXPONENT = 125
 _MIN_EXPONENT = -130
 
@@ -100,7 +100,7 @@ def decimal_text(value: Decimal) -> str:
 def key_of(text: str) -> str:
     """Return the key of a number that DuckDB or a client has written as text. Raises -1213 for invalid text."""
     stripped = text.strip()
-    return encode(Decimal(stripped) if stripped in _NO_NUMBERS else number(stripped), DIGITS)
+    return encode(Decimal(stripped) if stripped in _NON_FINITE else number(stripped), DIGITS)
 
 
 def add(a: str, b: str) -> str:

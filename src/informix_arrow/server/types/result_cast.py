@@ -22,8 +22,8 @@ from .packed_decimal import decimal_text, to_decimal_text
 from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])
-_MOST_MONTHS = 2**31 - 1
-_MOST_BYTES = 4  # per character, in any code set
+_MAX_MONTHS = 2**31 - 1
+MAX_CHARACTER_BYTES = 4  # per character, in any code set
 
 
 def cast_table(
@@ -118,8 +118,8 @@ def _intervals(array: Any, t: ColumnType) -> Any:
         units = chunk.fill_null(0).to_numpy(zero_copy_only=False)
         out = np.zeros(len(units), _MONTH_DAY_NANO)
         if months:
-            if len(units) and max(units.max(), -units.min()) > _MOST_MONTHS:
-                raise SqlError(-1267, detail=f"INTERVAL of more than {_MOST_MONTHS} months in a result")
+            if len(units) and max(units.max(), -units.min()) > _MAX_MONTHS:
+                raise SqlError(-1267, detail=f"INTERVAL of more than {_MAX_MONTHS} months in a result")
             out["months"] = units
         else:
             out["days"] = units // intervals.DAY + ((units < 0) & (units % intervals.DAY != 0))
@@ -139,7 +139,7 @@ def _characters(array: Any, t: ColumnType, target_type: Any, codec: str) -> Any:
         array = array.cast(target_type)
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
-    max_char_bytes = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
+    max_char_bytes = 1 if utf8 or not is_multibyte(codec) else MAX_CHARACTER_BYTES
     longest = pc.max(pc.binary_length(array)).as_py()  # an upper bound of the characters, faster to compute
     if longest is None or longest * max_char_bytes <= width:
         return array

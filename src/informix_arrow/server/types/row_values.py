@@ -18,10 +18,9 @@ from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from .nested_types import is_nested, is_simple_large, lob_kind
 from .packed_decimal import to_decimal_text
-from .result_cast import result_type
+from .result_cast import MAX_CHARACTER_BYTES, result_type
 from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 
-_MOST_BYTES = 4  # per character, in any code set
 _MAX_VALUES = 96
 """Number of values from which fetching Arrow is cheaper."""
 
@@ -134,7 +133,7 @@ def _text_reader(t: ColumnType) -> ColumnReader:
     unlimited, width = t.code == TypeCode.LVARCHAR, t.content_width
 
     def read_column(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
-        max_char_bytes = _MOST_BYTES if is_multibyte(codec) else 1
+        max_char_bytes = MAX_CHARACTER_BYTES if is_multibyte(codec) else 1
         for value in values:
             if value is None:
                 continue

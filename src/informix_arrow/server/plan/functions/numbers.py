@@ -14,7 +14,7 @@ from ..values.casts import Values
 from .handler import FunctionTable, FunctionTranslator
 
 _INTEGER = ColumnType.integer()
-_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MOST_DIGITS = 9, 18, 32
+_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MAX_DIGITS = 9, 18, 32
 """Digits that INTEGER, BIGINT and DECIMAL hold for certain."""
 
 _UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
@@ -49,7 +49,7 @@ def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
             a.type if args[1].param >= 0 and a.type is not None else common_type(a.type, b.type) or _INTEGER
         )
         return TypedExpression(sql, _INTEGER if t.code == TypeCode.SMALLINT else t)
-    digits = min(t.precision or _MOST_DIGITS for t in types if t.code not in INTEGERS)
+    digits = min(t.precision or _MAX_DIGITS for t in types if t.code not in INTEGERS)
     if integers:
         result = ColumnType.bigint() if integers[0].code in LONGS else _INTEGER
     elif digits <= _DIGITS_OF_BIGINT:
@@ -68,9 +68,9 @@ def _integer_part(v: Values, ex: TypedExpression) -> TypedExpression:
     t = number.type
     if t is None or t.code in INTEGERS:
         return number
-    digits = _MOST_DIGITS
+    digits = _MAX_DIGITS
     if t.code in DECIMALS and t.scale is not None:
-        digits = max(1, (t.precision or _MOST_DIGITS) - t.scale)
+        digits = max(1, (t.precision or _MAX_DIGITS) - t.scale)
     return TypedExpression(f"CAST(trunc({number.sql}) AS DECIMAL({digits},0))", ColumnType.decimal(digits, 0))
 
 

@@ -24,7 +24,7 @@ from ..values.text_limits import bounded_count
 from ..values.text_truncation import byte_length, has_wide_characters, padded_sql
 from .handler import FunctionTable, FunctionTranslator
 
-_SHORT = 200
+_MAX_REPEATED_CHARS = 200
 
 
 def text_argument(v: Values, ex: TypedExpression) -> TypedExpression:
@@ -72,7 +72,7 @@ def _change_case(duck: str) -> FunctionTranslator:
         letters, instead = quote_string(unchanged), quote_string(NONCHARACTERS[: len(unchanged)])
         sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
         # ASCII has no such letters, but the check repeats the SQL three times
-        if len(value.sql) <= _SHORT:
+        if len(value.sql) <= _MAX_REPEATED_CHARS:
             sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
         return TypedExpression(sql, t, source=_with_blanks(value))
 

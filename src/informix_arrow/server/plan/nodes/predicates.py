@@ -96,12 +96,12 @@ def _in_collection(tr: Translator, this: TypedExpression, collection: TypedExpre
         raise SqlError(-9634)
     element = nullable(element_type(collection.type))
     if is_nested(element):
-        wanted = tr.values.cast(this, element).sql
+        value = tr.values.cast(this, element).sql
     else:
-        wanted, _ = tr.values.meet(
+        value, _ = tr.values.meet(
             this, TypedExpression("NULL", element, is_packed_decimal=is_floating_decimal(element))
         )
-    return TypedExpression(f"list_contains({collection.sql}, {wanted})", ColumnType.boolean())
+    return TypedExpression(f"list_contains({collection.sql}, {value})", ColumnType.boolean())
 
 
 def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:

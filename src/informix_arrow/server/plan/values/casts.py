@@ -47,7 +47,7 @@ from .text_truncation import (
 )
 
 _NO_CAST = _WRONG_TYPES = -9634
-_NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
+_NO_LARGE_OBJECTS = -615  # BYTE and TEXT can be compared with NULL only
 
 
 _PARAMETER_WIDTH = 255
@@ -471,7 +471,7 @@ class Values:
         if a.type is None or b.type is None:
             return a.sql, b.sql
         if is_simple_large(a.type) or is_simple_large(b.type):
-            raise SqlError(_NO_OBJECTS_HERE)
+            raise SqlError(_NO_LARGE_OBJECTS)
         if is_nested(a.type) or is_nested(b.type):
             raise SqlError(_WRONG_TYPES)  # nodes/operators.py compares these
         if is_interval(a.type) and is_interval(b.type):

@@ -10,7 +10,7 @@ from ...types.result_types import datetime_storage, is_character
 from ..context import TranslationContext
 
 _FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}
-_BEFORE = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+_SEPARATORS = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 
 _FIRST, _LAST = "DATE '0001-01-01'", "DATE '9999-12-31'"
@@ -64,14 +64,14 @@ def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
     layout = ""
     for name in qualifier.field_names:
         if name != "FRACTION":
-            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+            layout += (_SEPARATORS[name] if layout else "") + _FORMAT[name]
     if qualifier.start == Field.HOUR:
         sql = f"(DATE '2000-01-01' + {sql})"
     if not qualifier.has_seconds_fraction:
         return f"strftime({sql}, {quote_string(layout)})"
-    whole = len("00:00:00.") if qualifier.start == Field.HOUR else len("2000-01-01 00:00:00.")
-    kept = whole + qualifier.fraction_digits
-    return f"left(strftime({sql}, {quote_string(layout + '.%f')}), {kept})"
+    prefix_width = len("00:00:00.") if qualifier.start == Field.HOUR else len("2000-01-01 00:00:00.")
+    width = prefix_width + qualifier.fraction_digits
+    return f"left(strftime({sql}, {quote_string(layout + '.%f')}), {width})"
 
 
 def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: TranslationContext) -> str:
@@ -90,15 +90,15 @@ def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: Translat
         sql = parse_datetime_sql(sql)
     else:
         sql = f"CAST({sql} AS TIMESTAMP)"
-    wanted = datetime_storage(qualifier)
-    if wanted == "DATE":
+    target_storage = datetime_storage(qualifier)
+    if target_storage == "DATE":
         return f"CAST({sql} AS DATE)"
-    if wanted == "VARCHAR":
+    if target_storage == "VARCHAR":
         layout = ""
         for name in qualifier.field_names:
             if name == "FRACTION":
                 raise not_supported("EXTEND to a DATETIME of this qualifier", -1266)
-            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+            layout += (_SEPARATORS[name] if layout else "") + _FORMAT[name]
         return f"strftime({sql}, {quote_string(layout)})"
     if qualifier.has_seconds_fraction:
         unit = 10 ** (6 - qualifier.fraction_digits)
@@ -107,4 +107,4 @@ def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: Translat
     else:
         unit_name = ["year", "month", "day", "hour", "minute", "second"][qualifier.end // 2]
         sql = f"date_trunc('{unit_name}', {sql})"
-    return f"CAST({sql} AS TIME)" if wanted == "TIME" else f"CAST({sql} AS TIMESTAMP)"
+    return f"CAST({sql} AS TIME)" if target_storage == "TIME" else f"CAST({sql} AS TIMESTAMP)"

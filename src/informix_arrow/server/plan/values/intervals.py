@@ -176,8 +176,8 @@ def _multiply(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpressio
         found = f"CAST(trunc(CAST({a.sql} AS DOUBLE) {op} CAST({number} AS DOUBLE)) AS HUGEINT)"
     else:
         power = 10 ** exact[1]
-        whole = f"CAST({number} * {power} AS HUGEINT)" if exact[1] else f"CAST({number} AS HUGEINT)"
-        found = f"({units} * {whole} // {power})" if op == "*" else f"({units} * {power} // {whole})"
+        factor = f"CAST({number} * {power} AS HUGEINT)" if exact[1] else f"CAST({number} AS HUGEINT)"
+        found = f"({units} * {factor} // {power})" if op == "*" else f"({units} * {power} // {factor})"
     sql = checked_sql(found, target)
     if op == "/":
         sql = f"(CASE WHEN {number} = 0 THEN error('IFX-1202') ELSE {sql} END)"

@@ -16,7 +16,7 @@ def truncate_literal(value: str, t: ColumnType, codec: str) -> str:
     return value.rstrip(" ") if t.code in PADDED else value
 
 
-_SHORT = 200
+_MAX_REPEATED_CHARS = 200
 """Maximum length of SQL that may be repeated three times."""
 
 
@@ -31,7 +31,7 @@ def slice_sql(sql: str, first: int, size: int, codec: str) -> str:
     if not has_wide_characters(codec):
         return by_characters
     by_bytes = f"_ifx_slice({sql}, {first}, {size}, {quote_string(codec)})"
-    if len(sql) > _SHORT:
+    if len(sql) > _MAX_REPEATED_CHARS:
         return by_bytes
     return f"(CASE WHEN strlen({sql}) = length({sql}) THEN {by_characters} ELSE {by_bytes} END)"
 
@@ -56,7 +56,7 @@ def truncate_without_lambda_sql(sql: str, width: int, codec: str) -> str:
     if not has_wide_characters(codec):
         return f"left({sql}, {width})"
     cut = f"_ifx_cut({sql}, {width}, {quote_string(codec)})"
-    if len(sql) > _SHORT:
+    if len(sql) > _MAX_REPEATED_CHARS:
         return cut
     size = f"strlen({sql})" if codec in ("utf-8", "utf8") else f"4 * length({sql})"
     return f"(CASE WHEN {size} <= {width} THEN {sql} ELSE {cut} END)"
