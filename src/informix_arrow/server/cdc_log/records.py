@@ -70,7 +70,7 @@ def error(code: int) -> bytes:
 
 
 def change(kind: int, lsn: int, tx: int, label: int, body: bytes, lengths: int) -> bytes:
-    """Return an INSERT, DELETE, UPDBEF or UPDAFT record. `body` is the row in the log; its first `lengths` bytes belong
+    """Return an INSERT, DELETE, UPDBEF or UPDAFT record. `body` is the row in the log. Its first `lengths` bytes belong
     to the header."""
     size = _CHANGE.size + lengths
     return _CHANGE.pack(size, len(body) - lengths, SCHEME, kind, lsn, tx, label, 0) + body

@@ -80,8 +80,8 @@ class TokenStream:
         return str(token.text).lower()
 
     def object_name(self) -> str:
-        """Parse `[db[@server]:][owner.]name`. db must be the current one; the owner is ignored in a database that is
-        not ANSI."""
+        """Parse `[db[@server]:][owner.]name`. db must be the current one. The owner is ignored unless the database
+        is ANSI."""
         return self.qualified_name()[1]
 
     def qualified_name(self) -> tuple[str, str]:

@@ -184,7 +184,7 @@ class InformixParser(StrictParser):
         return _data_type(exp.DataType.Type[kind_name], text, sizes)
 
     def _parse_user_type(self) -> exp.DataType | None:
-        """Parse `[owner.]name` of a named ROW or DISTINCT type. Whether the type exists is checked later."""
+        """Parse `[owner.]name` of a named ROW or DISTINCT type. The catalogue is not consulted here."""
         if self._curr.token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
             return None
         self._advance()

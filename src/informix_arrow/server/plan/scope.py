@@ -38,7 +38,7 @@ class TypedExpression:
     param: int = -1
     literal: str | None = None
     is_number_literal: bool = False  # a bare numeric literal
-    is_packed_decimal: bool = False  # the key of a floating decimal (packed_decimal.py), not yet a number
+    is_packed_decimal: bool = False  # a floating decimal's key (types/packed_decimal.py), not yet a number
     source: ColumnType | None = None  # the declared type if the expression is a bare column
     # the value of a literal that is neither number nor text, as a parameter would have it
     value: object = None

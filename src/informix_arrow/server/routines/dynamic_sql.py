@@ -24,7 +24,7 @@ CallRows = Callable[[Callee, list[object]], Iterator[StoredValues]]
 
 
 def first_word(sql: str) -> str:
-    """Return the first word of a statement in upper case, or an opening parenthesis; "" for an empty text."""
+    """Return the first word of a statement in upper case, or an opening parenthesis. "" for an empty text."""
     text = sql.lstrip()
     return "(" if text.startswith("(") else text.split(None, 1)[0].upper() if text else ""
 

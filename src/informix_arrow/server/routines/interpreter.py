@@ -47,7 +47,7 @@ from .sql_compiler import (
 RowIterator = Iterator[StoredValues]
 
 MAX_DEPTH = 200
-"""Maximum depth of nested calls; -722 beyond. On a real server the stack size is the limit."""
+"""Maximum depth of nested calls. Deeper ones raise -722. On a real server the stack size is the limit."""
 
 _CALLS_PER_STACK = 20
 

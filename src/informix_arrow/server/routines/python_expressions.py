@@ -277,7 +277,7 @@ def _compile_text(item: exp.Expression) -> Compute:
 
 
 def _padded_width(item: exp.Expression) -> int:
-    """Return the width of a CHAR variable with its trailing blanks, also inside UPPER and LOWER; 0 for anything
+    """Return the width of a CHAR variable with its trailing blanks, also inside UPPER and LOWER. 0 for anything
     else."""
     while True:
         if isinstance(item, exp.Paren):

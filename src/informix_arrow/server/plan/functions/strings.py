@@ -85,7 +85,7 @@ def _with_blanks(ex: TypedExpression) -> ColumnType | None:
 
 
 def _declared_length(ex: TypedExpression) -> int:
-    """Return the bytes of a CHAR column with its trailing blanks, which storage has removed; 0 for other types."""
+    """Return the bytes of a CHAR column with its trailing blanks, which storage has removed. 0 for other types."""
     return ex.source.encoded_length if ex.source is not None and ex.source.code in PADDED else 0
 
 

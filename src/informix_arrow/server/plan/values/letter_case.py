@@ -13,10 +13,9 @@ _CASED = range(0x80, 0x3000)
 
 @lru_cache
 def uncased(codec: str, upper: bool) -> str:
-    r"""Return the letters whose other case a code set lacks or encodes with more bytes. A column may have no room for
-    these.
+    """Return the letters whose other case a code set lacks, or encodes with more bytes than a column may have room for.
 
-    In all code sets that includes \N{LATIN SMALL LETTER SHARP S}, in Latin-1 also \N{MICRO SIGN}.
+    In all code sets that includes the German sharp s, in Latin-1 also the micro sign.
     """
     found = []
     for letter in map(chr, _CASED):
