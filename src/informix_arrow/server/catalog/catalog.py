@@ -479,8 +479,8 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
         constraint(
             _FIRST_FOREIGN + position, foreign.name, "R", key_index, *_parent(con, info, foreign), rule
         )
-    for each in info.indexes:
-        index(each.name, "U" if each.unique else "D", each.key_columns)
+    for declared_index in info.indexes:
+        index(declared_index.name, "U" if declared_index.unique else "D", declared_index.key_columns)
     for column in info.columns:
         if column.type.not_null:
             number = not_null_number(info.tabid, numbers[column.name])

@@ -288,8 +288,8 @@ class Databases:
                 self._move_files(name, new)
                 self._attach(new, record.locale)
             self._records = {
-                new if kept == name else kept: replace(record, name=new) if kept == name else each
-                for kept, each in self._records.items()
+                new if known == name else known: replace(record, name=new) if known == name else each
+                for known, each in self._records.items()
             }
             self.version += 1
             self._finish_rename(new, name)

@@ -495,8 +495,8 @@ class ChangeLog:
         at = _FILE_HEAD.size
         with suppress(LogCorrupt):  # the server was killed while it wrote the last record
             while at < size:
-                data, place = _read_bytes(source, at, size, 1 << 20), at
-                while (entry := parse_record(data, at - place, base + place)) is not None:
+                data, start = _read_bytes(source, at, size, 1 << 20), at
+                while (entry := parse_record(data, at - start, base + start)) is not None:
                     _update_open_transactions(self._open_transactions, entry)
                     if entry.kind == TABLE:
                         self._apply_record(entry)
@@ -604,8 +604,8 @@ def _update_open_transactions(opened: dict[int, int], entry: LogRecord) -> None:
         opened.pop(entry.tx, None)
     elif entry.kind == OPEN:
         opened.clear()
-        for place in range(0, len(entry.body), _OPEN_BODY.size):
-            tx, lsn = _OPEN_BODY.unpack_from(entry.body, place)
+        for offset in range(0, len(entry.body), _OPEN_BODY.size):
+            tx, lsn = _OPEN_BODY.unpack_from(entry.body, offset)
             opened[tx] = lsn
 
 

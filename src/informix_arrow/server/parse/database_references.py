@@ -15,10 +15,10 @@ def rename_database(sql: str, old: str, new: str) -> str:
     tokens = InformixTokenizer().tokenize(sql)
     words = [token.text for token in tokens] + [""] * 3
     pieces, at = [], 0
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.token_type == TokenType.STRING or token.text.lower() != old:
             continue
-        if words[place + 1] == ":" or (words[place + 1] == "@" and words[place + 3] == ":"):
+        if words[position + 1] == ":" or (words[position + 1] == "@" and words[position + 3] == ":"):
             pieces += [sql[at : token.start], new]
             at = token.end + 1
     return "".join(pieces) + sql[at:]

@@ -69,9 +69,9 @@ def _routine(p: DdlParser, revoke: bool) -> Grant:
             if types:
                 p.expect(",")
             types.append(p.column_type()[0])
-    given = None if types is None else tuple(types)
+    argument_types = None if types is None else tuple(types)
     return _parse_grant_options(
-        p, revoke, "routine", (("EXECUTE", None),), name=name, types=given, specific=specific
+        p, revoke, "routine", (("EXECUTE", None),), name=name, types=argument_types, specific=specific
     )
 
 

@@ -120,7 +120,7 @@ def _update_of_rows(
     reads_rows = reads_others or bool(image)
     plan = _modify_rows(work, tree, fields, where, probe, reads_rows=reads_rows, others_changed=False)
     if isinstance(plan, KeyedModify):
-        short = _set_clause(info, alias, [_WHOLE_NUMBER.sub(r"\1", each) for each in sets])
+        short = _set_clause(info, alias, [_WHOLE_NUMBER.sub(r"\1", assignment) for assignment in sets])
         return replace(plan, sql=short + where)
     return plan
 

@@ -51,13 +51,13 @@ def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int,
         return {}
     keys: dict[int, str] = {}
     groups: dict[str, str] = {}
-    for place, key in enumerate(group.expressions):
+    for position, key in enumerate(group.expressions):
         expression = _resolve_group_key(node, key)
         if expression is None:
             continue
         ex = tr.expr(expression, scope)
         if has_trailing_blanks(tr.values, ex):
-            keys[place] = trim_blanks_sql(ex.sql)
+            keys[position] = trim_blanks_sql(ex.sql)
             groups[ex.sql] = f"min({ex.sql})"
     scope.groups = groups
     return keys

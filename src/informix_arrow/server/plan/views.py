@@ -152,10 +152,10 @@ def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> 
             for part in list(computed.find_all(exp.Column)):
                 if alias and part.find_ancestor(exp.Select) is None:
                     part.set("table", exp.to_identifier(alias, quoted=True))
-            whole = exp.Paren(this=computed)
+            replacement = exp.Paren(this=computed)
             if column is tree:
-                tree = whole
-            column.replace(whole)
+                tree = replacement
+            column.replace(replacement)
     return tree
 
 

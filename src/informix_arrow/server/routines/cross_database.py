@@ -25,8 +25,12 @@ def in_database(parts: SessionServices, database: str | None) -> Iterator[None]:
     target = current.databases.get(database)
     rights.require_level(CONNECT, database)
     if current_name is not None:
-        mine = current.record
-        if (target.logged, target.ansi, target.locale) != (mine.logged, mine.ansi, mine.locale):
+        own_record = current.record
+        if (target.logged, target.ansi, target.locale) != (
+            own_record.logged,
+            own_record.ansi,
+            own_record.locale,
+        ):
             raise not_supported(
                 f"a routine of {database}, whose log mode or locale is another than that of {current_name}"
             )

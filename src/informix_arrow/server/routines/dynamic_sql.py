@@ -106,26 +106,26 @@ class DynamicSql:
                 raise SqlError(codes.NOT_PREPARED, 0, 0, cursor.source)
             sql = self._statements[cursor.source]
             types, value = self._using_variables(statement.using)
-        reader = self._evaluation.compiler(types)
+        compiler = self._evaluation.compiler(types)
         if first_word(sql) == "EXECUTE":
-            callee, arguments = reader.compile_execute(sql)
+            callee, arguments = compiler.compile_execute(sql)
             self._call(cursor, callee, arguments, value)
         else:
-            self._query(cursor, reader, sql, value)
+            self._query(cursor, compiler, sql, value)
 
     def _using_variables(self, using: n.SqlText | None) -> tuple[dict[str, ColumnType], GetVariable]:
         """Return the values of USING as variables: their types, and a function that returns their values."""
         if using is None:
             return {}, dict[str, object]().__getitem__
-        row = self._evaluation.cached_plan(using, lambda reader: reader.compile_list(using, None))
+        row = self._evaluation.cached_plan(using, lambda compiler: compiler.compile_list(using, None))
         values = {f"?{i}": value for i, value in enumerate(self._evaluation.evaluate(row))}
         return {f"?{i}": t for i, t in enumerate(row.types)}, values.__getitem__
 
-    def _query(self, cursor: RoutineCursor, reader: SqlCompiler, sql: str, value: GetVariable) -> None:
+    def _query(self, cursor: RoutineCursor, compiler: SqlCompiler, sql: str, value: GetVariable) -> None:
         parts = self._session
 
         def run() -> None:
-            query = reader.compile_query(n.SqlText(sql), None)
+            query = compiler.compile_query(n.SqlText(sql), None)
             cursor.row_spool = query.spool_rows(parts, value)
             cursor.rows, cursor.types = iter(cursor.row_spool), query.types
 

@@ -87,14 +87,16 @@ class RoutineEvaluator:
 
     def evaluate_list(self, text: n.SqlText, targets: Sequence[ColumnType | None]) -> StoredValues:
         """Return the values of a list of expressions, for variables of the types `targets`."""
-        return self.evaluate(self.cached_plan(text, lambda reader: reader.compile_list(text, targets)))
+        return self.evaluate(self.cached_plan(text, lambda compiler: compiler.compile_list(text, targets)))
 
     def is_true(self, text: n.SqlText) -> bool:
         """Return whether a condition is true. NULL is not."""
-        return bool(self.evaluate(self.cached_plan(text, lambda reader: reader.compile_condition(text)))[0])
+        return bool(
+            self.evaluate(self.cached_plan(text, lambda compiler: compiler.compile_condition(text)))[0]
+        )
 
     def plan_query(
-        self, reader: SqlCompiler, source: n.SelectInto, body: n.StatementBlock | None = None
+        self, compiler: SqlCompiler, source: n.SelectInto, body: n.StatementBlock | None = None
     ) -> CompiledQuery:
         """Plan a SELECT for the variables of its INTO. `body` is the body of a loop over it, which may name its
         cursor."""
@@ -104,7 +106,7 @@ class RoutineEvaluator:
         positioned = bool(source.cursor) and any(
             name.lower() == source.cursor for name in _CURRENT_OF.findall(routine.text)
         )
-        return reader.compile_query(source.text, types, positioned=positioned and body is not None)
+        return compiler.compile_query(source.text, types, positioned=positioned and body is not None)
 
     def fetch(self, query: CompiledQuery, limit: int) -> list[StoredValues]:
         """Return the first `limit` rows of a query."""

@@ -49,11 +49,11 @@ class SubstringCell:
 
     @value.setter
     def value(self, piece: object) -> None:
-        whole = self._cell.value
-        old = whole.encode(self._codec, "replace") if isinstance(whole, str) else b""
+        old_value = self._cell.value
+        old = old_value.encode(self._codec, "replace") if isinstance(old_value, str) else b""
         new = piece.encode(self._codec, "replace") if isinstance(piece, str) else b""
-        made = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
-        text = (made + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
+        head = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
+        text = (head + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
         self._cell.value = text.rstrip(" ") if self._cell.type.code in PADDED else text
 
 
@@ -135,9 +135,9 @@ class CallFrame:
         found = self.cells.get(name)
         if found is None:
             if name.endswith("]"):
-                whole, _, bounds = name[:-1].partition("[")
+                variable, _, bounds = name[:-1].partition("[")
                 first, _, last = bounds.partition(",")
-                cell = self.cell(whole)
+                cell = self.cell(variable)
                 assert isinstance(cell, VariableCell)
                 return SubstringCell(cell, int(first), int(last), self._codec)
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)

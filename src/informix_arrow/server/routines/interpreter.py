@@ -260,7 +260,7 @@ class Interpreter:
     def _let(self, statement: n.Let) -> RowIterator:
         types = [self._frame.cell(name).type for name in statement.targets]
         found = self._evaluation.cached_plan(
-            statement, lambda reader: self._plan_let(reader, statement, types)
+            statement, lambda compiler: self._plan_let(compiler, statement, types)
         )
         if isinstance(found, CompiledExpressions):
             self._evaluation.assign_stored(statement.targets, self._evaluation.evaluate(found))
@@ -276,18 +276,18 @@ class Interpreter:
         yield
 
     def _plan_let(
-        self, reader: SqlCompiler, statement: n.Let, types: list[ColumnType]
+        self, compiler: SqlCompiler, statement: n.Let, types: list[ColumnType]
     ) -> CompiledExpressions | CompiledQuery | CompiledArguments:
         items = parse_list(self._session.sql_reader, statement.values.sql)
         if len(items) == 1:
-            called = reader.routine_call(items[0])
+            called = compiler.routine_call(items[0])
             if called is not None:
-                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(types) > 1:
                 text = statement.values.sql.strip()
                 if text.startswith("(") and text.endswith(")"):
-                    return reader.compile_query(n.SqlText(text[1:-1], statement.values.start + 1), types)
-        return reader.compile_list(statement.values, types)
+                    return compiler.compile_query(n.SqlText(text[1:-1], statement.values.start + 1), types)
+        return compiler.compile_list(statement.values, types)
 
     def _if(self, statement: n.If) -> Any:
         for condition, block in statement.arms:
@@ -310,7 +310,7 @@ class Interpreter:
 
     def _select(self, statement: n.SelectInto) -> RowIterator:
         query = self._evaluation.cached_plan(
-            statement, lambda reader: self._evaluation.plan_query(reader, statement)
+            statement, lambda compiler: self._evaluation.plan_query(compiler, statement)
         )
         rows = self._evaluation.fetch(query, 2)
         if len(rows) > 1:
@@ -335,14 +335,14 @@ class Interpreter:
         text = statement.values
         assert text is not None
 
-        def plan(reader: SqlCompiler) -> CompiledExpressions | CompiledArguments:
+        def plan(compiler: SqlCompiler) -> CompiledExpressions | CompiledArguments:
             items = parse_list(self._session.sql_reader, text.sql)
-            called = reader.routine_call(items[0]) if len(items) == 1 else None
+            called = compiler.routine_call(items[0]) if len(items) == 1 else None
             if called is not None:
-                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(items) != len(types):
                 raise SqlError(codes.WRONG_RETURN)
-            return reader.compile_expressions(items, types)
+            return compiler.compile_expressions(items, types)
 
         found = self._evaluation.cached_plan(text, plan)
         if isinstance(found, CompiledExpressions):
@@ -366,7 +366,9 @@ class Interpreter:
         yield
 
     def _call(self, statement: n.CallStatement) -> RowIterator:
-        arguments = self._evaluation.cached_plan(statement, lambda reader: reader.compile_call(statement)[1])
+        arguments = self._evaluation.cached_plan(
+            statement, lambda compiler: compiler.compile_call(statement)[1]
+        )
         callee = arguments.callee
         argument_values = self._evaluation.argument_values(arguments)
         row = self._trigger_row_for(statement, callee)
@@ -419,8 +421,8 @@ class Interpreter:
         names = [(item.expression if isinstance(item, exp.EQ) else item).name.lower() for item in items]
 
         def assign_outputs(frame: CallFrame) -> None:
-            for name, place in zip(names, arguments.parameter_positions, strict=True):
-                parameter = callee.parameters[place]
+            for name, position in zip(names, arguments.parameter_positions, strict=True):
+                parameter = callee.parameters[position]
                 if parameter.mode:
                     cell = self._frame.cell(name)
                     value = frame.value(parameter.name)
@@ -554,13 +556,13 @@ class Interpreter:
             return range(0)  # a bound is NULL
         step = 1 if start <= stop else -1
         if part.step is not None:
-            (given,) = self._evaluation.evaluate_list(part.step, [t])
-            if not given:
+            (step_value,) = self._evaluation.evaluate_list(part.step, [t])
+            if not step_value:
                 raise SqlError(codes.ZERO_STEP)
-            assert isinstance(given, int)
-            if start != stop and (given > 0) != (stop > start):
+            assert isinstance(step_value, int)
+            if start != stop and (step_value > 0) != (stop > start):
                 raise SqlError(codes.NO_RANGE)
-            step = given
+            step = step_value
         return range(start, stop + (1 if step > 0 else -1), step)
 
     def _foreach(self, statement: n.Foreach) -> Any:
@@ -568,7 +570,7 @@ class Interpreter:
         if isinstance(source, n.CallStatement):
             return (yield from self._foreach_of_call(statement, source))
         query = self._evaluation.cached_plan(
-            source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
+            source, lambda compiler: self._evaluation.plan_query(compiler, source, statement.body)
         )
         position = (
             None if query.positioned_table is None else self._position(source.cursor, query.positioned_table)
@@ -588,7 +590,7 @@ class Interpreter:
         return None
 
     def _foreach_of_call(self, statement: n.Foreach, call: n.CallStatement) -> Any:
-        arguments = self._evaluation.cached_plan(call, lambda reader: reader.compile_call(call)[1])
+        arguments = self._evaluation.cached_plan(call, lambda compiler: compiler.compile_call(call)[1])
         count, argument_values = 0, self._evaluation.argument_values(arguments)
         for row in self._call_rows(arguments.callee, argument_values):
             count += 1

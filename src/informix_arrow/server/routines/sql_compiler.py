@@ -120,10 +120,10 @@ class CompiledArguments:
             None if p.default is None else parts.values.default(p.as_column) for p in self.callee.parameters
         ]
         if self.row is not None:
-            for place, item in zip(
+            for position, item in zip(
                 self.parameter_positions, self.row.evaluate(parts, value, invoke, params), strict=True
             ):
-                argument_values[place] = item
+                argument_values[position] = item
         return argument_values
 
     def parameters(self) -> dict[int, ColumnType]:
@@ -367,15 +367,17 @@ class SqlCompiler:
         types = [self._argument_type(item) for item in values] if len(callees) > 1 else [None] * len(values)
         callee = self._registry.resolve_overload(name, types, argument_names, database)
         numbers = {p.name: i for i, p in enumerate(callee.parameters)}
-        places = (*range(len(values) - len(argument_names)), *(numbers[x] for x in argument_names))
+        positions = (*range(len(values) - len(argument_names)), *(numbers[x] for x in argument_names))
         values = [
             exp.Null() if callee.parameters[i].mode == "OUT" else item
-            for i, item in zip(places, values, strict=True)
+            for i, item in zip(positions, values, strict=True)
         ]
         row = (
-            self.compile_expressions(values, [callee.parameters[i].type for i in places]) if values else None
+            self.compile_expressions(values, [callee.parameters[i].type for i in positions])
+            if values
+            else None
         )
-        return callee, CompiledArguments(callee, row, places)
+        return callee, CompiledArguments(callee, row, positions)
 
     def _argument_type(self, item: exp.Expression) -> ColumnType | None:
         """Return the type of an argument for overload resolution, None if it is unknown."""

@@ -319,8 +319,8 @@ class ValueConverter:
             encoded = plain.encode(self.codec, "replace")
             if len(encoded) > width:
                 if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-                    whole, _, fraction = plain.partition(".")
-                    if len(whole) > width or not fraction or "e" in fraction:
+                    integer_part, _, fraction = plain.partition(".")
+                    if len(integer_part) > width or not fraction or "e" in fraction:
                         raise SqlError(_TRUNCATED_NUMBER)
                 self.was_truncated = True
                 plain = encoded[:width].decode(self.codec, "ignore")

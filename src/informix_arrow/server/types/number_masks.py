@@ -50,17 +50,17 @@ def parse_mask(mask: str) -> NumberMask:
     if not point:
         left, close = (left[:-1], ")") if left.endswith(")") else (left, "")
     found = _FRACTION.fullmatch(right)
-    places = 0
+    fraction_digits = 0
     if found is not None and point:
-        places, close, tail = len(found[1]), found[2], found[3]
+        fraction_digits, close, tail = len(found[1]), found[2], found[3]
     if (
         found is None
         or _AMBIGUOUS.search(left)
         or re.search(r"\d", mask)
-        or not _integer_digits(left) + places
+        or not _integer_digits(left) + fraction_digits
     ):
         raise not_supported(f"TO_CHAR of a number with the format {mask!r}", -664)
-    return NumberMask(left, bool(point), places, close, tail, len(mask))
+    return NumberMask(left, bool(point), fraction_digits, close, tail, len(mask))
 
 
 def _integer_digits(left: str) -> int:

@@ -104,14 +104,15 @@ def _computed(sql: str, t: ColumnType) -> TypedExpression:
 def _months_between(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """Translate MONTHS_BETWEEN: whole months between equal days of the month and between last days, else a month has 31
     days."""
-    a, b = (f"CAST({_date_argument(v, each)[0].sql} AS TIMESTAMP)" for each in args)
+    a, b = (f"CAST({_date_argument(v, argument)[0].sql} AS TIMESTAMP)" for argument in args)
     months = f"((year({a}) - year({b})) * 12 + month({a}) - month({b}))"
-    whole = (
+    whole_months = (
         f"(day({a}) = day({b}) OR (last_day({a}) = CAST({a} AS DATE) AND last_day({b}) = CAST({b} AS DATE)))"
     )
     days = f"((epoch({a}) - epoch(date_trunc('month', {a})) - epoch({b}) + epoch(date_trunc('month', {b}))) / 86400.0)"
     return TypedExpression(
-        f"CAST({months} + CASE WHEN {whole} THEN 0 ELSE {days} / 31.0 END AS DOUBLE)", ColumnType.decimal(32)
+        f"CAST({months} + CASE WHEN {whole_months} THEN 0 ELSE {days} / 31.0 END AS DOUBLE)",
+        ColumnType.decimal(32),
     )
 
 

@@ -31,7 +31,7 @@ def _call(duck: str, used: int, result: Callable[[], ColumnType]) -> FunctionTra
 
 def _type_name(v: Values, args: list[TypedExpression]) -> TypedExpression:
     """Translate a type's name: a user type by its number, any other by its type word."""
-    word, extended_id = (_number(v, each) for each in args)
+    word, extended_id = (_number(v, argument) for argument in args)
     return TypedExpression(type_name_sql(v.ctx.session_value(TYPE_NAMES), word, extended_id), character(128))
 
 
@@ -52,7 +52,7 @@ def _serial(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _default(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    numbers = ", ".join(_number(v, each) for each in args[:3])
+    numbers = ", ".join(_number(v, argument) for argument in args[:3])
     return TypedExpression(f"_ifx_type_default({numbers}, CAST({args[3].sql} AS VARCHAR))", character(255))
 
 

@@ -35,15 +35,18 @@ def _literal(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
         if isinf(float(lowered)):
             raise SqlError(-204)
         return TypedExpression(value, ColumnType.float_(), CONSTANT, is_number_literal=True)
-    whole, _, fraction = lowered.partition(".")
-    digits = len(whole.lstrip("0")) + len(fraction)
-    if not fraction and digits <= 10 and int(whole or 0) <= 2147483647:
-        return TypedExpression(whole or "0", ColumnType.integer(), CONSTANT, is_number_literal=True)
+    integer_part, _, fraction = lowered.partition(".")
+    digits = len(integer_part.lstrip("0")) + len(fraction)
+    if not fraction and digits <= 10 and int(integer_part or 0) <= 2147483647:
+        return TypedExpression(integer_part or "0", ColumnType.integer(), CONSTANT, is_number_literal=True)
     if digits > 32:
-        if fraction or len(whole.strip("0")) > 32:
+        if fraction or len(integer_part.strip("0")) > 32:
             raise SqlError(-1226, 0, 0)
         return TypedExpression(
-            f"_ifx_key({quote_string(whole)})", ColumnType.decimal(32), CONSTANT, is_packed_decimal=True
+            f"_ifx_key({quote_string(integer_part)})",
+            ColumnType.decimal(32),
+            CONSTANT,
+            is_packed_decimal=True,
         )
     scale = len(fraction)
     return TypedExpression(

@@ -40,7 +40,7 @@ def _with_out_parameters(
 
     Raises -324 for a name that also means something else.
     """
-    types = [found.returns[0][1], *(found.parameters[place] for place in found.out_positions)]
+    types = [found.returns[0][1], *(found.parameters[position] for position in found.out_positions)]
     answer = f"from_json({sql}, '[\"VARCHAR\"]')"
     values = [
         TypedExpression(
@@ -48,8 +48,8 @@ def _with_out_parameters(
         )
         for i, t in enumerate(types, 1)
     ]
-    for place, value in zip(found.out_positions, values[1:], strict=True):
-        node = nodes[place]
+    for position, value in zip(found.out_positions, values[1:], strict=True):
+        node = nodes[position]
         assert isinstance(node, LocalVariable)
         if node.meta.get("declared"):  # by `declare_variables`
             continue
