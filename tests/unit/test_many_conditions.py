@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.plan.expressions import _MOST_CONDITIONS
+from informix_arrow.server.plan.expressions import _MAX_CONDITIONS
 from informix_arrow.server.session.engine import Engine
 
 from .engine_support import Copies, Db, connect, copies
@@ -35,7 +35,7 @@ def db(engine: Engine) -> Db:
     return connect(engine)
 
 
-def many(column: str, number: int = 3 * _MOST_CONDITIONS) -> str:
+def many(column: str, number: int = 3 * _MAX_CONDITIONS) -> str:
     """Conditions that hold for all values below 1000, and not for NULL."""
     return " and ".join(f"{column} <> {1000 + i}" for i in range(number))
 
@@ -55,8 +55,8 @@ def test_duckdb_is_given_few_conditions(db: Db) -> None:
     sql = db.session.prepare(f"select k from t where {many('n')} and name > 'n4'").plan.sql
     before, case, _ = sql.partition("CASE WHEN ")
     assert case
-    assert before.count(" AND ") == _MOST_CONDITIONS
-    few = db.session.prepare(f"select k from t where {many('n', _MOST_CONDITIONS)}").plan.sql
+    assert before.count(" AND ") == _MAX_CONDITIONS
+    few = db.session.prepare(f"select k from t where {many('n', _MAX_CONDITIONS)}").plan.sql
     assert "CASE" not in few
 
 

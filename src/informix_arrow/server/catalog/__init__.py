@@ -1,2 +1,2 @@
-"""What is declared in a database: tables, columns, routines, how the catalogue shows them. Knows no statement's plan
-and no session."""
+"""The declarations of a database: tables, columns, routines, and their rows in the system catalogue. This package knows
+no statement plan and no session."""

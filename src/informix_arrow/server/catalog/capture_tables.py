@@ -1,4 +1,4 @@
-"""The database of change capture, syscdcv1: its tables (docs/protocol/CDC.md, the parts)."""
+"""The tables of syscdcv1, the database of change data capture (docs/protocol/CDC.md, the parts)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ERRORS: tuple[tuple[int, str, str], ...] = (
     *((-83720 - n, f"CDC_E_ARG{n}", f"Argument {n} is wrong") for n in range(1, 7)),
     (-83790, "CDC_E_LOGREC", "A record of the log cannot be read"),
 )
-"""Number, name, meaning."""
+"""Number, name and meaning of each error."""
 
 ERRORS_BY_NAME = {name: number for number, name, _ in ERRORS}
 
@@ -57,7 +57,7 @@ TABLE_ROW = (
     "STRUCT(sessid INTEGER, dbname VARCHAR, tabname VARCHAR, owner VARCHAR, startutc BIGINT, userdata INTEGER, "
     "fixedbytes INTEGER, numfixed INTEGER, fixedcols VARCHAR, numvar INTEGER, varcols VARCHAR)"
 )
-"""What `_ifx_capture_sessions()` and `_ifx_captured_tables()` give."""
+"""Rows that `_ifx_capture_sessions()` and `_ifx_captured_tables()` return."""
 
 VIEWS: dict[str, tuple[str, str]] = {
     "syscdcvers": ("majvers INTEGER, minvers INTEGER", "SELECT 1::INTEGER AS majvers, 1::INTEGER AS minvers"),
@@ -102,4 +102,4 @@ VIEWS: dict[str, tuple[str, str]] = {
         "'Records of the log, in binary' AS schemedesc",
     ),
 }
-"""Declared columns and query, as system_views has them."""
+"""Declared columns and query of each table, in the form of system_views.VIEWS."""

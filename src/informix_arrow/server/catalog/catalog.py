@@ -1,9 +1,9 @@
-"""Declared types and constraints: kept in DuckDB tables of a hidden schema, so that they live and die with
-their transaction.
+"""Declared types and constraints. They are stored in DuckDB tables of a hidden schema and so take part in the
+transaction.
 
-Each Informix database is one attached DuckDB database. Its schema `_ifx` holds what DuckDB cannot say
-(declared types, constraint names, serial starts); the catalogue tables that clients query (systables,
-syscolumns, ...) are queries over it (system_views.py). Temporary tables are known to their session only.
+Each Informix database is one attached DuckDB database. Its schema `_ifx` holds what DuckDB cannot express (declared
+types, constraint names, serial starts). The catalogue tables that clients query (systables, syscolumns, ...) are
+queries over it (system_views.py). Only the session knows its temporary tables.
 """
 
 from __future__ import annotations
@@ -33,40 +33,41 @@ SEQUENCE = "Q"
 
 
 class SqlConnection(Protocol):
-    """What runs SQL: a DuckDB connection, or a session's recorder."""
+    """An object that executes SQL: a DuckDB connection, or a session's recorder."""
 
     def execute(self, query: str, parameters: Any = ...) -> Any: ...
 
 
 def duck_database(database: str) -> str:
-    """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
+    """Return the DuckDB name of an Informix database. The prefix keeps the names `temp` and `system` free."""
     return quote_identifier("d_" + database)
 
 
 def duplicate_key_query(info: TableInfo, columns: Sequence[str]) -> str:
-    """The query that has a row when a key is there twice. NULL is a value like others in a key."""
+    """Return a query that has a row if a key occurs twice. NULL equals NULL in a key."""
     names = ", ".join(key_part(info, name) for name in columns)
     return f"SELECT 1 FROM {info.duck_name} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
 
 
 def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
-    """Those of a key's columns that may be NULL."""
+    """Return the columns of a key that may be NULL."""
     return [c.name for c in info.columns if c.name in columns and not c.type.not_null]
 
 
 def key_part(info: TableInfo, name: str, alias: str = "") -> str:
-    """A column as keys have it: texts without the blanks behind them. It is what DuckDB's index is of, too."""
+    """Return SQL for a column as a key value: text without trailing blanks. DuckDB's indexes use the same
+    expression."""
     column = f"{quote_identifier(alias)}.{quote_identifier(name)}" if alias else quote_identifier(name)
     return key_text(column) if name in info.blank_padded else column
 
 
 def key_text(sql: str) -> str:
-    """A text without the blanks behind it, as DuckDB's indexes have it."""
+    """Return SQL for a text without trailing blanks, as DuckDB's indexes store it."""
     return f"rtrim({sql}, ' ')"
 
 
 def key_texts(column: Any) -> Any:
-    """As `key_text`, of a list of texts or an Arrow array of them."""
+    """Strip trailing blanks like `key_text`, from a list of texts or an Arrow array."""
     if isinstance(column, list):
         return [text if text is None else text.rstrip(" ") for text in column]
     return pc.utf8_rtrim(column, " ")
@@ -75,7 +76,7 @@ def key_texts(column: Any) -> Any:
 def same_key_condition(
     info: TableInfo, columns: Sequence[str], left: str, right: str, *, nulls: bool = True
 ) -> str:
-    """The condition that two rows have the same key; with `nulls` also NULL beside NULL."""
+    """Return the condition that two rows have the same key. With `nulls`, NULL equals NULL."""
     nullable = nullable_columns(info, columns) if nulls else ()
     return " AND ".join(
         f"{key_part(info, c, left)} {'IS NOT DISTINCT FROM' if c in nullable else '='} {key_part(info, c, right)}"
@@ -84,29 +85,32 @@ def same_key_condition(
 
 
 def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: str) -> str:
-    """The condition that a row of a table refers to a row of another, by the aliases of both."""
+    """Return the condition that a child row refers to a parent row. `child` and `parent` are the aliases of the
+    tables."""
     parts = []
-    for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
-        column = info.column(here)
-        name = f"{quote_identifier(parent)}.{quote_identifier(there)}"
+    for child_column, parent_column in zip(foreign.columns, foreign.parent_columns, strict=True):
+        column = info.column(child_column)
+        name = f"{quote_identifier(parent)}.{quote_identifier(parent_column)}"
         text = column is not None and is_character(column.type) and not info.exact_keys
-        if text:  # most have no blanks, which DuckDB sees in a quarter of the time that RTRIM takes
+        if text:  # most texts have no blanks, and DuckDB sees that in a quarter of the time of RTRIM
             name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
-        parts.append(f"{name} = {key_part(info, here, child)}")
+        parts.append(f"{name} = {key_part(info, child_column, child)}")
     return " AND ".join(parts)
 
 
 def first_row(con: SqlConnection, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
-    """The first row of a query whose result is taken whole (DuckDB refuses new work over an unfinished
-    result)."""
+    """Return the first row of a query. The whole result is fetched: DuckDB refuses new work while a result is
+    unfinished."""
     rows = (con.execute(sql, parameters) if parameters is not None else con.execute(sql)).fetchall()
     return tuple(rows[0]) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnInfo:
-    """One declared column. `default` is Informix's default as (kind, text): L literal, N null, T today, C
-    current, U user."""
+    """One declared column.
+
+    `default` is Informix's default as (kind, text). The kinds: L literal, N null, T today, C current, U user.
+    """
 
     name: str
     type: ColumnType
@@ -129,7 +133,7 @@ class UniqueConstraint:
 
 @dataclass(frozen=True, slots=True)
 class CheckConstraint:
-    """A CHECK constraint; `duck` is its condition as DuckDB SQL over the bare column names."""
+    """A CHECK constraint. `duck_sql` is its condition as DuckDB SQL over the bare column names."""
 
     name: str
     duck_sql: str
@@ -150,7 +154,7 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """An index made by CREATE INDEX; parts are (column, descending)."""
+    """An index created by CREATE INDEX. Its key columns are (column, descending)."""
 
     name: str
     unique: bool
@@ -159,14 +163,14 @@ class IndexInfo:
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table or view and everything declared about it."""
+    """A table or view with all its declarations."""
 
     name: str
     tabid: int
     kind: str  # T table, V view, S system view
     columns: tuple[ColumnInfo, ...]
     database: str
-    duck_name: str  # qualified DuckDB name; of a system view its query in parentheses
+    duck_name: str  # qualified DuckDB name, or for a system view its query in parentheses
     unique_constraints: tuple[UniqueConstraint, ...] = ()
     checks: tuple[CheckConstraint, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -177,11 +181,11 @@ class TableInfo:
     temporary: bool = False
     owner: str = field(default="informix", compare=False)
     children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
-    triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
-    is_fully_logged: bool = field(default=False, compare=False)  # its rows go to the log of changes
-    exact_keys: bool = False  # its keys have blanks behind texts, as a directory of format 3 has them
+    triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in firing order
+    is_fully_logged: bool = field(default=False, compare=False)  # its rows are written to the change log
+    exact_keys: bool = False  # its keys keep trailing blanks, as in a data directory of format 3
     blank_padded: frozenset[str] = field(init=False, compare=False, repr=False)
-    """The columns whose texts are the same in a key, whatever blanks are behind them, and stored with these."""
+    """Columns whose key values ignore trailing blanks but which store them."""
 
     def __post_init__(self) -> None:
         padded = () if self.exact_keys else (c.name for c in self.columns if may_end_in_blanks(c.type))
@@ -195,12 +199,12 @@ class TableInfo:
 
     @property
     def has_triggers(self) -> bool:
-        """Whether any change of its rows may fire a trigger: what takes short ways must leave it alone."""
+        """True if a change of its rows may fire a trigger. Fast paths must skip such a table."""
         return any(trigger.enabled for trigger in self.triggers)
 
     def fired_by(self, event: str, columns: Collection[str] = ()) -> tuple[TriggerInfo, ...]:
-        """The enabled triggers that an INSERT (I), a DELETE (D), or an UPDATE (U) of these columns fires, in their
-        order."""
+        """Return the enabled triggers that an INSERT (I), a DELETE (D) or an UPDATE (U) of these columns fires, in
+        firing order."""
         if not self.triggers:
             return ()
         changed = frozenset(columns)
@@ -208,18 +212,18 @@ class TableInfo:
 
     @property
     def has_engine_checks(self) -> bool:
-        """Whether there are rules for rows that DuckDB does not know of."""
+        """True if rows must satisfy rules that DuckDB does not know."""
         return bool(self.foreign_keys) or any(check.sqlcode != -530 for check in self.checks)
 
     @property
     def has_simple_updates(self) -> bool:
-        """Whether a change of a row that keeps its keys is that and nothing else, besides the locks on it: neither
-        are other rows looked at or changed, nor anything run, nor written down."""
+        """True if an UPDATE that keeps the keys needs only locks and the change itself. It then reads and changes no
+        other rows, fires no trigger and logs nothing."""
         return self.kind == "T" and not (self.temporary or self.has_triggers or self.is_fully_logged)
 
     @property
     def keys(self) -> tuple[UniqueConstraint, ...]:
-        """Everything that forbids duplicates: constraints and unique indexes."""
+        """All constraints and unique indexes that forbid duplicates."""
         extra = tuple(
             UniqueConstraint(i.name, "I", tuple(c for c, _ in i.key_columns))
             for i in self.indexes
@@ -229,8 +233,7 @@ class TableInfo:
 
 
 def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None:
-    """The description of one table as this connection's transaction sees it; None when there is no such
-    table."""
+    """Return the description of a table as the transaction of `con` sees it, None if there is no such table."""
     db = duck_database(database)
     row = first_row(
         con,
@@ -258,7 +261,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         ).fetchall()
     )
     if not columns:
-        return None  # a row of systables whose table this server does not have
+        return None  # a row of systables whose table this server does not offer
     extra: dict[str, Any] = json.loads(details) if details else {}
     return TableInfo(
         name,
@@ -311,7 +314,8 @@ def _triggers(con: SqlConnection, db: str, tabid: int, names: list[str]) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class SequenceInfo:
-    """A sequence: `duck` is its DuckDB name, `settings` what CREATE SEQUENCE said (increment, low, high, ...)."""
+    """A sequence. `duck_name` is its DuckDB name, `settings` the options of CREATE SEQUENCE (increment, low, high,
+    ...)."""
 
     name: str
     tabid: int
@@ -320,7 +324,7 @@ class SequenceInfo:
 
 
 def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo | None:
-    """A sequence by its name, None when there is none."""
+    """Return a sequence by name, None if there is none."""
     db = duck_database(database)
     query = f"SELECT tabid, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype = '{SEQUENCE}'"
     row = first_row(con, query, [name])
@@ -332,14 +336,14 @@ def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo 
     )
 
 
-def _storage(kept: dict[str, Any] | None) -> StorageOptions:
-    if kept is None:
+def _storage(stored: dict[str, Any] | None) -> StorageOptions:
+    if stored is None:
         return StorageOptions()
-    return StorageOptions(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
+    return StorageOptions(**{**stored, "fragments": [(space, text) for space, text in stored["fragments"]]})
 
 
 def declared_text(t: ColumnType) -> str:
-    """The declaration that `declare` reads back."""
+    """Return a type's declaration in the form that `declare` parses."""
     return t.extended_name if isinstance(t, UserDefinedType) else t.sql
 
 
@@ -353,7 +357,7 @@ def _stored_type(
 
 
 def find_type(con: SqlConnection, database: str, name: str) -> ColumnType | None:
-    """A named ROW or DISTINCT type of the database; None when there is none of that name."""
+    """Return a named ROW or DISTINCT type of the database, None if there is none."""
     row = first_row(
         con,
         f"SELECT extended_id, mode, definition FROM {duck_database(database)}._ifx.xtdtypes "
@@ -396,7 +400,7 @@ def _details(info: TableInfo) -> str:
 def table_row(
     info: TableInfo, owner: str = "informix", site: str | None = None, flags: int = 0
 ) -> list[object]:
-    """The row of the hidden table `tables`, without its date."""
+    """Return the row of a table in the hidden table `tables`, without its date."""
     return [
         info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None, info.storage.lock, site,
         flags, _details(info),
@@ -404,7 +408,7 @@ def table_row(
 
 
 def column_rows(info: TableInfo) -> list[list[object]]:
-    """The rows of the hidden table `columns`."""
+    """Return the rows of a table's columns in the hidden table `columns`."""
     return [
         [
             info.tabid, number, c.name, declared_text(c.type), c.type.not_null, c.type.word, c.type.encoded_length,
@@ -423,22 +427,25 @@ def store_table(
     site: str | None = None,
     flags: int = 0,
 ) -> None:
-    """Write the description of a new table or view; part of the open transaction."""
+    """Write the description of a new table or view in the open transaction."""
     db = duck_database(info.database)
-    places = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
-    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({places})", table_row(info, owner, site, flags))
+    placeholders = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
+    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({placeholders})", table_row(info, owner, site, flags))
     rows = column_rows(info)
     if rows:
-        places = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
+        placeholders = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
         con.execute(
-            f"INSERT INTO {db}._ifx.columns VALUES {places}", [value for row in rows for value in row]
+            f"INSERT INTO {db}._ifx.columns VALUES {placeholders}", [value for row in rows for value in row]
         )
     _store_keys(con, info, owner)
 
 
 def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
-    """Write constraints and indexes. As on a real server every key has an index, a foreign one too, whose name
-    begins with a blank where it was not given."""
+    """Write constraints and indexes.
+
+    As on a real server every key has an index, also a foreign key. The name of an index that the user did not name
+    begins with a blank.
+    """
     db = duck_database(info.database)
     numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
 
@@ -461,17 +468,19 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
         constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
 
     for position, unique in enumerate(info.unique_constraints):
-        made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
-        constraint(position, unique.name, unique.kind, made, None, None, None)
+        key_index = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
+        constraint(position, unique.name, unique.kind, key_index, None, None, None)
     for position, check in enumerate(info.checks):
         constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
     for position, foreign in enumerate(info.foreign_keys):
         name = f" {info.tabid}_{len(info.unique_constraints) + position + 1}"
-        made = index(name, "D", ((c, False) for c in foreign.columns))
+        key_index = index(name, "D", ((c, False) for c in foreign.columns))
         rule = "C" if foreign.cascade else "R"
-        constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
-    for each in info.indexes:
-        index(each.name, "U" if each.unique else "D", each.key_columns)
+        constraint(
+            _FIRST_FOREIGN + position, foreign.name, "R", key_index, *_parent(con, info, foreign), rule
+        )
+    for declared_index in info.indexes:
+        index(declared_index.name, "U" if declared_index.unique else "D", declared_index.key_columns)
     for column in info.columns:
         if column.type.not_null:
             number = not_null_number(info.tabid, numbers[column.name])
@@ -487,11 +496,11 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
         )
 
 
-_FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within a table's hundred numbers of constraints
+_FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within the hundred constraint numbers of a table
 
 
 def _parent(con: SqlConnection, info: TableInfo, foreign: ForeignKey) -> tuple[int | None, int | None]:
-    """Number of the table that a foreign key refers to, and of the key there."""
+    """Return the number of the table that a foreign key refers to, and the number of the key there."""
     parent = info if foreign.parent == info.name else load_table(con, info.database, foreign.parent)
     if parent is None:
         return None, None
@@ -502,26 +511,26 @@ def _parent(con: SqlConnection, info: TableInfo, foreign: ForeignKey) -> tuple[i
 
 
 def forget_table(con: SqlConnection, info: TableInfo) -> None:
-    """Remove the description of a table; part of the open transaction."""
+    """Remove the description of a table in the open transaction."""
     db = duck_database(info.database)
     for name in ("tables", "columns", "indexes", "constraints"):
         con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
 
 
 def replace_table(con: SqlConnection, info: TableInfo) -> None:
-    """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
+    """Replace a description after ALTER, CREATE INDEX or RENAME."""
     forget_table(con, info)
     store_table(con, info, info.owner)
 
 
 def max_type_id(con: SqlConnection, database: str) -> int:
-    """The highest number of a type of the database's own; those of user types begin at 2048."""
+    """Return the highest type number in the database. Numbers of user types begin at 2048."""
     row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {duck_database(database)}._ifx.xtdtypes")
     return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
 
 
 def max_tabid(con: SqlConnection, database: str) -> int:
-    """The highest number of a table, or of a fragment of one."""
+    """Return the highest number of a table or of a table's fragment."""
     row = first_row(
         con,
         "SELECT coalesce(max(greatest(tabid, coalesce(list_max("
@@ -532,12 +541,12 @@ def max_tabid(con: SqlConnection, database: str) -> int:
 
 
 def max_trigid(con: SqlConnection, database: str) -> int:
-    """The highest number of a trigger."""
+    """Return the highest trigger number."""
     row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {duck_database(database)}._ifx.triggers")
     return int(row[0]) if row else 0
 
 
 def max_procid(con: SqlConnection, database: str) -> int:
-    """The highest number of a routine; the first ones belong to a real server's own."""
+    """Return the highest routine number. The first numbers belong to the built-in routines of a real server."""
     row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {duck_database(database)}._ifx.procedures")
     return max(FIRST_USER_PROCID - 1, int(row[0]) if row else 0)

@@ -1,4 +1,4 @@
-"""The databases of one engine: which there are, how they are logged, and where they are kept."""
+"""The databases of one server: their names, logging modes and files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .rename_database import update_database_name
 from .system_catalog import install
 
 OTHER_LOCALE = 0x40
-"""Warning of SQ_DBOPEN's answer: the login's DB_LOCALE is not the database's (SQLI section 5.3)."""
+"""Warning in the reply to SQ_DBOPEN: the DB_LOCALE of the login differs from the database's (SQLI section 5.3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRecord:
-    """One database. `warnings` are those of the SQ_DONE that answers SQ_DBOPEN (JDBC section 3)."""
+    """One database. `warnings` are the warning bits of the SQ_DONE that answers SQ_DBOPEN (JDBC section 3)."""
 
     name: str
     logged: bool
@@ -39,14 +39,14 @@ class DatabaseRecord:
 
 
 class Databases:
-    """Registry over sysmaster's hidden table; changes take effect at once and outside transactions.
+    """The databases, stored in a hidden table of sysmaster. Changes take effect at once, outside of transactions.
 
     Attributes
     ----------
-    changes
-        How many databases were made, dropped or renamed so far.
-    given_up
-        Those that DuckDB lets nobody near, as they could not be written, until they are attached again.
+    version
+        Count of databases created, dropped or renamed so far.
+    invalidated
+        Databases that DuckDB has invalidated because a write failed. They must be attached again.
     """
 
     def __init__(self, con: duckdb.DuckDBPyConnection, directory: Path | None) -> None:
@@ -83,23 +83,25 @@ class Databases:
         return name in self._records
 
     def get(self, name: str) -> DatabaseRecord:
-        """A database by name; -329 when there is none, -354 for what is no name of one. That of change capture is made
-        when it is first named."""
+        """Return a database by name. The database of change data capture is created when it is first named.
+
+        Raises SqlError -329 if there is none, -354 if the name is not a valid database name.
+        """
         found = self._records.get(name)
         if found is None and name == capture_tables.DATABASE:
-            with suppress(SqlError):  # another session has been quicker
+            with suppress(SqlError):  # another session was faster
                 self.create(name, logged=True, buffered=False, ansi=False, locale=capture_tables.LOCALE)
         return found or self._require_database(name)
 
     def _require_database(self, name: str) -> DatabaseRecord:
-        """A database that is there; errors as those of `get`."""
+        """Return an existing database. Raises the errors of `get`."""
         found = self._records.get(name)
         if found is None:
             raise SqlError(-329, -111, 0, parse_database_name(name))
         return found
 
     def require_user_database(self, name: str) -> DatabaseRecord:
-        """A database that may be dropped or renamed: -389 for sysmaster, which belongs to the server, else as `get`."""
+        """Return a database that may be dropped or renamed. Raises -389 for sysmaster, else the errors of `get`."""
         record = self.get(name)
         if record.name == "sysmaster":
             raise SqlError(-389, 0, 0, name)
@@ -112,7 +114,8 @@ class Databases:
         return ":memory:" if self._directory is None else str(self._directory / f"{name}.duckdb")
 
     def _require_file(self, name: str) -> None:
-        """A database that was there must not come back empty, nor with a log that belongs to another file."""
+        """Raise FileNotFoundError if the file is missing. A database must not come back empty, or with the log of
+        another file."""
         if self._directory is not None and not Path(self._path(name)).exists():
             raise FileNotFoundError(
                 f"the file {self._path(name)} of the database {name} is gone: put it back, or begin with an empty "
@@ -126,8 +129,9 @@ class Databases:
     def _open(self, name: str) -> None:
         """Open a database's file.
 
-        What DuckDB's log had for it is brought to the file at once. DuckDB 2.0 loses a value that was read back from
-        its log when a later UPDATE of the row is rolled back: 0 where there had been NULL before.
+        Changes that DuckDB replays from its log are written to the file at once (checkpoint). Without it DuckDB 2.0
+        loses values: if a value was read back from the log and a later UPDATE of the row is rolled back, the value
+        reads as 0 where there had been NULL.
         """
         path = self._path(name)
         replayed = self._directory is not None and Path(f"{path}.wal").exists()
@@ -136,7 +140,7 @@ class Databases:
             self._con.execute(f"CHECKPOINT {duck_database(name)}")
 
     def note_invalidated(self, error: BaseException) -> None:
-        """Remember which database DuckDB has given up, if the error says so."""
+        """Record the database that DuckDB has invalidated, if the error reports one."""
         name = invalidated_database(error)
         if name and self._directory is not None:
             self.invalidated.update(
@@ -144,11 +148,11 @@ class Databases:
             )
 
     def reattach(self, name: str) -> None:
-        """Let go of a database that DuckDB has given up, and have it again. duckdb.Error while that cannot be."""
+        """Detach a database that DuckDB has invalidated and attach it again. Raises duckdb.Error while that fails."""
         with self._lock:
             self._require_open()
             self._end_transaction()
-            if name in self._records:  # it may have been dropped meanwhile
+            if name in self._records:  # it may have been dropped in the meantime
                 self._con.execute(f"DETACH DATABASE IF EXISTS {duck_database(name)}")
                 self._open(name)
             self.invalidated.discard(name)
@@ -174,8 +178,8 @@ class Databases:
     def create(
         self, name: str, *, logged: bool, buffered: bool, ansi: bool, locale: str, creator: str = ""
     ) -> DatabaseRecord:
-        """CREATE DATABASE by a user, or by the server itself: -330 when the name is taken, -354 for one that no
-        database can have."""
+        """Create a database for a user or for the server itself. Raises -330 if the name is taken, -354 if it is not a
+        valid name."""
         name = parse_database_name(name)
         with self._exclusive():
             self._require_open()
@@ -192,7 +196,7 @@ class Databases:
             return record
 
     def _undo_create(self, name: str) -> None:
-        """What is there of a database that could not be made."""
+        """Remove the remains of a database that could not be created."""
         self._end_transaction()
         if self._records.pop(name, None) is not None:
             self._con.execute(
@@ -203,8 +207,8 @@ class Databases:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """Nobody else makes or drops a database meanwhile; what fails here leaves nothing open to those that follow,
-        who have the same connection."""
+        """Exclude other threads that create or drop databases. After an error the transaction is rolled back, as all
+        share one connection."""
         with self._lock:
             try:
                 yield
@@ -213,15 +217,15 @@ class Databases:
                 raise
 
     def _end_transaction(self) -> None:
-        with suppress(duckdb.Error):  # none is open
+        with suppress(duckdb.Error):  # no transaction is open
             self._con.execute("ROLLBACK")
 
     def close(self) -> None:
-        """The end of the instance, when nobody makes or drops a database."""
+        """Close the connection at the end of the server, when nothing creates or drops a database."""
         with self._lock:
             self._closed = True
             try:
-                # The last checkpoint may give the room of deleted rows back.
+                # The last checkpoint may release the space of deleted rows.
                 self._con.execute("RESET max_vacuum_tasks")
             finally:
                 self._con.close()
@@ -231,8 +235,11 @@ class Databases:
             raise RuntimeError("the server is not running")
 
     def _move_aside(self, name: str) -> None:
-        """Rename a file that is in the way of a new database: the server was killed while it made or dropped one of
-        that name. Its tables must not come back."""
+        """Rename a leftover file that has the name of a new database.
+
+        The server was killed while it created or dropped a database of that name. The tables of that file must not come
+        back.
+        """
         if self._directory is None:
             return
         for suffix in ("", ".wal"):
@@ -241,7 +248,7 @@ class Databases:
                 file.replace(file.with_name(file.name + ".left-over"))
 
     def drop(self, name: str) -> None:
-        """DROP DATABASE: -329 unknown; -425 while DuckDB still holds it for a session."""
+        """Drop a database. Raises -329 if it is unknown, -425 while a session uses it."""
         with self._exclusive():
             self._require_open()
             self.require_user_database(name)
@@ -254,13 +261,18 @@ class Databases:
             self._remove_files(name)
 
     def tables(self, name: str) -> list[str]:
-        """The tables of users in a database."""
-        query = f"SELECT tabname FROM {duck_database(name)}._ifx.tables WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
+        """Return the user tables of a database."""
+        query = (
+            f"SELECT tabname FROM {duck_database(name)}._ifx.tables "
+            f"WHERE tabtype = 'T' AND tabid >= {FIRST_USER_TABID}"
+        )
         return [str(table) for (table,) in self._con.cursor().execute(query).fetchall()]
 
     def rename(self, name: str, new: str) -> None:
-        """RENAME DATABASE: -329 unknown, -330 when the new name is taken, -425 while DuckDB still holds it for a
-        session. Who is killed meanwhile finds it with its new name, or with the old one."""
+        """Rename a database. Raises -329 if it is unknown, -330 if the new name is taken, -425 while a session uses it.
+
+        If the server is killed meanwhile, the database has its new name or its old one afterwards.
+        """
         with self._exclusive():
             self._require_open()
             record = self.require_user_database(name)
@@ -276,14 +288,14 @@ class Databases:
                 self._move_files(name, new)
                 self._attach(new, record.locale)
             self._records = {
-                new if kept == name else kept: replace(record, name=new) if kept == name else each
-                for kept, each in self._records.items()
+                new if known == name else known: replace(record, name=new) if known == name else each
+                for known, each in self._records.items()
             }
             self.version += 1
             self._finish_rename(new, name)
 
     def _copy(self, name: str, new: str) -> None:
-        """A database in memory cannot be attached by another name."""
+        """Copy a database in memory, which cannot be attached under another name."""
         self._con.execute(f"ATTACH ':memory:' AS {duck_database(new)}")
         try:
             self._con.execute(f"COPY FROM DATABASE {duck_database(name)} TO {duck_database(new)}")
@@ -297,15 +309,15 @@ class Databases:
         except duckdb.Error as e:
             raise SqlError(-425, 0, 0, name, str(e)) from e
 
-    def _finish_rename(self, name: str, was: str) -> None:
-        """The end of a RENAME DATABASE, for a database that is attached by its new name."""
-        update_database_name(self._con, name, was)
+    def _finish_rename(self, name: str, old: str) -> None:
+        """Finish a RENAME DATABASE once the database is attached under its new name."""
+        update_database_name(self._con, name, old)
         master = f"{duck_database('sysmaster')}._ifx.databases"
         self._con.execute(f"UPDATE {master} SET was = NULL WHERE name = ?", [name])
 
     def _move_files(self, name: str, new: str) -> None:
         if not Path(self._path(new)).exists():
-            for suffix in (".wal", ""):  # the one without which there is nothing comes last
+            for suffix in (".wal", ""):  # the main file comes last: without it there is no database
                 if Path(self._path(name) + suffix).exists():
                     Path(self._path(name) + suffix).replace(self._path(new) + suffix)
 

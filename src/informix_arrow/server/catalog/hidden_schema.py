@@ -1,4 +1,4 @@
-"""The hidden tables of a database: what DuckDB cannot say of its tables, types and routines (catalog.py)."""
+"""The hidden tables of a database: what DuckDB cannot express about its tables, types and routines (catalog.py)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.xtdtypes (extended_id INTEGER, mode VARCHAR
 CREATE TABLE IF NOT EXISTS {db}._ifx.attrtypes (extended_id INTEGER, seqno INTEGER, levelno INTEGER, parent_no
     INTEGER, fieldname VARCHAR, fieldno INTEGER, type INTEGER, length INTEGER, xtd_type_id INTEGER);
 """.replace("PARTS", _PART_COLUMNS)
-"""Owners, and columns of an index by their places, are there although they could be had from elsewhere: JDBC joins nine
-catalogue tables at a time, and what DuckDB plans for each of them counts. `logged_commits` are the committed
-transactions of the log of changes, by their begin (cdc_log/log.py): of this run of the server, and of the one before
-until it is recovered."""
+"""Owners and the columns of an index by position are redundant. They save joins: JDBC joins nine catalogue tables at a
+time, and DuckDB's planning time grows with each.
+
+`logged_commits` holds the committed transactions of the change log by the LSN of their begin (cdc_log/log.py): those of
+this run of the server, and until recovery those of the previous run.
+"""
 
 _RIGHTS = """
 CREATE TABLE IF NOT EXISTS {db}._ifx.users (username VARCHAR, usertype VARCHAR, defrole VARCHAR);
@@ -41,13 +43,13 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.colauth (grantor VARCHAR, grantee VARCHAR, 
 CREATE TABLE IF NOT EXISTS {db}._ifx.procauth (grantor VARCHAR, grantee VARCHAR, procid INTEGER, procauth VARCHAR);
 CREATE TABLE IF NOT EXISTS {db}._ifx.roleauth (rolename VARCHAR, grantee VARCHAR, is_grantable VARCHAR);
 """
-"""Who may do what (privileges.py)."""
+"""Users, roles and privileges (privileges.py)."""
 
 _DATABASES = """
 CREATE TABLE IF NOT EXISTS {db}._ifx.databases (number INTEGER, name VARCHAR, created DATE, is_logging INTEGER,
     is_buff_log INTEGER, is_ansi INTEGER, locale VARCHAR, owner VARCHAR, was VARCHAR);
 """
-"""Of sysmaster alone. `was` is what a database is called that is about to get another name."""
+"""Only in sysmaster. `was` is the old name of a database while it is renamed."""
 
 _DATABASES_ADDED_COLUMNS = """
 ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS owner VARCHAR;
@@ -64,7 +66,7 @@ ALTER TABLE {db}._ifx.indexes ADD COLUMN IF NOT EXISTS owner VARCHAR;
 """ + "".join(
     f"ALTER TABLE {{db}}._ifx.indexes ADD COLUMN IF NOT EXISTS {part} SMALLINT;\n" for part in _PARTS
 )
-"""What older versions of this server did not have."""
+"""Columns that older versions of this server did not have."""
 
 _OWNER = "(SELECT t.owner FROM {db}._ifx.tables t WHERE t.tabid = x.tabid)"
 _INDEX_PART_VALUES = ", ".join(
@@ -79,14 +81,14 @@ INSERT INTO {{db}}._ifx.constraints (constrid, constrname, tabid, constrtype, ow
     (SELECT {NOT_NULL_NUMBER} AS number, tabid FROM {{db}}._ifx.columns WHERE required AND tabid >= 100) x
     WHERE NOT EXISTS (FROM {{db}}._ifx.constraints c WHERE c.constrid = x.number);
 """
-"""And the values of that."""
+"""Values of the added columns."""
 
 SCHEMA_SQL = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES + _ADDED_COLUMNS + _FILL
 
 
 def create(con: SqlConnection, db: str, *, master: bool, fresh: bool) -> None:
-    """Create the hidden tables of a database that DuckDB knows as `db`, or those of them that are missing where it is
-    not `fresh`."""
+    """Create the hidden tables of the database that DuckDB calls `db`. If it is not `fresh`, create only what is
+    missing."""
     parts = [_TABLES, _ROUTINES, _TRIGGERS, _RIGHTS, *([_DATABASES] if master else [])]
     if not fresh:
         parts += [_ADDED_COLUMNS, _FILL, *([_DATABASES_ADDED_COLUMNS] if master else [])]

@@ -1,4 +1,7 @@
-"""Committed transactions of the log of changes, by their begin: a row in the database that they changed proves them."""
+"""Committed transactions of the change log, by the LSN of their begin.
+
+The row is in the database that the transaction changed. It proves that the transaction was committed.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,15 @@ def _commits(database: str) -> str:
 
 
 def record(con: SqlConnection, database: str, began: int) -> None:
-    """Write one down, in its own transaction."""
+    """Insert the row of a transaction, as part of that transaction."""
     con.execute(f"INSERT INTO {_commits(database)} VALUES (?)", [began])
 
 
 def find_all(con: SqlConnection, database: str) -> set[int]:
-    """All that are written down."""
+    """Return the begin LSNs of all recorded transactions."""
     return {began for (began,) in con.execute(f"SELECT began FROM {_commits(database)}").fetchall()}
 
 
 def clear(con: SqlConnection, database: str) -> None:
-    """The log has been recovered: none is asked for again."""
+    """Delete all rows after the log has been recovered."""
     con.execute(f"DELETE FROM {_commits(database)}")

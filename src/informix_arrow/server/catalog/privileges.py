@@ -1,7 +1,7 @@
-"""Who may do what in a database: rows of the hidden tables behind sysusers, systabauth, syscolauth, sysprocauth and
-sysroleauth, read and written.
+"""Privileges in a database: read and write the hidden tables behind sysusers, systabauth, syscolauth, sysprocauth and
+sysroleauth.
 
-Privileges are letters, as the catalogue shows them: a capital one may be granted on.
+Privileges are letters as the catalogue shows them. A capital letter includes the grant option.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ DBA, RESOURCE, CONNECT, ROLE = "D", "R", "C", "G"
 """Values of sysusers.usertype."""
 LEVELS = ("", CONNECT, RESOURCE, DBA)
 TABLE_LETTERS = "su*idxarn"
-"""systabauth.tabauth; the star tells that there are privileges on single columns."""
+"""Letters of systabauth.tabauth. The star means that there are privileges on single columns."""
 COLUMN_LETTERS = "sur"
-OF_NEW_TABLES = "suidx"
-"""What PUBLIC gets on a new table of a database that is not ANSI."""
+NEW_TABLE_LETTERS = "suidx"
+"""Privileges of PUBLIC on a new table of a database that is not ANSI."""
 
 
 def table_word(letters: Collection[str], columns: bool = False) -> str:
-    """systabauth.tabauth of some letters; the capital one goes before the small one."""
+    """Return the value of systabauth.tabauth for a set of letters. The capital letter takes precedence over the small
+    one."""
     return "".join(
         _encode_letter(letter, letters) if letter != "*" else "-*"[columns] for letter in TABLE_LETTERS
     )
@@ -45,8 +46,11 @@ def _letters(word: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class GrantedPrivileges:
-    """What some names have in one database together: letters by the number of a table, and by that and a column;
-    routines by their numbers, with whether the privilege may be granted on."""
+    """The privileges that several names have together in one database.
+
+    `tables` maps a table's number to letters, `columns` a table's number and a column to letters. `routines` maps a
+    routine's number to whether the privilege includes the grant option.
+    """
 
     level: str
     tables: Mapping[int, frozenset[str]]
@@ -55,7 +59,7 @@ class GrantedPrivileges:
 
 
 def grantee_names(con: SqlConnection, database: str, user: str, role: str) -> frozenset[str]:
-    """The user, PUBLIC, and the role with all roles that it has."""
+    """Return the user, PUBLIC, and the role with all roles granted to it."""
     names = {user, PUBLIC}
     if role:
         granted: dict[str, set[str]] = {}
@@ -69,21 +73,21 @@ def grantee_names(con: SqlConnection, database: str, user: str, role: str) -> fr
 
 
 def load_privileges(con: SqlConnection, database: str, names: Collection[str]) -> GrantedPrivileges:
-    """What the names have together."""
-    db, given = _hidden_schema(database), [list(names)]
-    levels = _rows(con, f"SELECT usertype FROM {db}.users WHERE list_contains(?, username)", given)
+    """Return the privileges that the names have together."""
+    db, parameters = _hidden_schema(database), [list(names)]
+    levels = _rows(con, f"SELECT usertype FROM {db}.users WHERE list_contains(?, username)", parameters)
     tables: dict[int, frozenset[str]] = {}
     for tabid, word in _rows(
-        con, f"SELECT tabid, tabauth FROM {db}.tabauth WHERE list_contains(?, grantee)", given
+        con, f"SELECT tabid, tabauth FROM {db}.tabauth WHERE list_contains(?, grantee)", parameters
     ):
         tables[tabid] = tables.get(tabid, frozenset()) | _letters(word)
     columns: dict[tuple[int, str], frozenset[str]] = {}
     query = f"SELECT tabid, colname, colauth FROM {db}.colauth WHERE list_contains(?, grantee)"
-    for tabid, name, word in _rows(con, query, given):
+    for tabid, name, word in _rows(con, query, parameters):
         columns[tabid, name] = columns.get((tabid, name), frozenset()) | _letters(word)
     routines: dict[int, bool] = {}
     query = f"SELECT procid, procauth FROM {db}.procauth WHERE list_contains(?, grantee)"
-    for procid, word in _rows(con, query, given):
+    for procid, word in _rows(con, query, parameters):
         routines[procid] = routines.get(procid, False) or word == "E"
     level = max((kind for (kind,) in levels if kind in LEVELS), key=LEVELS.index, default="")
     return GrantedPrivileges(level, tables, columns, routines)
@@ -100,13 +104,13 @@ def _rows(con: SqlConnection, sql: str, values: Any = None) -> list[tuple[Any, .
 
 # ---- users and roles ------------------------------------------------------------------------------
 def user_type(con: SqlConnection, database: str, name: str) -> str:
-    """sysusers.usertype of a user or role, "" for none."""
+    """Return sysusers.usertype of a user or role, "" if there is none."""
     rows = _rows(con, f"SELECT usertype FROM {_hidden_schema(database)}.users WHERE username = ?", [name])
     return str(rows[0][0]) if rows else ""
 
 
 def default_role(con: SqlConnection, database: str, user: str) -> str:
-    """The role that a user has when he opens the database: his own default, or that of PUBLIC."""
+    """Return the role that a user has after opening the database: the user's own default role, or that of PUBLIC."""
     for name in (user, PUBLIC):
         rows = _rows(con, f"SELECT defrole FROM {_hidden_schema(database)}.users WHERE username = ?", [name])
         if rows and rows[0][0]:
@@ -115,14 +119,14 @@ def default_role(con: SqlConnection, database: str, user: str) -> str:
 
 
 def set_default_role(con: SqlConnection, database: str, name: str, role: str) -> None:
-    """Another default role, "" for none."""
+    """Set the default role of a user. "" removes it."""
     con.execute(
         f"UPDATE {_hidden_schema(database)}.users SET defrole = ? WHERE username = ?", [role or None, name]
     )
 
 
 def set_user(con: SqlConnection, database: str, name: str, kind: str) -> None:
-    """Another kind of user or role, "" for none."""
+    """Set the type of a user or role. "" removes the user or role."""
     if kind and user_type(con, database, name):
         con.execute(
             f"UPDATE {_hidden_schema(database)}.users SET usertype = ? WHERE username = ?", [kind, name]
@@ -134,7 +138,7 @@ def set_user(con: SqlConnection, database: str, name: str, kind: str) -> None:
 
 
 def roles_of(con: SqlConnection, database: str, grantees: Collection[str]) -> dict[str, bool]:
-    """The roles that some names have, with whether they may be granted on."""
+    """Return the roles of some names, each with whether it includes the grant option."""
     query = f"SELECT rolename, is_grantable FROM {_hidden_schema(database)}.roleauth WHERE list_contains(?, grantee)"
     roles: dict[str, bool] = {}
     for name, grantable in _rows(con, query, [list(grantees)]):
@@ -143,14 +147,14 @@ def roles_of(con: SqlConnection, database: str, grantees: Collection[str]) -> di
 
 
 def grant_role(con: SqlConnection, database: str, role: str, grantee: str, *, option: bool) -> None:
-    """Let somebody have a role."""
+    """Grant a role."""
     revoke_role(con, database, role, grantee)
     place = f"{_hidden_schema(database)}.roleauth"
     con.execute(f"INSERT INTO {place} VALUES (?, ?, ?)", [role, grantee, "y" if option else "n"])
 
 
 def revoke_role(con: SqlConnection, database: str, role: str, grantee: str) -> bool:
-    """Take a role away; whether he had it."""
+    """Revoke a role. Return True if the grantee had it."""
     had = role in roles_of(con, database, [grantee])
     con.execute(
         f"DELETE FROM {_hidden_schema(database)}.roleauth WHERE rolename = ? AND grantee = ?", [role, grantee]
@@ -159,7 +163,7 @@ def revoke_role(con: SqlConnection, database: str, role: str, grantee: str) -> b
 
 
 def forget_role(con: SqlConnection, database: str, role: str) -> None:
-    """A role and everything that it has and is had by."""
+    """Remove a role with its privileges and grants."""
     db = _hidden_schema(database)
     for table in ("tabauth", "colauth", "procauth"):
         con.execute(f"DELETE FROM {db}.{table} WHERE grantee = ?", [role])
@@ -172,7 +176,7 @@ def forget_role(con: SqlConnection, database: str, role: str) -> None:
 def table_grants(
     con: SqlConnection, database: str, tabid: int, grantor: str, grantee: str
 ) -> tuple[set[str], dict[str, set[str]]]:
-    """What somebody has on a table from one grantor: letters, and letters by column."""
+    """Return the privileges that a grantee has on a table from one grantor: letters, and letters by column."""
     db, key = _hidden_schema(database), [tabid, grantor, grantee]
     where = "WHERE tabid = ? AND grantor = ? AND grantee = ?"
     letters: set[str] = set()
@@ -193,51 +197,55 @@ def set_table_grants(
     letters: Collection[str],
     columns: Mapping[str, Collection[str]],
 ) -> None:
-    """Another set of privileges of somebody on a table from one grantor."""
+    """Replace the privileges that a grantee has on a table from one grantor."""
     db, key = _hidden_schema(database), [grantor, grantee, tabid]
     for table in ("tabauth", "colauth"):
         con.execute(f"DELETE FROM {db}.{table} WHERE grantor = ? AND grantee = ? AND tabid = ?", key)
-    kept = {name: word for name, those in columns.items() if (word := _column_word(those)).strip("-")}
-    if letters or kept:
-        con.execute(f"INSERT INTO {db}.tabauth VALUES (?, ?, ?, ?)", [*key, table_word(letters, bool(kept))])
-    for name, word in kept.items():
+    column_words = {name: word for name, those in columns.items() if (word := _column_word(those)).strip("-")}
+    if letters or column_words:
+        con.execute(
+            f"INSERT INTO {db}.tabauth VALUES (?, ?, ?, ?)", [*key, table_word(letters, bool(column_words))]
+        )
+    for name, word in column_words.items():
         con.execute(f"INSERT INTO {db}.colauth VALUES (?, ?, ?, ?, ?)", [*key, name, word])
 
 
 def grant_to_public(con: SqlConnection, database: str, tabid: int, owner: str) -> None:
-    """What PUBLIC gets on a new table."""
-    word = table_word(OF_NEW_TABLES)
+    """Grant PUBLIC its default privileges on a new table."""
+    word = table_word(NEW_TABLE_LETTERS)
     con.execute(
         f"INSERT INTO {_hidden_schema(database)}.tabauth VALUES (?, ?, ?, ?)", [owner, PUBLIC, tabid, word]
     )
 
 
 def grantees_on(con: SqlConnection, database: str, tabid: int, grantor: str) -> list[str]:
-    """To whom somebody has granted anything on a table."""
-    query = f"SELECT DISTINCT grantee FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
+    """Return the names to which a grantor has granted privileges on a table."""
+    db = _hidden_schema(database)
+    query = f"SELECT DISTINCT grantee FROM {db}.tabauth WHERE tabid = ? AND grantor = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantor])]
 
 
 def grantors_to(con: SqlConnection, database: str, tabid: int, grantee: str) -> list[str]:
-    """Who has granted somebody anything on a table."""
-    query = f"SELECT DISTINCT grantor FROM {_hidden_schema(database)}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
+    """Return the names that have granted a grantee privileges on a table."""
+    db = _hidden_schema(database)
+    query = f"SELECT DISTINCT grantor FROM {db}.tabauth WHERE tabid = ? AND grantee = ? ORDER BY 1"
     return [str(name) for (name,) in _rows(con, query, [tabid, grantee])]
 
 
 def forget_table(con: SqlConnection, database: str, tabid: int) -> None:
-    """All privileges on a table that is dropped."""
+    """Remove all privileges on a dropped table."""
     for table in ("tabauth", "colauth"):
         con.execute(f"DELETE FROM {_hidden_schema(database)}.{table} WHERE tabid = ?", [tabid])
 
 
-def forget_columns(con: SqlConnection, database: str, tabid: int, kept: Collection[str]) -> None:
-    """The privileges on columns that a table no longer has."""
+def forget_columns(con: SqlConnection, database: str, tabid: int, remaining: Collection[str]) -> None:
+    """Remove the privileges on columns that a table no longer has."""
     sql = f"DELETE FROM {_hidden_schema(database)}.colauth WHERE tabid = ? AND NOT list_contains(?, colname)"
-    con.execute(sql, [tabid, list(kept)])
+    con.execute(sql, [tabid, list(remaining)])
 
 
 def rename_column(con: SqlConnection, database: str, tabid: int, old: str, new: str) -> None:
-    """The privileges on a column go with its name."""
+    """Rename a column in the privileges on it."""
     con.execute(
         f"UPDATE {_hidden_schema(database)}.colauth SET colname = ? WHERE tabid = ? AND colname = ?",
         [new, tabid, old],
@@ -246,7 +254,7 @@ def rename_column(con: SqlConnection, database: str, tabid: int, old: str, new: 
 
 # ---- routines -------------------------------------------------------------------------------------
 def routine_grant(con: SqlConnection, database: str, procid: int, grantor: str, grantee: str) -> str:
-    """sysprocauth.procauth of somebody from one grantor, "" for none."""
+    """Return sysprocauth.procauth of a grantee from one grantor, "" if there is none."""
     query = f"SELECT procauth FROM {_hidden_schema(database)}.procauth WHERE procid = ? AND grantor = ? AND grantee = ?"
     rows = _rows(con, query, [procid, grantor, grantee])
     return str(rows[0][0]) if rows else ""
@@ -255,7 +263,7 @@ def routine_grant(con: SqlConnection, database: str, procid: int, grantor: str, 
 def set_routine_grant(
     con: SqlConnection, database: str, procid: int, grantor: str, grantee: str, word: str
 ) -> None:
-    """Another procauth of somebody from one grantor, "" for none."""
+    """Set procauth of a grantee from one grantor. "" removes it."""
     place, key = f"{_hidden_schema(database)}.procauth", [grantor, grantee, procid]
     con.execute(f"DELETE FROM {place} WHERE grantor = ? AND grantee = ? AND procid = ?", key)
     if word:
@@ -263,14 +271,17 @@ def set_routine_grant(
 
 
 def forget_routine(con: SqlConnection, database: str, procid: int) -> None:
-    """All privileges on a routine that is dropped."""
+    """Remove all privileges on a dropped routine."""
     con.execute(f"DELETE FROM {_hidden_schema(database)}.procauth WHERE procid = ?", [procid])
 
 
 # ---- databases ------------------------------------------------------------------------------------
 def create_users(con: SqlConnection, database: str, creator: str) -> None:
-    """The users of a new database: its creator, a DBA; one that the server makes by itself (`creator` is "") is
-    open to all, sysmaster to look at."""
+    """Write the users of a new database. Its creator is a DBA.
+
+    A database that the server creates itself (`creator` is "") is open to all. PUBLIC can only connect to sysmaster and
+    to the database of change data capture.
+    """
     db = _hidden_schema(database)
     if creator:
         con.execute(f"INSERT INTO {db}.users VALUES (?, '{DBA}', NULL)", [creator])
@@ -280,11 +291,11 @@ def create_users(con: SqlConnection, database: str, creator: str) -> None:
 
 
 def create_users_and_privileges(con: SqlConnection, database: str) -> None:
-    """The users and privileges of a database that knew none of either: everybody could do everything."""
+    """Write users and privileges of a database from before they existed. Everybody may do everything there."""
     create_users(con, database, "")
     db = _hidden_schema(database)
     con.execute(
-        f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(OF_NEW_TABLES)}' "
+        f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(NEW_TABLE_LETTERS)}' "
         f"FROM {db}.tables WHERE tabid >= 100 AND tabtype IN ('T', 'V'); "
         f"INSERT INTO {db}.procauth SELECT owner, '{PUBLIC}', procid, 'e' FROM {db}.procedures WHERE NOT dba"
     )

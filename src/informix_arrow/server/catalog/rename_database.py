@@ -1,4 +1,4 @@
-"""What a database says of itself by its name: the texts of its views, and synonyms for its own tables."""
+"""Update the places where a database mentions its own name: the texts of its views, and synonyms for its own tables."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .catalog import SYNONYMS, SqlConnection, duck_database
 
 
 def update_database_name(con: SqlConnection, database: str, before: str) -> None:
-    """Let a database that was called `before` name itself as it is called now. To be done again it does no harm."""
+    """Replace the old name `before` of a database by its current one. Repeating it does no harm."""
     tables = f"{duck_database(database)}._ifx.tables"
     for tabid, view in con.execute(f"SELECT tabid, viewtext FROM {tables} WHERE tabtype = 'V'").fetchall():
-        now = rename_database(view, before, database)
-        if now != view:
-            con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [now, tabid])
+        renamed = rename_database(view, before, database)
+        if renamed != view:
+            con.execute(f"UPDATE {tables} SET viewtext = ? WHERE tabid = ?", [renamed, tabid])
     query = f"SELECT tabid, details FROM {tables} WHERE list_contains(?, tabtype)"
     for tabid, text in con.execute(query, [list(SYNONYMS)]).fetchall():
         details = json.loads(text)
-        place, name = details["stands for"]
-        if place == before:
+        target_database, name = details["stands for"]
+        if target_database == before:
             details["stands for"] = [database, name]
             con.execute(f"UPDATE {tables} SET details = ? WHERE tabid = ?", [json.dumps(details), tabid])

@@ -1,4 +1,4 @@
-"""Routines in the catalogue: the hidden tables that keep them, and what sysprocedures and its sisters show of those."""
+"""Routines in the catalogue: the hidden tables that store them, and the views sysprocedures, sysprocbody and others."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The routines of a real server that read syscolumns for DatabaseMetaData: names, sizes and numbers of types.
 
-What the vendor's driver makes of their values is all that is known of them (JDBC section 12).
+They are known only by how the vendor's driver uses their values (JDBC section 12).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..types.quoting import quote_string
 from .catalog import FIRST_USER_TYPE, SqlConnection, duck_database
 
-_LONGEST = 2147483647
+_MAX_SIZE = 2147483647
 _NAMES = {
     TypeCode.CHAR: "char", TypeCode.SMALLINT: "smallint", TypeCode.INTEGER: "integer", TypeCode.FLOAT: "float",
     TypeCode.SMALLFLOAT: "smallfloat", TypeCode.DECIMAL: "decimal", TypeCode.SERIAL: "serial", TypeCode.DATE: "date",
@@ -34,11 +34,11 @@ _JAVA = {
     "row": 2002,
 }  # fmt: skip
 _DISTINCT, _JDBC_OTHER = 2001, 1111
-_FLOATING = 255  # the scale of a DECIMAL without one, as syscolumns has it
+_FLOATING = 255  # the scale of a DECIMAL without one, as in syscolumns
 _DIGITS = {
     "smallint": 5, "integer": 10, "serial": 10, "bigint": 19, "bigserial": 19, "int8": 19, "serial8": 19, "float": 15,
-    "smallfloat": 7, "date": 10, "boolean": 1, "text": _LONGEST, "byte": _LONGEST, "blob": _LONGEST,
-    "clob": _LONGEST,
+    "smallfloat": 7, "date": 10, "boolean": 1, "text": _MAX_SIZE, "byte": _MAX_SIZE, "blob": _MAX_SIZE,
+    "clob": _MAX_SIZE,
 }  # fmt: skip
 _NUMBERS = frozenset(
     {
@@ -55,30 +55,33 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def type_name_sql(names: str, word: str, extended_id: str) -> str:
-    """SQL of a type's name: of one of the user's by its number, of any other by the word for its code. `names` is SQL
-    of the names of the user's, as `user_type_names` gives them: a subquery for each row would be most of what such a
-    statement costs."""
+    """Return SQL for a type's name: a user type is found by its number, any other by its type word.
+
+    `names` is SQL for the list that `user_type_names` returns. A subquery for each row would be most of the cost of
+    such a statement.
+    """
     named = f"list_extract(CAST({names} AS VARCHAR[]), {extended_id} - {FIRST_USER_TYPE - 1})"
     return f"coalesce({named}, _ifx_type_name({word}, {extended_id}))"
 
 
 def user_type_names(con: SqlConnection, database: str) -> list[str | None]:
-    """The names of a database's own types by their numbers, from the first that one can have."""
+    """Return the names of a database's user types by number, beginning with the first possible number."""
     query = f"SELECT extended_id, name FROM {duck_database(database)}._ifx.xtdtypes WHERE mode IN ('R', 'D')"
     found = dict(con.execute(query).fetchall())
     return [found.get(number) for number in range(FIRST_USER_TYPE, max(found, default=0) + 1)]
 
 
 def declared_types_sql(database: str, procid: str, attributes: Sequence[int]) -> str:
-    """SQL of the types of a routine's parameters, or of what it returns, as a list in text
-    (sysproccolumns.paramattr). JDBC takes it apart at its commas, so types have no sizes."""
-    chosen = ", ".join(map(str, attributes))
+    """Return SQL for the types of a routine's parameters or return values, as a comma-separated text
+    (sysproccolumns.paramattr). JDBC splits it at the commas, so types have no sizes."""
+    attribute_list = ", ".join(map(str, attributes))
     sizes = quote_string(r"^(\w+)\(.*\)$")
-    listed = (
+    aggregate = (
         f"SELECT string_agg(regexp_replace(lower(x.declared), {sizes}, '\\1'), ',' ORDER BY x.paramid) "
-        f"FROM {duck_database(database)}._ifx.proccolumns x WHERE x.procid = {procid} AND x.paramattr IN ({chosen})"
+        f"FROM {duck_database(database)}._ifx.proccolumns x "
+        f"WHERE x.procid = {procid} AND x.paramattr IN ({attribute_list})"
     )
-    return f"coalesce(({listed}), '')"
+    return f"coalesce(({aggregate}), '')"
 
 
 def _type(word: int, extended_id: int = 0, length: int = 0) -> ColumnType:
@@ -86,7 +89,8 @@ def _type(word: int, extended_id: int = 0, length: int = 0) -> ColumnType:
 
 
 def _fields(t: ColumnType) -> Qualifier | None:
-    """The qualifier of a DATETIME or INTERVAL; None for a number that is none: anybody may call these functions."""
+    """Return the qualifier of a DATETIME or INTERVAL, None for an invalid number. Users may call these functions with
+    any number."""
     try:
         return t.qualifier
     except ValueError:
@@ -119,7 +123,7 @@ def _precision(word: int | None, extended_id: int | None, length: int | None) ->
     if t.precision is not None:
         return t.precision
     if t.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
-        return length  # the driver makes name and size of the qualifier
+        return length  # the driver derives name and size from the qualifier
     return _DIGITS.get(_name(t), t.content_width)
 
 
@@ -140,7 +144,7 @@ def _radix(word: int | None) -> int | None:
 
 
 def _qualifier(word: int | None, length: int | None) -> int | None:
-    """The encoded qualifier: the driver completes the name with it, ``datetime year to second``."""
+    """Return the encoded qualifier. The driver completes the type name with it: ``datetime year to second``."""
     return length if word is not None and word & 0xFF in (TypeCode.DATETIME, TypeCode.INTERVAL) else None
 
 
@@ -152,7 +156,7 @@ def _octets(word: int | None, extended_id: int | None, length: int | None) -> in
 
 
 def _buffer(word: int | None, length: int | None) -> int | None:
-    """Bytes of a value as it is stored."""
+    """Return the storage size of a value in bytes."""
     if word is None or length is None:
         return None
     t = _type(word, 0, length)

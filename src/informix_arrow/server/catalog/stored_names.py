@@ -1,4 +1,4 @@
-"""Rows of systables by their names: what tables, views, synonyms and sequences there are."""
+"""Rows of systables by name: tables, views, synonyms and sequences."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ def _tables(database: str) -> str:
 
 
 def has_name(con: SqlConnection, database: str, name: str) -> bool:
-    """Whether anything has this name, also a synonym for what has gone."""
+    """Return whether the name is in use. A synonym for a dropped table counts."""
     return first_row(con, f"SELECT tabname FROM {_tables(database)} WHERE tabname = ?", [name]) is not None
 
 
 def all_names(con: SqlConnection, database: str) -> frozenset[str]:
-    """All names."""
+    """Return all names in use."""
     return frozenset(name for (name,) in con.execute(f"SELECT tabname FROM {_tables(database)}").fetchall())
 
 
 def user_object_names(con: SqlConnection, database: str, kind: str, *, but: int = 0) -> list[str]:
-    """Names of what users have made of a kind, which is a value of tabtype, the older ones first; `but` is the tabid of
-    one that is left out."""
+    """Return the names of user objects of one kind, a value of tabtype, in the order of creation. `but` is a tabid to
+    leave out."""
     rows = con.execute(
         f"SELECT tabname FROM {_tables(database)} WHERE tabtype = ? AND tabid >= {FIRST_USER_TABID} "
         "AND tabid <> ? ORDER BY tabid",
@@ -35,36 +35,36 @@ def user_object_names(con: SqlConnection, database: str, kind: str, *, but: int 
 
 
 def table_numbers(con: SqlConnection, database: str) -> set[int]:
-    """Numbers of all tables."""
+    """Return the numbers of all tables."""
     rows = con.execute(f"SELECT tabid FROM {_tables(database)} WHERE tabtype = 'T'").fetchall()
     return {tabid for (tabid,) in rows}
 
 
 def owner_of(con: SqlConnection, database: str, name: str) -> str | None:
-    """Who owns what has this name; None when nothing has."""
+    """Return the owner of the object with this name, None if there is none."""
     row = first_row(con, f"SELECT owner FROM {_tables(database)} WHERE tabname = ?", [name])
     return None if row is None else str(row[0])
 
 
 def name_of(con: SqlConnection, database: str, tabid: int) -> str | None:
-    """What the table of this number is called; None when there is none."""
+    """Return the name of the table with this number, None if there is none."""
     row = first_row(con, f"SELECT tabname FROM {_tables(database)} WHERE tabid = ?", [tabid])
     return None if row is None else str(row[0])
 
 
 def table_of_index(con: SqlConnection, database: str, index: str) -> str | None:
-    """The user's table that has an index of this name; None when none has."""
+    """Return the user table that has an index of this name, None if there is none."""
     row = first_row(
         con,
-        f"SELECT t.tabname FROM {duck_database(database)}._ifx.indexes i JOIN {_tables(database)} t ON t.tabid = i.tabid "
-        f"WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
+        f"SELECT t.tabname FROM {duck_database(database)}._ifx.indexes i "
+        f"JOIN {_tables(database)} t ON t.tabid = i.tabid WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
         [index],
     )
     return None if row is None else str(row[0])
 
 
 def table_of_constraint(con: SqlConnection, database: str, constraint: str) -> str | None:
-    """The user's table that has a constraint of this name, but for NOT NULL; None when none has."""
+    """Return the user table that has a constraint of this name other than NOT NULL, None if there is none."""
     row = first_row(
         con,
         f"SELECT t.tabname FROM {duck_database(database)}._ifx.constraints c JOIN {_tables(database)} t "
@@ -75,7 +75,7 @@ def table_of_constraint(con: SqlConnection, database: str, constraint: str) -> s
 
 
 def synonyms(con: SqlConnection, database: str) -> list[tuple[int, str, str]]:
-    """All synonyms: their tabid, and the database and name of what they stand for."""
+    """Return all synonyms: tabid, and database and name of the target."""
     rows = con.execute(
         f"SELECT tabid, details FROM {_tables(database)} WHERE tabtype IN ({', '.join(map(quote_string, SYNONYMS))})"
     ).fetchall()
@@ -83,7 +83,7 @@ def synonyms(con: SqlConnection, database: str) -> list[tuple[int, str, str]]:
 
 
 def synonym_names(con: SqlConnection, database: str, name: str) -> list[str]:
-    """The synonyms of a database for one of its tables or views."""
+    """Return the synonyms of a database for one of its own tables or views."""
     rows = con.execute(
         f"SELECT tabname, details FROM {_tables(database)} WHERE tabtype IN ({', '.join(map(quote_string, SYNONYMS))})"
     ).fetchall()
@@ -91,9 +91,9 @@ def synonym_names(con: SqlConnection, database: str, name: str) -> list[str]:
 
 
 def redirect_synonyms(con: SqlConnection, database: str, old: str, new: str) -> None:
-    """Let the synonyms of a database for one of its tables stand for it under its new name."""
-    for tabid, place, name in synonyms(con, database):
-        if (place, name) == (database, old):
+    """Point the synonyms for a renamed table of the same database to its new name."""
+    for tabid, target_database, name in synonyms(con, database):
+        if (target_database, name) == (database, old):
             details = json.dumps({"stands for": [database, new]})
             con.execute(f"UPDATE {_tables(database)} SET details = ? WHERE tabid = ?", [details, tabid])
 
@@ -101,7 +101,7 @@ def redirect_synonyms(con: SqlConnection, database: str, old: str, new: str) -> 
 def register(
     con: SqlConnection, database: str, name: str, tabid: int, kind: str, owner: str, details: str
 ) -> None:
-    """Write a row that is no table's: a synonym's or a sequence's."""
+    """Insert the row of a synonym or sequence."""
     con.execute(
         f"INSERT INTO {_tables(database)} VALUES (?, ?, ?, ?, current_date, NULL, '', NULL, 0, ?)",
         [tabid, name, owner, kind, details],
@@ -109,30 +109,31 @@ def register(
 
 
 def rename(con: SqlConnection, database: str, name: str, new: str, kind: str) -> None:
-    """What is no table is called differently now."""
+    """Rename a synonym or sequence."""
     con.execute(
         f"UPDATE {_tables(database)} SET tabname = ? WHERE tabname = ? AND tabtype = ?", [new, name, kind]
     )
 
 
 def number_of(con: SqlConnection, database: str, name: str, kinds: tuple[str, ...]) -> int | None:
-    """The tabid of what has this name and one of these kinds."""
-    among = ", ".join(map(quote_string, kinds))
+    """Return the tabid of the object with this name and one of these kinds, None if there is none."""
+    kind_list = ", ".join(map(quote_string, kinds))
     row = first_row(
-        con, f"SELECT tabid FROM {_tables(database)} WHERE tabname = ? AND tabtype IN ({among})", [name]
+        con, f"SELECT tabid FROM {_tables(database)} WHERE tabname = ? AND tabtype IN ({kind_list})", [name]
     )
     return None if row is None else int(row[0])
 
 
 def remove(con: SqlConnection, database: str, tabid: int) -> None:
-    """Take a row out."""
+    """Delete a row by its tabid."""
     con.execute(f"DELETE FROM {_tables(database)} WHERE tabid = ?", [tabid])
 
 
 def constraints(con: SqlConnection, database: str, names: Sequence[str]) -> dict[str, str]:
-    """The kinds of constraints, values of constrtype, by those of the names that are there."""
+    """Return the kinds (values of constrtype) of those of the named constraints that exist."""
     rows = con.execute(
-        f"SELECT constrname, constrtype FROM {duck_database(database)}._ifx.constraints WHERE list_contains(?, constrname)",
+        f"SELECT constrname, constrtype FROM {duck_database(database)}._ifx.constraints "
+        "WHERE list_contains(?, constrname)",
         [list(names)],
     ).fetchall()
     return {str(name): str(kind) for name, kind in rows}

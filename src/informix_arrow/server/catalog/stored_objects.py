@@ -1,7 +1,7 @@
-"""The hidden table of large objects: SQL over it, which whoever has a transaction runs (session/smart_object_store.py).
+"""The hidden table of large objects: SQL that the holder of the transaction executes (session/smart_object_store.py).
 
 row     id, start (offset of its bytes), size, data; each object has one row with start -1; data is NULL where a
-        client has left a gap: size zero bytes, of which no room is taken
+        client has left a gap: size zero bytes that occupy no space
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from collections.abc import Sequence
 from .catalog import SqlConnection, duck_database, first_row
 
 MARKER_START = -1
-"""The start of the row that says that an object is there."""
+"""The start of the row that marks an existing object."""
 
 
 class LobSql:
-    """Texts of SQL over the objects of one database. Parameters are named in their order."""
+    """SQL texts over the objects of one database. Each text lists its parameters in order."""
 
     def __init__(self, database: str) -> None:
         table = f"{duck_database(database)}._ifx.lob_chunks"
         touched = "id = ? AND start >= 0 AND start < ? AND start + size > ?"
         self.exists = f"SELECT 1 FROM {table} WHERE id = ? AND start = {MARKER_START}"
         """id: a row when the object is there."""
-        self.size = f"SELECT max(CASE WHEN start = {MARKER_START} THEN 0 ELSE start + size END) FROM {table} WHERE id = ?"
+        end = f"CASE WHEN start = {MARKER_START} THEN 0 ELSE start + size END"
+        self.size = f"SELECT max({end}) FROM {table} WHERE id = ?"
         """id: one row, NULL when there is no object."""
         self.select_range = (
             "SELECT start, size, CASE WHEN start < ? AND start + size > ? THEN data END "
@@ -38,16 +39,16 @@ class LobSql:
         self.select_overlapping = f"SELECT start, size, data FROM {table} WHERE {touched}"
         """id, end, begin: the rows with bytes between begin and end."""
         self.delete_overlapping = f"DELETE FROM {table} WHERE {touched}"
-        """As `select_overlapping`."""
+        """id, end, begin: deletes the rows with bytes between begin and end."""
         self._insert = f"INSERT INTO {table} VALUES "
 
     def insert(self, rows: int) -> str:
-        """For each row id, start, size and data."""
+        """Return an INSERT of several rows. Parameters of each row: id, start, size and data."""
         return self._insert + ", ".join(["(?, ?, ?, ?)"] * rows)
 
 
 def delete(con: SqlConnection, database: str, numbers: Sequence[int]) -> None:
-    """Delete objects."""
+    """Delete objects by number."""
     table = f"{duck_database(database)}._ifx.lob_chunks"
     for at in range(0, len(numbers), 1000):
         places = ", ".join(map(str, numbers[at : at + 1000]))
@@ -55,6 +56,6 @@ def delete(con: SqlConnection, database: str, numbers: Sequence[int]) -> None:
 
 
 def max_lob_number(con: SqlConnection, database: str) -> int:
-    """The highest number of an object; 0 when there is none."""
+    """Return the highest number of an object, 0 if there is none."""
     row = first_row(con, f"SELECT coalesce(max(id), 0) FROM {duck_database(database)}._ifx.lob_chunks")
     return int(row[0]) if row else 0

@@ -1,4 +1,4 @@
-"""Routines in the catalogue: written, found and removed (routine_tables.py)."""
+"""Store, find and remove routines in the catalogue (routine_tables.py)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _MODES = {"": _INPUT, "INOUT": _INOUT, "OUT": _OUT}
 
 @dataclass(frozen=True, slots=True)
 class StoredRoutine:
-    """A routine as the catalogue has it. `parameters` are names, types and modes ("", OUT or INOUT), `returns` names
-    and types; `delimident` tells how `text` is to be read."""
+    """A routine as stored in the catalogue.
+
+    `parameters` are names, types and modes ("", OUT or INOUT), `returns` names and types. `delimident` is the setting
+    for parsing `text`.
+    """
 
     procid: int
     name: str
@@ -38,7 +41,7 @@ class StoredRoutine:
 def store(
     con: SqlConnection, database: str, routine: StoredRoutine, pieces: Iterable[tuple[str, int, str]]
 ) -> None:
-    """Write a new routine; `pieces` are the rows of sysprocbody: key, number from 1 on, and a part of the text."""
+    """Write a new routine. `pieces` are the rows of sysprocbody: key, number from 1, and a part of the text."""
     db, procid = duck_database(database), routine.procid
     types = [t for _, t, _ in routine.parameters]
     con.execute(
@@ -50,7 +53,7 @@ def store(
         ],
     )  # fmt: skip
     returned = _MANY_RETURNED if len(routine.returns) > 1 else _RETURNED
-    # JDBC takes what is returned to come first, and the parameters behind it
+    # JDBC expects return values first, then the parameters
     columns = [("" if name == "(expression)" else name, t, returned) for name, t in routine.returns]
     columns += [(name, t, _MODES[mode]) for name, t, mode in routine.parameters]
     for number, (name, t, attribute) in enumerate(columns, 1):
@@ -63,7 +66,7 @@ def store(
 
 
 def texts(con: SqlConnection, database: str, name: str) -> list[tuple[int, str, bool, str]]:
-    """The routines of a name in the order of their creation: number, text, its `delimident`, owner."""
+    """Return the routines of a name in the order of creation: number, text, delimident, owner."""
     procedures = f"{duck_database(database)}._ifx.procedures"
     query = f"SELECT procid, body, delimident, owner FROM {procedures} WHERE procname = ? ORDER BY procid"
     rows = con.execute(query, [name]).fetchall()
@@ -73,7 +76,7 @@ def texts(con: SqlConnection, database: str, name: str) -> list[tuple[int, str, 
 
 
 def name(con: SqlConnection, database: str, procid: int) -> str | None:
-    """The name of the routine of a number."""
+    """Return the name of a routine by its number, None if there is none."""
     row = first_row(
         con, f"SELECT procname FROM {duck_database(database)}._ifx.procedures WHERE procid = ?", [procid]
     )
@@ -81,7 +84,7 @@ def name(con: SqlConnection, database: str, procid: int) -> str | None:
 
 
 def of_specific(con: SqlConnection, database: str, name: str) -> tuple[int, str] | None:
-    """Number and owner of the routine of a specific name."""
+    """Return number and owner of a routine by its specific name, None if there is none."""
     row = first_row(
         con, f"SELECT procid, owner FROM {duck_database(database)}._ifx.procedures WHERE specific = ?", [name]
     )
@@ -89,7 +92,7 @@ def of_specific(con: SqlConnection, database: str, name: str) -> tuple[int, str]
 
 
 def owner(con: SqlConnection, database: str, procid: int) -> str | None:
-    """The owner of a routine."""
+    """Return the owner of a routine, None if there is none."""
     row = first_row(
         con, f"SELECT owner FROM {duck_database(database)}._ifx.procedures WHERE procid = ?", [procid]
     )
@@ -97,7 +100,7 @@ def owner(con: SqlConnection, database: str, procid: int) -> str | None:
 
 
 def forget(con: SqlConnection, database: str, procid: int) -> None:
-    """A routine that is dropped, and the privileges on it."""
+    """Remove a dropped routine and the privileges on it."""
     for table in ("procedures", "proccolumns", "procbody"):
         con.execute(f"DELETE FROM {duck_database(database)}._ifx.{table} WHERE procid = ?", [procid])
     privileges.forget_routine(con, database, procid)

@@ -1,4 +1,4 @@
-"""Named ROW types, DISTINCT types and types without a name in the catalogue: written, found and removed."""
+"""Store, find and remove types in the catalogue: named ROW types, DISTINCT types and unnamed types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .catalog import SqlConnection, duck_database, first_row
 
 
 def number_of(con: SqlConnection, database: str, t: UserDefinedType) -> int | None:
-    """The number of a type without a name that is there already."""
+    """Return the number of an unnamed type that is already stored, else None."""
     row = first_row(
         con,
         f"SELECT extended_id FROM {duck_database(database)}._ifx.xtdtypes "
@@ -28,7 +28,7 @@ def store(
     definition: str,
     attributes: Iterable[Sequence[object]],
 ) -> None:
-    """Write a new type; `attributes` are the rows of sysattrtypes without its number."""
+    """Write a new type. `attributes` are the rows of sysattrtypes without the type's number."""
     db = duck_database(database)
     con.execute(
         f"INSERT INTO {db}._ifx.xtdtypes VALUES (?, ?, 'informix', ?, ?, ?, ?, ?)",
@@ -41,12 +41,12 @@ def store(
 
 
 def is_used(con: SqlConnection, database: str, number: int) -> bool:
-    """Whether a table has a column of a type."""
+    """Return whether a table has a column of this type."""
     query = f"SELECT 1 FROM {duck_database(database)}._ifx.columns WHERE extended_id = ? LIMIT 1"
     return first_row(con, query, [number]) is not None
 
 
 def forget(con: SqlConnection, database: str, number: int) -> None:
-    """A type that is dropped."""
+    """Remove a dropped type."""
     for name in ("xtdtypes", "attrtypes"):
         con.execute(f"DELETE FROM {duck_database(database)}._ifx.{name} WHERE extended_id = ?", [number])

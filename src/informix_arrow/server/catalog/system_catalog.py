@@ -1,8 +1,8 @@
-"""The catalogue that clients query, as a new database has it: systables and its sisters, and sysmaster's own, over the
-hidden tables (system_views.py).
+"""The system catalogue of a new database: systables and the other catalogue tables, and those of sysmaster, as views
+over the hidden tables (system_views.py).
 
-Every database starts with the rows of the system catalogue itself (tabid below 100) in a real server's
-order. A row whose table is not offered here has no columns and selecting from it is -206.
+Every database starts with the rows of the catalogue tables themselves (tabid below 100), in the order of a real server.
+A row whose table is not offered by this server has no columns. Selecting from it raises -206.
 """
 
 from __future__ import annotations
@@ -124,16 +124,19 @@ def install_functions(
     full_tables: Callable[[str], list[int]],
     databases: Callable[[], list[str]],
 ) -> None:
-    """Register what the views call: `sessions` and `locks` give the rows of sysmaster's syssessions and syslocks, now;
-    databases are kept in `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and
-    `captured` the rows of syscdcv1's syscdcsess and syscdctabs; `full_tables` are the numbers of a database's tables
-    whose rows are logged in full; `databases` are the names of those that there are."""
+    """Register the functions that the views call.
+
+    `sessions` and `locks` return the current rows of sysmaster's syssessions and syslocks. Databases are stored in
+    `directory`, None for memory. `change_logs` returns the files of the change log, `captures` and `captured` the rows
+    of syscdcv1's syscdcsess and syscdctabs. `full_tables` returns the numbers of a database's fully logged tables,
+    `databases` the names of all databases.
+    """
 
     def log_pages() -> int:
         logs = [] if directory is None else list(directory.glob("*.wal"))
         size = 0
         for log in logs:
-            with suppress(OSError):  # it was the last checkpoint's
+            with suppress(OSError):  # the last checkpoint removed it
                 size += log.stat().st_size
         return -(-size // PAGE)
 
@@ -142,7 +145,7 @@ def install_functions(
         return [{"uniqid": 1, "used": log_pages(), "current": int(not changes)}, *changes]
 
     def of_all(view: str) -> str:
-        # asked for when DuckDB plans the statement, so what was made meanwhile is there
+        # evaluated when DuckDB plans the statement, so new databases are included
         return of_all_databases(view, [(name, duck_database(name)) for name in databases()])
 
     con.create_function("_ifx_logs", logs, [], f"{_LOG}[]", side_effects=True)
@@ -165,7 +168,7 @@ def install_functions(
 
 
 def _split_bytes(text: str, size: int) -> list[str]:
-    """A text in pieces of at most `size` bytes, as the catalogue keeps long ones."""
+    """Split a text into pieces of at most `size` bytes, as the catalogue stores long texts."""
     raw = text.encode()
     pieces = []
     start = 0
@@ -195,7 +198,7 @@ def _columns(declared: str) -> tuple[ColumnInfo, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """What every new database starts with: rows of the hidden tables, and the number of all that."""
+    """The initial rows of the hidden tables of a database, and a version that identifies them."""
 
     version: str
     tables: pa.Table
@@ -219,12 +222,12 @@ _COLUMN_ROW = pa.schema(
 
 
 _LOCALE_ROWS = (90, 91)
-"""What JDBC asks for right after opening the database (JDBC section 3): their site is its locale."""
+"""Rows that JDBC reads right after opening the database (JDBC section 3). Their site is the locale."""
 
 
 @cache
 def _template(special: str) -> _Template:
-    """The template of a database with catalogue tables of its own, or, for "", of all others."""
+    """Return the template of a database with catalogue tables of its own, or with "" that of all others."""
     views = {**VIEWS, **special_views(special)}
     names = [*_NAMES, *special_views(special)]
     version = hashlib.sha256(repr((hidden_schema.SCHEMA_SQL, names, views)).encode()).hexdigest()
@@ -247,24 +250,24 @@ def _arrow(rows: list[list[object]], schema: pa.Schema) -> pa.Table:
 
 
 def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator: str = "") -> None:
-    """Give a database its hidden schema and the rows of the system catalogue. A new one has the user who makes it, ""
-    where that is the server, as its DBA.
+    """Create the hidden schema of a database and fill the system catalogue.
 
-    Idempotent; in a database that another version of this server has made, they are made anew.
+    The DBA of a new database is `creator`, or the server's default if that is "". Idempotent. In a database that
+    another version of this server created, the catalogue rows are written again.
     """
     db = duck_database(database)
     master = database == "sysmaster"
     template = _template(database if special_views(database) else "")
-    kept = _version(con, db)
-    if kept == template.version:
+    version = _version(con, db)
+    if version == template.version:
         return
     con.execute("BEGIN")
-    hidden_schema.create(con, db, master=master, fresh=kept is None)
-    if kept is not None:
+    hidden_schema.create(con, db, master=master, fresh=version is None)
+    if version is not None:
         for table in ("tables", "columns", "indexes", "constraints"):
             con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < {FIRST_USER_TABID}")
         con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")
-    if kept is None:
+    if version is None:
         privileges.create_users(con, database, creator)
     elif first_row(con, f"SELECT 1 FROM {db}._ifx.users LIMIT 1") is None:
         privileges.create_users_and_privileges(con, database)
@@ -273,19 +276,21 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
         for number, name, code, length in _BUILTIN_TYPES
     )
     con.execute(f"INSERT INTO {db}._ifx.xtdtypes VALUES {types}")
-    # these stay with the connection: to take them back costs as much as all the rest
+    # the views stay registered on the connection: unregistering them would cost as much as all the rest
     con.register("_ifx_new_tables", template.tables)
     con.register("_ifx_new_columns", template.columns)
     con.execute(
         f"INSERT INTO {db}._ifx.tables SELECT tabid, tabname, owner, tabtype, current_date, viewtext, locklevel, "
-        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {quote_string(locale)} ELSE site END, flags, details FROM _ifx_new_tables; "
+        f"CASE WHEN tabid IN {_LOCALE_ROWS} THEN {quote_string(locale)} ELSE site END, flags, details "
+        "FROM _ifx_new_tables; "
         f"INSERT INTO {db}._ifx.columns FROM _ifx_new_columns"
     )
     con.execute("COMMIT")
 
 
 def _version(con: SqlConnection, db: str) -> str | None:
-    """Which server has made a database: "" for one that did not say, None when it has no hidden schema yet."""
+    """Return the version of the server that created a database: "" if it recorded none, None if there is no hidden
+    schema."""
     try:
         row = first_row(con, f"SELECT viewtext FROM {db}._ifx.tables WHERE tabname = ' VERSION'")
     except duckdb.CatalogException:

@@ -1,8 +1,8 @@
-"""The catalogue tables of every database: columns as Informix declares them, and the query that makes their rows.
+"""The catalogue tables of every database: columns as Informix declares them, and the query that returns their rows.
 
-``{db}`` in a query stands for the database; its hidden schema ``_ifx`` (catalog.py) holds what was created.
-``_ifx_...()`` is a function of the engine (system_catalog.install_functions). DuckDB has no views of these: a statement
-that names one gets its query, which makes a new database cheap.
+``{db}`` in a query stands for the database. Its hidden schema ``_ifx`` (catalog.py) holds the created objects.
+``_ifx_...()`` is a function of the server (system_catalog.install_functions). DuckDB has no views of these: a statement
+that names a table gets its query instead, which makes a new database cheap.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ View = tuple[str, str]
 """Declared columns, and the DuckDB query."""
 
 INDEX_PARTS = 16
-"""Columns that an index has at most; part1 to part16 of sysindexes are their numbers, negative where they descend."""
+"""Maximum number of columns of an index. part1 to part16 of sysindexes are their numbers, negative if descending."""
 _PARTS = ", ".join(f"part{n}" for n in range(1, INDEX_PARTS + 1))
 _PART_COLUMNS = ", ".join(f"part{n} SMALLINT" for n in range(1, INDEX_PARTS + 1))
 
-# Bytes of a column in its table's row, from type word and length.
+# Bytes of a column in its row, computed from type word and length.
 _WIDTH = (
     "CASE coltype & 255 WHEN 5 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
     "WHEN 8 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
@@ -44,7 +44,7 @@ _DUCK_TYPES = {
 
 
 def _empty(declared: str) -> View:
-    """A table that has no rows, because there is nothing of its kind here."""
+    """Return a table without rows, for a kind of object that this server does not have."""
     columns = (column.split(None, 2)[:2] for column in declared.split(", "))
     nulls = (f"NULL::{_DUCK_TYPES[type_.partition('(')[0]]} AS {name}" for name, type_ in columns)
     return declared, f"SELECT {', '.join(nulls)} WHERE false"
@@ -55,20 +55,19 @@ NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
 
 
 def not_null_number(tabid: int, colno: int) -> int:
-    """A NOT NULL is a constraint of its own, whose number is made of the column's."""
+    """Return the number of a NOT NULL constraint, which is derived from the column's number."""
     return (1 << 30) + tabid * 2048 + colno
 
 
 _NOT_NULLS = "{db}._ifx.columns WHERE required AND tabid >= 100"
 
 DATABASE_NUMBER = '(SELECT number FROM "d_sysmaster"._ifx.databases WHERE name = {name})'
-"""Where tables of a database are, as the number of a dbspace: it stands in front of their number in `partnum`."""
+"""Number of the dbspace of a database's tables. It is the upper part of their `partnum`."""
 PARTITION_NUMBER_BASE = f"1048576 * {DATABASE_NUMBER} + "
 _LAST_SPACE = 2047
-"""The highest number of a dbspace: fragments of tables that were made before fragments had numbers of their own are in
-those from there downwards."""
+"""The highest number of a dbspace. Fragments from before fragments had numbers of their own count down from here."""
 
-# Columns of systables that stand in one row of the hidden table.
+# Columns of systables that come from one row of the hidden table.
 _TABLE_COLUMNS = {
     "tabname": "t.tabname",
     "owner": "t.owner",
@@ -94,7 +93,7 @@ _TABLE_COLUMNS = {
     "statchange": "NULL::SMALLINT",
     "statlevel": "'A'",
 }
-# Those that are counted over the whole catalogue.
+# Columns that are counted over the whole catalogue.
 _COUNTED = {
     "rowsize": "coalesce(c.rowsize, 0)::SMALLINT",
     "ncols": "coalesce(c.ncols, 0)::SMALLINT",
@@ -108,12 +107,14 @@ _COUNTS = (
 
 
 def tables_query(wanted: Collection[str]) -> str:
-    """systables with the columns that are wanted, and perhaps others: a statement on it is often asked for one row, and
-    reading the text of all its columns costs more than that."""
-    made = {**_TABLE_COLUMNS, **_COUNTED}
-    names = [name for name in made if name in wanted] or ["tabid"]
+    """Return the query of systables with at least the wanted columns.
+
+    A statement on systables often reads one row, and parsing the query of all columns would cost more than that.
+    """
+    expressions = {**_TABLE_COLUMNS, **_COUNTED}
+    names = [name for name in expressions if name in wanted] or ["tabid"]
     counts = _COUNTS if _COUNTED.keys() & set(names) else ""
-    columns = ", ".join(f"{made[name]} AS {name}" for name in names)
+    columns = ", ".join(f"{expressions[name]} AS {name}" for name in names)
     return f"SELECT {columns} FROM {{db}}._ifx.tables t {counts}WHERE t.tabtype <> 'H'"
 
 
@@ -144,7 +145,7 @@ VIEWS: dict[str, View] = {
         + ", NULL::SMALLINT AS levels, NULL::INTEGER AS leaves, NULL::INTEGER AS nunique, NULL::INTEGER AS clust "
         "FROM {db}._ifx.indexes",
     ),
-    # indexkeys is of a type of its own on a real server; cast to LVARCHAR it reads as here
+    # indexkeys has a type of its own on a real server; cast to LVARCHAR it reads the same
     "sysindices": (
         "idxname NVARCHAR(128), owner CHAR(32), tabid INTEGER, idxtype CHAR(1), clustered CHAR(1), levels SMALLINT, "
         "leaves FLOAT, nunique FLOAT, clust FLOAT, nrows FLOAT, indexkeys LVARCHAR(2048), amid INTEGER, "
@@ -161,7 +162,7 @@ VIEWS: dict[str, View] = {
         "SELECT constrid, constrname, owner, tabid, constrtype, idxname, 'en_US.819' AS collation "
         "FROM {db}._ifx.constraints",
     ),
-    # A check depends on the columns whose names its text has outside of literals.
+    # A check depends on the columns that its text names outside of literals.
     "syscoldepend": (
         "constrid INTEGER, tabid INTEGER, colno SMALLINT",
         f"SELECT {NOT_NULL_NUMBER} AS constrid, tabid, colno::SMALLINT AS colno FROM {_NOT_NULLS} UNION ALL "
@@ -195,7 +196,7 @@ VIEWS: dict[str, View] = {
         "(SELECT tabid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
         "(SELECT tabid, _ifx_pieces(viewtext, 64) AS pieces FROM {db}._ifx.tables WHERE tabtype = 'V'))",
     ),
-    # The literal default of a type that is no text has its stored form in front of it, up to a blank.
+    # A literal default that is no text is preceded by its stored form and a blank.
     "sysdefaults": (
         'tabid INTEGER, colno SMALLINT, type CHAR(1), "default" CHAR(256), class CHAR(1)',
         "SELECT tabid, colno::SMALLINT AS colno, defkind AS type, CASE WHEN defkind <> 'L' THEN NULL "
@@ -209,8 +210,8 @@ VIEWS: dict[str, View] = {
         "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
         "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
         "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
-        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid ELSE {PARTITION_NUMBER_BASE}ps[n] END::INTEGER "
-        "AS partn, "
+        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid "
+        f"ELSE {PARTITION_NUMBER_BASE}ps[n] END::INTEGER AS partn, "
         "s->>'strategy' AS strategy, 'L' AS location, "
         "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
         "NULL::BLOB AS exprbin, NULL::BLOB AS exprarr, "
@@ -258,7 +259,7 @@ VIEWS: dict[str, View] = {
         "SELECT a.grantor, a.grantee, a.tabid, c.colno::SMALLINT AS colno, a.colauth FROM {db}._ifx.colauth a "
         "JOIN {db}._ifx.columns c ON c.tabid = a.tabid AND c.colname = a.colname",
     ),
-    # BYTE and TEXT stand in the table's own space
+    # BYTE and TEXT are stored in the table's own space
     "sysblobs": (
         "spacename NVARCHAR(128), type CHAR(1), tabid INTEGER, colno SMALLINT",
         "SELECT 'rootdbs' AS spacename, 'M' AS type, tabid, colno::SMALLINT AS colno FROM {db}._ifx.columns "
@@ -326,7 +327,7 @@ _PARTITION = (
     "npused INTEGER, npdata INTEGER, octptnm INTEGER, lockid INTEGER, nrows BIGINT"
 )
 FULL_ROWS = 0x04000000
-"""The bit of a partition's flags that tells that the rows of its table are logged in full (CDC section 1)."""
+"""The bit of a partition's flags that marks a table whose rows are fully logged (CDC section 1)."""
 
 MASTER_VIEWS: dict[str, View] = {
     "sysdatabases": (
@@ -348,7 +349,7 @@ MASTER_VIEWS: dict[str, View] = {
         "(2::INTEGER, 'SERVER_LOCALE', 'en_US.819'), "
         "(3::INTEGER, 'INFORMIXSERVER', _ifx_server_name())) e(env_id, env_name, env_value)",
     ),
-    # There is one space, of which each database takes what its file takes.
+    # There is one space. Each database occupies the size of its file.
     "sysdbspaces": (
         "dbsnum INTEGER, name CHAR(128), owner CHAR(32), pagesize INTEGER, fchunk INTEGER, nchunks INTEGER, "
         "is_mirrored INTEGER, is_blobspace INTEGER, is_sbspace INTEGER, is_temp INTEGER, flags INTEGER",
@@ -370,7 +371,7 @@ MASTER_VIEWS: dict[str, View] = {
         "0::INTEGER AS mis_recovering, 0::INTEGER AS mflags FROM pragma_database_size() "
         "WHERE starts_with(database_name, 'd_')",
     ),
-    # The parameters that say what this server does, too.
+    # Only parameters that match what this server does.
     "sysconfig": (
         "cf_id INTEGER, cf_name CHAR(128), cf_flags INTEGER, cf_original CHAR(256), cf_effective CHAR(256), "
         "cf_default CHAR(256)",
@@ -380,7 +381,7 @@ MASTER_VIEWS: dict[str, View] = {
         "(5::INTEGER, 'DEF_TABLE_LOCKMODE', 'page', 'page'), (6::INTEGER, 'USELASTCOMMITTED', 'NONE', 'NONE'), "
         "(7::INTEGER, 'LOGSIZE', '16384', '16384')) c(cf_id, cf_name, cf_effective, cf_default)",
     ),
-    # A row that is known by its primary key has no number here.
+    # A lock on a row that is identified by its primary key has no row number.
     "syslocks": (
         "dbsname NVARCHAR(128), tabname NVARCHAR(128), rowidlk INTEGER, keynum SMALLINT, type CHAR(4), owner INTEGER, "
         "waiter INTEGER",
@@ -397,8 +398,8 @@ MASTER_VIEWS: dict[str, View] = {
         "0::INTEGER AS is_wckpt, 0::INTEGER AS is_wlogbuf, 0::INTEGER AS is_wtrans, 0::INTEGER AS is_monitor, "
         "0::INTEGER AS is_incrit, 0::INTEGER AS state FROM (SELECT unnest(_ifx_sessions()) AS s) ORDER BY s.sid",
     ),
-    # What DuckDB writes ahead for all databases is taken for one log, number 1; it begins anew when that comes to so
-    # many pages. The files of the log of changes are those behind it.
+    # DuckDB's write-ahead logs of all databases count as one log, number 1. It starts again after this many pages (a
+    # checkpoint). The files of the change log follow it.
     "syslogs": (
         "number SMALLINT, uniqid INTEGER, size INTEGER, used INTEGER, is_used INTEGER, is_current INTEGER, "
         "is_backed_up INTEGER, is_new INTEGER, is_archived INTEGER, is_temp INTEGER, flags INTEGER",
@@ -433,26 +434,30 @@ MASTER_VIEWS: dict[str, View] = {
 
 
 def special_views(database: str) -> dict[str, View]:
-    """The catalogue tables that a database has beside those of all."""
+    """Return the catalogue tables that only this database has."""
     return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
 
 
 def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:
-    """The query of systabnames or sysptnhdr over all `databases`: the name of each, and DuckDB's for it."""
+    """Return the query of systabnames or sysptnhdr over all `databases`, which are pairs of name and DuckDB name."""
     one = {"systabnames": _names_query, "sysptnhdr": _partitions_query}[view]
     return " UNION ALL ".join(one(name, db) for name, db in databases)
 
 
 def _names_query(database: str, db: str) -> str:
+    name = quote_string(database)
     return (
-        f"SELECT ({PARTITION_NUMBER_BASE.format(name=quote_string(database))}tabid)::INTEGER AS partnum, {quote_string(database)} AS dbsname, owner, "
+        f"SELECT ({PARTITION_NUMBER_BASE.format(name=name)}tabid)::INTEGER AS partnum, {name} AS dbsname, owner, "
         f"tabname, 'en_US.819' AS collate FROM {db}._ifx.tables WHERE tabtype = 'T'"
     )
 
 
 def _partitions_query(database: str, db: str) -> str:
-    """sysptnhdr's rows of one database: the rows that DuckDB counts, and the pages of `PAGE` bytes that so many would
-    take. Both sizes of extents are in pages there, in systables in KB."""
+    """Return the query of sysptnhdr's rows for one database.
+
+    Row counts are DuckDB's. Page counts are the pages of `PAGE` bytes that so many rows would take. Extent sizes are in
+    pages here, in systables in KB.
+    """
     wanted = (
         "partnum",
         "tabid",
@@ -483,8 +488,8 @@ def _partitions_query(database: str, db: str) -> str:
 
 
 def system_table(name: str, db: str, database: str, wanted: Collection[str] | None = None) -> str:
-    """What stands in FROM for a catalogue table of a database that DuckDB knows as `db`, with all its columns or with
-    those that are `wanted`, and perhaps others."""
+    """Return the text in FROM for a catalogue table of the database that DuckDB calls `db`, with all columns or at
+    least those `wanted`."""
     if name == "systables" and wanted is not None:
         query = tables_query(wanted)
     else:

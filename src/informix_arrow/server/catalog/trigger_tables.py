@@ -1,4 +1,4 @@
-"""Triggers in the catalogue: the hidden table that keeps them, and what systriggers and its sisters show of that."""
+"""Triggers in the catalogue: the hidden table that stores them, and the views systriggers and systrigbody."""
 
 from __future__ import annotations
 
@@ -45,8 +45,11 @@ VIEWS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TriggerInfo:
-    """A trigger. `event` is I, U or D; `columns` are those of UPDATE OF, and `first_column_number` the number of the first of them in
-    its table (0 for none); `text` is its CREATE statement."""
+    """A trigger.
+
+    `event` is I, U or D. `columns` are the columns of UPDATE OF, and `first_column_number` is the number of the first
+    of them in the table (0 for none). `text` is the CREATE statement.
+    """
 
     trigid: int
     name: str
@@ -61,7 +64,7 @@ class TriggerInfo:
     first_column_number: int = 0
 
     def fired_by(self, event: str, columns: frozenset[str]) -> bool:
-        """Whether an INSERT, DELETE, or an UPDATE of these columns fires it."""
+        """Return whether an INSERT, a DELETE or an UPDATE of these columns fires the trigger."""
         if not self.enabled or event != self.event:
             return False
         return not self.columns or not columns.isdisjoint(self.columns)
@@ -71,17 +74,17 @@ QUERY = (
     "SELECT trigid, trigname, owner, event, columns, instead, enabled, delimident, each_row, header || body "
     "FROM {db}._ifx.triggers WHERE tabid = ? ORDER BY trigid"
 )
-"""The triggers of a table, for `from_rows`."""
+"""Query of a table's triggers, for `from_rows`."""
 
 
 def from_rows(rows: list[tuple[object, ...]], names: list[str]) -> tuple[TriggerInfo, ...]:
-    """Triggers in the order in which they fire: those of UPDATE OF by their first column in the table, whose columns
-    are `names`."""
+    """Return triggers in firing order. Triggers of UPDATE OF come in the order of their first column in the table,
+    whose columns are `names`."""
     found = []
     for trigid, name, owner, event, columns, instead, enabled, delimident, each_row, text in rows:
         assert isinstance(trigid, int)
         assert isinstance(columns, list)
-        place = min((names.index(c) + 1 for c in columns if c in names), default=0)
+        position = min((names.index(c) + 1 for c in columns if c in names), default=0)
         found.append(
             TriggerInfo(
                 trigid,
@@ -94,7 +97,7 @@ def from_rows(rows: list[tuple[object, ...]], names: list[str]) -> tuple[Trigger
                 bool(delimident),
                 bool(each_row),
                 str(text),
-                place,
+                position,
             )
         )
     return tuple(sorted(found, key=lambda trigger: (trigger.first_column_number, trigger.trigid)))

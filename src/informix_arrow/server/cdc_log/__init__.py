@@ -1,2 +1,2 @@
-"""The log of changes: rows before and after each change of tables whose rows are logged in full, for clients that
-capture them (docs/protocol/CDC.md)."""
+"""The change log: rows before and after each change of fully logged tables, for clients that capture them
+(docs/protocol/CDC.md)."""

@@ -1,9 +1,10 @@
-"""The log itself: files of records in the order in which changes were made, and which tables are logged in full.
+"""The change log: files of records in the order of the changes, and the list of fully logged tables.
 
-A record's place is its sequence number (LSN): the number of its file in the upper 32 bits, its offset in the lower.
-Records of a transaction come as its statements succeed; BEGINTX in front of the first, COMMTX or RBTX behind the last.
-What is in the files outlives the server where databases are kept in a directory. Whether a transaction whose end is
-missing was committed is then known by its database: its last write before COMMIT is its begin's LSN, in a hidden table.
+A record's position is its log sequence number (LSN): the number of its file in the upper 32 bits, its offset in the
+lower. Records of a transaction are written as its statements succeed, BEGINTX before the first, COMMTX or RBTX after
+the last. If databases are stored in a directory, the files outlive the server. If the end of a transaction is missing
+there, its database shows whether it was committed: the last write before COMMIT puts the LSN of its begin into a hidden
+table.
 
     file    "IFXCHNGE", its number, records
     record  size of all of it, CRC-32 of what follows, kind, transaction, table, body
@@ -34,34 +35,34 @@ from .row_images import LoggedColumn, LoggedTable
 log = logging.getLogger("informix_arrow.server")
 
 FILE_BYTES = 32 << 20
-"""Bytes after which the next file begins."""
+"""Size in bytes after which a new file begins."""
 
 RETAINED_BYTES = 1 << 30
-"""Bytes of all files, after which the oldest goes."""
+"""Total size in bytes of all files, beyond which the oldest is deleted."""
 
 PAGE_SHIFT = 12
-"""An LSN's offset is a page's number, and 12 bits of a place in it."""
+"""The offset of an LSN is a page number and 12 bits of position in the page."""
 
 FIRST_LOG = 2
-"""Number of the first file: log 1 is what DuckDB writes ahead (sysmaster:syslogs)."""
+"""Number of the first file. Log 1 stands for DuckDB's write-ahead logs (sysmaster:syslogs)."""
 
 OPEN, TABLE = 250, 251
-"""Kinds of records that no client sees."""
+"""Kinds of records that clients never see."""
 
 _MAGIC = b"IFXCHNGE"
 _FILE_HEAD = struct.Struct(">8sQ")
 _HEAD = struct.Struct(">IIBxxxII")
-_CHECKSUM_START = 8  # bytes of a record in front of what its CRC is of
+_CHECKSUM_START = 8  # bytes of a record before the part that its CRC covers
 _BEGIN_BODY = struct.Struct(">qI")
 _TIME_BODY = struct.Struct(">q")
 _LSN_BODY = struct.Struct(">Q")
 _OPEN_BODY = struct.Struct(">IQ")
 _FIRST_TX = 16
-_APPEND_ROWS = 4096  # rows that are appended at a time
+_APPEND_ROWS = 4096  # rows appended at a time
 
 
 class LogRecord(NamedTuple):
-    """A record of the log: where it is and what it is about. `table_description` is the number of a description, 0 for none."""
+    """A record of the log and its position. `table` is the number of a table description, 0 for none."""
 
     lsn: int
     kind: int
@@ -71,18 +72,18 @@ class LogRecord(NamedTuple):
 
 
 class LogCorrupt(Exception):
-    """What is in a file of the log is no record."""
+    """Bytes in a log file are not a valid record."""
 
 
 class LogPositionGone(Exception):
-    """A position of which there is no log, or none any more."""
+    """The log does not contain this position, or no longer."""
 
 
 @dataclass(slots=True)
 class _LogFile:
     number: int
     path: Path
-    end: int = 0  # bytes of whole records, from the start
+    end: int = 0  # bytes of complete records, from the start
 
     @property
     def lsn(self) -> int:
@@ -90,14 +91,14 @@ class _LogFile:
 
 
 class ChangeLog:
-    """The log of an engine. Thread-safe.
+    """The change log of a server. Thread-safe.
 
     Parameters
     ----------
     folder
-        Where the files are kept, None for a temporary place of their own. It is made when the first table is logged.
+        Directory of the files, None for a temporary directory. It is created when the first table is logged.
     temporary
-        The directory for that place.
+        Parent of the temporary directory.
     """
 
     def __init__(self, folder: Path | None, temporary: str) -> None:
@@ -108,13 +109,11 @@ class ChangeLog:
         self._committing = threading.Lock()
         self._files: list[_LogFile] = []
         self._handle: int | None = None
-        self._unwritten_end_records = (
-            b""  # records of transactions that have ended, which could not be written
-        )
-        self._open_transactions: dict[int, int] = {}  # transactions, and where they began
+        self._unwritten_end_records = b""  # end records of transactions that could not be written yet
+        self._open_transactions: dict[int, int] = {}  # open transactions and the LSN of their begin
         self._table_descriptions: dict[int, LoggedTable] = {}
         self._description_numbers: dict[LoggedTable, int] = {}
-        self._described_tables: set[int] = set()  # in the current file
+        self._described_tables: set[int] = set()  # tables described in the current file
         self._fully_logged: dict[str, set[int]] = {}
         self._closed = False
         if folder is not None and folder.is_dir():
@@ -122,17 +121,17 @@ class ChangeLog:
 
     @property
     def durable(self) -> bool:
-        """Whether it outlives the server."""
+        """True if the log outlives the server."""
         return self._folder is not None
 
-    # ---- tables that are logged in full ---------------------------------------------------------
+    # ---- fully logged tables ----------------------------------------------------------------------
     def is_fully_logged(self, database: str, tabid: int) -> bool:
-        """Whether rows of a table are logged."""
+        """Return whether rows of a table are logged."""
         tables = self._fully_logged.get(database)
         return tables is not None and tabid in tables
 
     def set_fully_logged(self, database: str, tabid: int, on: bool) -> None:
-        """Log the rows of a table, or do not; what was said lasts. OSError where it cannot be written down."""
+        """Turn logging of a table's rows on or off, permanently. Raises OSError if that cannot be stored."""
         with self._lock:
             tables = {name: set(numbers) for name, numbers in self._fully_logged.items()}
             numbers = tables.setdefault(database, set())
@@ -144,34 +143,37 @@ class ChangeLog:
             self._write_fully_logged(tables)
 
     def retain_tables(self, database: str, tabids: Collection[int]) -> None:
-        """A database has these tables, when it is opened: the numbers of others may be given again."""
+        """Forget all other tables of a database when it is opened, as their numbers may be used again."""
         with self._lock:
             numbers = self._fully_logged.get(database, set())
             if not numbers <= set(tabids):
                 self._write_fully_logged({**self._fully_logged, database: numbers & set(tabids)})
 
     def fully_logged_tables(self, database: str) -> list[int]:
-        """Numbers of a database's tables that are logged."""
+        """Return the numbers of a database's fully logged tables."""
         return sorted(self._fully_logged.get(database, ()))
 
     def fully_logged_databases(self) -> list[str]:
-        """Databases of which tables are logged."""
+        """Return the databases that have fully logged tables."""
         return list(self._fully_logged)
 
     def forget(self, database: str) -> None:
-        """A database was dropped: another of its name is another."""
+        """Forget the tables of a dropped database."""
         with self._lock:
             if database in self._fully_logged:
                 self._write_fully_logged(
-                    {name: kept for name, kept in self._fully_logged.items() if name != database}
+                    {name: numbers for name, numbers in self._fully_logged.items() if name != database}
                 )
 
     def rename(self, database: str, new: str) -> None:
-        """A database was renamed."""
+        """Rename a database."""
         with self._lock:
             if database in self._fully_logged:
                 self._write_fully_logged(
-                    {new if name == database else name: kept for name, kept in self._fully_logged.items()}
+                    {
+                        new if name == database else name: numbers
+                        for name, numbers in self._fully_logged.items()
+                    }
                 )
 
     def _write_fully_logged(self, tables: dict[str, set[int]]) -> None:
@@ -187,7 +189,7 @@ class ChangeLog:
 
     # ---- writing --------------------------------------------------------------------------------
     def begin(self, user: int) -> int:
-        """BEGINTX; the number of a new transaction. OSError where nothing can be written."""
+        """Write BEGINTX and return the number of the new transaction. Raises OSError if it cannot be written."""
         with self._lock:
             tx = next(n for n in range(_FIRST_TX, 1 << 31) if n not in self._open_transactions)
             now = int(time.time())
@@ -197,55 +199,59 @@ class ChangeLog:
             return tx
 
     def begin_lsn(self, tx: int) -> int:
-        """Where an open transaction began."""
+        """Return the LSN of an open transaction's begin."""
         return self._open_transactions[tx]
 
     def log_changes(self, tx: int, table: LoggedTable, rows: Sequence[tuple[int, bytes]]) -> int:
-        """Changes of rows: kinds and bodies; where the first of them is. The two images of an UPDATE, which must follow
-        one another, stay together. OSError where they cannot be written: some of them may be there."""
+        """Write changes of rows as pairs of kind and body, and return the LSN of the first.
+
+        The two images of an UPDATE stay together, as they must follow one another. Raises OSError if the write fails,
+        possibly after some of the rows.
+        """
         first = 0
-        for start in range(0, len(rows), _APPEND_ROWS):  # an even number
+        # _APPEND_ROWS is even, so that the images of an UPDATE stay together
+        for start in range(0, len(rows), _APPEND_ROWS):
             with self._lock:
                 number = self._describe_table(table)
-                made = [
+                records = [
                     _encode_record(kind, tx, number, body)
                     for kind, body in rows[start : start + _APPEND_ROWS]
                 ]
-                place = self._append(made)[0]
-                first = first or place
+                lsn = self._append(records)[0]
+                first = first or lsn
         return first
 
     def log_truncate(self, tx: int, table: LoggedTable) -> int:
-        """TRUNCATE; where it is."""
+        """Write TRUNCATE and return its LSN."""
         with self._lock:
             return self._append([_encode_record(RecordKind.TRUNCATE, tx, self._describe_table(table), b"")])[
                 0
             ]
 
     def discard(self, tx: int, lsn: int) -> None:
-        """What a transaction has written from a place on is not so."""
+        """Void the records that a transaction has written from an LSN on."""
         with self._lock:
             self._require_file()
             self._append([_encode_record(RecordKind.DISCARD, tx, 0, _LSN_BODY.pack(lsn))])
 
     @contextmanager
     def committing(self) -> Iterator[None]:
-        """Around a COMMIT and its `log_commit`: these come in the order of those."""
+        """Enclose a COMMIT and its `log_commit`, so that the records have the order of the commits."""
         with self._committing:
             yield
 
     def sync(self) -> None:
-        """What was written is on the disk, where it is to outlive the machine."""
+        """Flush written records to disk if the log is durable."""
         with self._lock:
             if self.durable and self._handle is not None:
                 os.fsync(self._handle)
 
     def log_commit(self, tx: int) -> None:
-        """COMMTX, when the transaction is committed."""
+        """Write COMMTX after the commit."""
         self._end(_encode_record(RecordKind.COMMTX, tx, 0, _TIME_BODY.pack(int(time.time()))), tx)
 
     def log_rollback(self, tx: int) -> None:
-        """RBTX."""
+        """Write RBTX."""
         self._end(_encode_record(RecordKind.RBTX, tx, 0, b""), tx)
 
     def _end(self, record: bytes, tx: int) -> None:
@@ -253,23 +259,23 @@ class ChangeLog:
             if tx not in self._open_transactions or self._closed:
                 return
             try:
-                self._require_file()  # which says in a new file that it is open there
+                self._require_file()  # a new file records the transaction as open
                 self._append([record])
-            except OSError as problem:  # it has ended all the same
+            except OSError as problem:  # the transaction has ended in any case
                 self._unwritten_end_records += record
                 log.error("the end of a transaction waits to be written to the log of changes: %s", problem)
             del self._open_transactions[tx]
 
     def _append(self, records: Sequence[bytes]) -> list[int]:
-        """Write records into the current file; where each of them is."""
+        """Append records to the current file and return their LSNs."""
         file = self._files[-1]
-        at = file.lsn + file.end
-        places = []
+        lsn = file.lsn + file.end
+        lsns = []
         for record in records:
-            places.append(at)
-            at += len(record)
+            lsns.append(lsn)
+            lsn += len(record)
         self._write(file, b"".join(records))
-        return places
+        return lsns
 
     def _write(self, file: _LogFile, data: bytes) -> None:
         assert self._handle is not None
@@ -281,7 +287,7 @@ class ChangeLog:
         self._lock.notify_all()
 
     def _require_file(self) -> None:
-        """Make sure that there is a file to write to."""
+        """Open a file for writing if there is none, or the current one is full."""
         if self._closed:
             raise OSError("the server is not running")
         if self._handle is None or self._files[-1].end >= FILE_BYTES:
@@ -316,13 +322,14 @@ class ChangeLog:
         while total > RETAINED_BYTES and len(self._files) > 2:
             oldest = self._files[0]
             if any(lsn < self._files[1].lsn for lsn in self._open_transactions.values()):
-                break  # somebody may still want to know all of an open transaction
+                break  # a reader may still need all of an open transaction
             del self._files[0]
             total -= oldest.end
             oldest.path.unlink(missing_ok=True)
 
     def _describe_table(self, table: LoggedTable) -> int:
-        """The number of a table's description, which stands in the current file then."""
+        """Return the number of a table's description and write the description to the current file if it is missing
+        there."""
         number = self._description_numbers.get(table)
         if number is None:
             number = self._description_numbers[table] = max(self._table_descriptions, default=0) + 1
@@ -345,42 +352,47 @@ class ChangeLog:
     # ---- reading --------------------------------------------------------------------------------
     @property
     def end(self) -> int:
-        """Where the next record will be, or later."""
+        """The LSN of the next record, or a lower bound of it."""
         with self._lock:
             return self._files[-1].lsn + self._files[-1].end if self._files else FIRST_LOG << 32
 
     def table_description(self, number: int) -> LoggedTable | None:
-        """A description; None where there is none of that number."""
+        """Return a table description by number, None if there is none."""
         return self._table_descriptions.get(number)
 
     def wait(self, lsn: int, seconds: float) -> bool:
-        """Wait until there is something behind a place; whether there is."""
+        """Wait until the log continues after an LSN. Return False on timeout."""
         with self._lock:
             return self._lock.wait_for(lambda: self.end > lsn, max(0.0, seconds))
 
     def notify_waiters(self) -> None:
-        """Let all who wait look whether they still have to."""
+        """Wake all waiting readers, so that they check whether to go on."""
         with self._lock:
             self._lock.notify_all()
 
-    def read(self, lsn: int, most: int) -> tuple[list[LogRecord], int]:
-        """Records from the place of one on, at least one where there is one, of not much more than `most` bytes; and
-        the place behind them. Gone for a place of which there is no log any more, Damaged for what is no record."""
-        data, place = self.read_chunk(lsn, most)
+    def read(self, lsn: int, max_bytes: int) -> tuple[list[LogRecord], int]:
+        """Return the records from an LSN on, about `max_bytes` but at least one if there is any, and the LSN after
+        them.
+
+        Raises LogPositionGone if the log no longer has the position, LogCorrupt for bytes that are no record.
+        """
+        data, start = self.read_chunk(lsn, max_bytes)
         found = []
         at = 0
         try:
-            while (entry := parse_record(data, at, place)) is not None:
+            while (entry := parse_record(data, at, start)) is not None:
                 found.append(entry)
                 at += record_size(entry)
         except LogCorrupt:
             if not found:
                 raise
-        return found, place + at
+        return found, start + at
 
-    def read_chunk(self, lsn: int, most: int) -> tuple[bytes, int]:
-        """About `most` bytes from the place of a record on, the first record whole, and the place where they begin, as
-        that may be in the next file. Empty where there is nothing yet. Gone and Damaged as `read`.
+    def read_chunk(self, lsn: int, max_bytes: int) -> tuple[bytes, int]:
+        """Return about `max_bytes` from a record's LSN on, the first record complete, and their LSN.
+
+        The LSN differs from the given one if the data is in the next file. The bytes are empty if there is nothing yet.
+        Raises the errors of `read`.
         """
         while True:
             with self._lock:
@@ -393,7 +405,7 @@ class ChangeLog:
             if at < end:
                 try:
                     with file.path.open("rb") as source:
-                        return _read_bytes(source, at, end, most), file.lsn + at
+                        return _read_bytes(source, at, end, max_bytes), file.lsn + at
                 except FileNotFoundError:
                     raise LogPositionGone from None
             if following is None:
@@ -401,28 +413,30 @@ class ChangeLog:
             lsn = following
 
     def _file_of(self, lsn: int) -> _LogFile | None:
-        """The file of a place; None for one where nothing has been written yet."""
+        """Return the file that contains an LSN, None if nothing has been written there yet."""
         number = lsn >> 32
         if not self._files:
             if number > FIRST_LOG or number < FIRST_LOG - 1:
                 raise LogPositionGone
             return None
         first = self._files[0].number
-        if number == FIRST_LOG - 1 == first - 1:  # before anything was logged
+        if number == FIRST_LOG - 1 == first - 1:  # before the first record of all
             return self._files[0]
         if not first <= number <= self._files[-1].number:
             raise LogPositionGone
         return self._files[number - first]
 
     def find_start(self, lsn: int) -> tuple[int, int, dict[int, int]]:
-        """How to read from a place on, 0 for the end: the place itself, that of the next record or of the end; where to
-        begin to read; and the transactions that are open there, with where they began. Gone for a place of which there
-        is no log."""
+        """Return how to start reading at an LSN, 0 for the end of the log.
+
+        The result is the LSN of the next record or of the end, the LSN from which to read, and the transactions open
+        there with the LSNs of their begins. Raises LogPositionGone if the log does not have the position.
+        """
         with self._lock:
             if lsn == 0 or lsn == self.end:
                 opened = dict(self._open_transactions)
-                place = self.end
-                return place, min([place, *opened.values()]), opened
+                end_lsn = self.end
+                return end_lsn, min([end_lsn, *opened.values()]), opened
             if lsn > self.end:
                 raise LogPositionGone
             file = self._file_of(lsn)
@@ -445,23 +459,23 @@ class ChangeLog:
     def _find_start(self, lsn: int, opened: dict[int, int]) -> tuple[int, int, dict[int, int]]:
         begin = min([lsn, *opened.values()])
         with self._lock:
-            self._file_of(begin)  # a transaction of which only the end is left would not be given
+            self._file_of(begin)  # raises for a transaction whose beginning is no longer in the log
         return lsn, begin, opened
 
     def files(self) -> list[dict[str, Any]]:
-        """For sysmaster: number, whole pages used, whether it is the current one."""
+        """Return rows for sysmaster: number, complete pages used, and whether it is the current file."""
         with self._lock:
             return [
                 {"uniqid": f.number, "used": f.end >> PAGE_SHIFT, "current": int(f is self._files[-1])}
                 for f in self._files
             ]
 
-    # ---- begin and end --------------------------------------------------------------------------
+    # ---- start and end ----------------------------------------------------------------------------
     def _load(self, folder: Path) -> None:
-        """What an earlier server has left."""
+        """Load the files that an earlier server has left."""
         with suppress(FileNotFoundError):
-            kept = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
-            self._fully_logged = {name: set(numbers) for name, numbers in kept.items()}
+            stored = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
+            self._fully_logged = {name: set(numbers) for name, numbers in stored.items()}
         for path in sorted(folder.glob("*.changes")):
             file = _LogFile(int(path.stem), path)
             size = path.stat().st_size
@@ -477,12 +491,12 @@ class ChangeLog:
             self._files.append(file)
 
     def _scan_file(self, source: Any, base: int, size: int) -> int:
-        """Read a file's records; where the last whole one ends."""
+        """Read the records of a file. Return the end of the last complete one."""
         at = _FILE_HEAD.size
-        with suppress(LogCorrupt):  # what was being written when the server was killed
+        with suppress(LogCorrupt):  # the server was killed while it wrote the last record
             while at < size:
-                data, place = _read_bytes(source, at, size, 1 << 20), at
-                while (entry := parse_record(data, at - place, base + place)) is not None:
+                data, start = _read_bytes(source, at, size, 1 << 20), at
+                while (entry := parse_record(data, at - start, base + start)) is not None:
                     _update_open_transactions(self._open_transactions, entry)
                     if entry.kind == TABLE:
                         self._apply_record(entry)
@@ -490,15 +504,15 @@ class ChangeLog:
         return at
 
     def _apply_record(self, entry: LogRecord) -> None:
-        said = json.loads(entry.body)
-        said["columns"] = tuple(LoggedColumn(**column) for column in said["columns"])
-        table = LoggedTable(**said)
+        description = json.loads(entry.body)
+        description["columns"] = tuple(LoggedColumn(**column) for column in description["columns"])
+        table = LoggedTable(**description)
         self._table_descriptions[entry.table] = table
         self._description_numbers[table] = entry.table
 
     def recover(self, was_committed: Callable[[int], bool]) -> None:
-        """End the transactions that an earlier server has left open: `was_committed` tells of their begin whether its
-        database has them."""
+        """End the transactions that an earlier server has left open. `was_committed` maps the LSN of a begin to whether
+        the database has committed it."""
         with self._lock:
             for tx, lsn in sorted(self._open_transactions.items(), key=lambda item: item[1]):
                 if was_committed(lsn):
@@ -508,16 +522,16 @@ class ChangeLog:
 
     @property
     def has_unwritten_ends(self) -> bool:
-        """Whether the end of a transaction could not be written yet."""
+        """True if the end record of a transaction could not be written yet."""
         return bool(self._unwritten_end_records)
 
     @property
     def has_open_transactions(self) -> bool:
-        """Whether `recover` has anything to do."""
+        """True if `recover` has transactions to end."""
         return bool(self._open_transactions)
 
     def close(self) -> None:
-        """The end of the engine."""
+        """Close the log at the end of the server."""
         with self._lock:
             self._closed = True
             if self._handle is not None:
@@ -537,10 +551,11 @@ def _encode_record(kind: int, tx: int, table: int, body: bytes) -> bytes:
     return size.to_bytes(4, "big") + zlib.crc32(checked).to_bytes(4, "big") + checked
 
 
-def _read_bytes(source: Any, at: int, end: int, most: int) -> bytes:
-    """About `most` bytes of a file from `at` on, the first record whole. Damaged where that cannot be."""
+def _read_bytes(source: Any, at: int, end: int, max_bytes: int) -> bytes:
+    """Read about `max_bytes` of a file from `at` on, the first record complete. Raises LogCorrupt if that is
+    impossible."""
     source.seek(at)
-    data = bytes(source.read(min(max(most, _HEAD.size), end - at)))
+    data = bytes(source.read(min(max(max_bytes, _HEAD.size), end - at)))
     size = int.from_bytes(data[:4], "big")
     if size < _HEAD.size or at + size > end:
         raise LogCorrupt
@@ -551,24 +566,25 @@ def _read_bytes(source: Any, at: int, end: int, most: int) -> bytes:
     return data
 
 
-def parse_record(data: bytes, at: int, place: int) -> LogRecord | None:
-    """The record at data[at:], of which `place` is the LSN of the first byte; None where it is not there whole. Damaged
-    for what is no record."""
-    left = len(data) - at
-    if left < _HEAD.size:
+def parse_record(data: bytes, at: int, lsn: int) -> LogRecord | None:
+    """Parse the record at data[at:]. `lsn` is that of data[0]. Return None if the record is incomplete. Raises
+    LogCorrupt if it is invalid."""
+    available = len(data) - at
+    if available < _HEAD.size:
         return None
     size, check, kind, tx, table = _HEAD.unpack_from(data, at)
     if size < _HEAD.size:
         raise LogCorrupt
-    if size > left:
+    if size > available:
         return None
     if zlib.crc32(memoryview(data)[at + _CHECKSUM_START : at + size]) != check:
         raise LogCorrupt
-    return LogRecord(place + at, kind, tx, table, data[at + _HEAD.size : at + size])
+    return LogRecord(lsn + at, kind, tx, table, data[at + _HEAD.size : at + size])
 
 
 def peek_record_header(data: bytes, at: int) -> tuple[int, int, int] | None:
-    """Kind, transaction and table of the record at data[at:], of which nothing was checked; None where it is cut."""
+    """Return kind, transaction and table of the record at data[at:] without any check, None if the header is
+    incomplete."""
     if len(data) - at < _HEAD.size:
         return None
     _, _, kind, tx, table = _HEAD.unpack_from(data, at)
@@ -576,34 +592,34 @@ def peek_record_header(data: bytes, at: int) -> tuple[int, int, int] | None:
 
 
 def record_size(entry: LogRecord) -> int:
-    """Bytes of a record in the log."""
+    """Return the size of a record in the log, in bytes."""
     return _HEAD.size + len(entry.body)
 
 
 def _update_open_transactions(opened: dict[int, int], entry: LogRecord) -> None:
-    """What a record makes of the transactions that are open."""
+    """Update the open transactions from a record."""
     if entry.kind == RecordKind.BEGINTX:
         opened[entry.tx] = entry.lsn
     elif entry.kind in (RecordKind.COMMTX, RecordKind.RBTX):
         opened.pop(entry.tx, None)
     elif entry.kind == OPEN:
         opened.clear()
-        for place in range(0, len(entry.body), _OPEN_BODY.size):
-            tx, lsn = _OPEN_BODY.unpack_from(entry.body, place)
+        for offset in range(0, len(entry.body), _OPEN_BODY.size):
+            tx, lsn = _OPEN_BODY.unpack_from(entry.body, offset)
             opened[tx] = lsn
 
 
 def parse_begin(entry: LogRecord) -> tuple[int, int]:
-    """Time and user of BEGINTX."""
+    """Return time and user of a BEGINTX record."""
     time_, user = _BEGIN_BODY.unpack(entry.body)
     return time_, user
 
 
 def parse_commit_time(entry: LogRecord) -> int:
-    """Time of COMMTX."""
+    """Return the time of a COMMTX record."""
     return int(_TIME_BODY.unpack(entry.body)[0])
 
 
 def parse_discard_lsn(entry: LogRecord) -> int:
-    """What DISCARD says."""
+    """Return the LSN in a DISCARD record."""
     return int(_LSN_BODY.unpack(entry.body)[0])

@@ -1,4 +1,4 @@
-"""What a session that captures tables reads of the log: its records as a client has them."""
+"""The log reader of a capture session: converts log records to the records that clients receive."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ from .row_images import LoggedColumn, LoggedTable
 POSITION_GONE, UNREADABLE = -83713, -83790
 
 _READ_BYTES = 256 << 10
-_MAX_SKIPPED_BYTES = 1 << 20  # some 50 ms
+_MAX_SKIPPED_BYTES = 1 << 20  # takes about 50 ms
 _CHANGES = frozenset({RecordKind.INSERT, RecordKind.DELETE, RecordKind.UPDBEF, RecordKind.UPDAFT})
 
 
 @dataclass(slots=True)
 class _RowLayout:
-    """How the rows of one description of a table are given."""
+    """The layout of rows logged under one table description, as sent to the client."""
 
     columns: tuple[LoggedColumn, ...]
-    lengths: int  # bytes of the lengths in front of an image
+    lengths: int  # bytes of the lengths before an image
     project: Callable[[bytes], bytes] | None
 
 
 @dataclass(slots=True)
 class CaptureTarget:
-    """A table that a session captures: the label that it has there, and the columns that are wanted."""
+    """A table that a session captures: its label in the session, and the captured columns."""
 
     table: LoggedTable
     label: int
     wanted_columns: frozenset[str]
-    sent_columns: tuple[LoggedColumn, ...] = ()  # what the last TABSCHEMA said
+    sent_columns: tuple[LoggedColumn, ...] = ()  # columns of the last TABSCHEMA sent
     row_layouts: dict[int, _RowLayout | None] = field(default_factory=dict)
 
     def schema(self) -> bytes:
-        """The TABSCHEMA that comes first."""
+        """Return the first TABSCHEMA of the table."""
         self.sent_columns = tuple(
             column for column in self.table.columns if column.name in self.wanted_columns
         )
         return records.schema(self.label, self.sent_columns)
 
     def row_layout(self, number: int, table: LoggedTable) -> _RowLayout | None:
-        """How a row is given that was logged under a description; None when none of the columns was there."""
+        """Return the layout of rows logged under a table description, None if it has none of the captured columns."""
         if number not in self.row_layouts:
             columns = tuple(column for column in table.columns if column.name in self.wanted_columns)
             lengths = 4 * sum(not column.width for column in columns)
@@ -67,64 +67,65 @@ class CaptureTarget:
 
 
 class LogReader:
-    """Reads on from a place of the log, 0 for its end: transactions that had not ended there, from their begin, and all
-    that begin later.
+    """Reads the log from an LSN on, 0 for its end. Transactions that are open there are read from their begin.
 
     Parameters
     ----------
     log
-        The log. Gone when it does not have the place.
+        The log. Raises LogPositionGone if it does not have the position.
     tables
-        What is captured, by database and number of the table; whoever has this may change it.
+        The captured tables, by database and number of the table. The owner may change the mapping.
 
     Attributes
     ----------
-    passing
-        The last `read_records` ended in the middle of what is nobody's here.
+    is_skipping
+        True if the last `read_records` stopped in the middle of records that this session does not capture.
     """
 
     def __init__(self, log: ChangeLog, lsn: int, tables: Mapping[tuple[str, int], CaptureTarget]) -> None:
         self._log = log
         self._tables = tables
         self._start_lsn, self._data_lsn, self._open_at_start = log.find_start(lsn)
-        self._data = b""  # of the log, from the LSN _place on
-        self._data_offset = 0  # how far it was read
+        self._data = b""  # log data from LSN _data_lsn on
+        self._data_offset = 0  # offset of the next record in _data
         self.is_skipping = False
-        self._skipped_bytes = 0  # bytes of records behind the last one that was found
-        self._begun_transactions: set[int] = set()  # transactions whose BEGINTX was given
+        self._skipped_bytes = 0  # bytes of records since the last one that was captured
+        self._begun_transactions: set[int] = set()  # transactions whose BEGINTX was sent
         self._pending_records: deque[bytes] = deque()
-        self._error = b""  # the last record of all
+        self._error = b""  # the last record of the session
 
     @property
     def position(self) -> int:
-        """How far the log has been read: at least where reading was to begin."""
+        """The LSN up to which the log has been read, at least the LSN at which reading was to begin."""
         return max(self._start_lsn, self._next_lsn)
 
     @property
     def _next_lsn(self) -> int:
-        """Where the next record is: before `position` as long as transactions are read that were open there."""
+        """The LSN of the next record. It is below `position` while transactions are read that were open there."""
         return self._data_lsn + self._data_offset
 
     def send_schema(self, captured: CaptureTarget) -> None:
-        """The TABSCHEMA of a table comes next."""
+        """Queue the TABSCHEMA of a table as the next record."""
         self._pending_records.append(captured.schema())
 
-    def read_records(self, most: int, size: int) -> bytes:
-        """The next records, at most so many, and none behind those that make up `size` bytes; none when there are none
-        yet. The last one of all is ERROR where the log cannot be read on.
+    def read_records(self, max_records: int, size: int) -> bytes:
+        """Return the next records: at most `max_records`, and no more once they have `size` bytes. Empty if there are
+        none yet.
 
-        Not all that there is where a long transaction of others is passed over, perhaps none: `is_skipping` is set then,
-        and whoever waits looks whether it still has to before it goes on."""
+        If the log cannot be read any further, the last record is ERROR. In a long transaction that is not captured, the
+        result may be incomplete or empty: `is_skipping` is set, and the caller checks whether it still has to wait
+        before it calls again.
+        """
         if self._error and not self._pending_records:
             return self._error
         records_read: list[bytes] = []
         count = have = 0
         self.is_skipping, self._skipped_bytes = False, 0
-        while count < most and have < size:
+        while count < max_records and have < size:
             if self._pending_records:
                 data, number = self._pending_records.popleft(), 1
             else:
-                data, number = self._read_table_rows(most - count, size - have)
+                data, number = self._read_table_rows(max_records - count, size - have)
                 if not number:
                     self.is_skipping = self._skipped_bytes >= _MAX_SKIPPED_BYTES
                     if self.is_skipping or not self._advance():
@@ -136,9 +137,9 @@ class LogReader:
             self._skipped_bytes = 0
         return b"".join(records_read)
 
-    def _read_table_rows(self, most: int, room: int) -> tuple[bytes, int]:
-        """The rows of one table in one transaction that come next, as records, and how many there are; none where they
-        are not simply handed out."""
+    def _read_table_rows(self, max_records: int, room: int) -> tuple[bytes, int]:
+        """Return the next rows of one table in one transaction as records, and their number. Returns none if they need
+        conversion record by record."""
         belongs = peek_record_header(self._data, self._data_offset)
         if belongs is None or belongs[0] not in _CHANGES or belongs[1] not in self._begun_transactions:
             return b"", 0
@@ -160,14 +161,14 @@ class LogReader:
                 number,
                 captured.label,
                 version.lengths,
-                most,
+                max_records,
                 room,
             )
         )
         return data, count
 
     def _advance(self) -> bool:
-        """Go on by one record, or read more; False where there is no more."""
+        """Process one record or read more data. Return False at the end of the log."""
         if self._error:
             return False
         try:
@@ -187,7 +188,7 @@ class LogReader:
         return True
 
     def _convert_record(self, entry: LogRecord) -> None:
-        """A record as the client has it, if it is for it."""
+        """Queue a record in the client's form, if the session captures it."""
         kind, tx, lsn = entry.kind, entry.tx, entry.lsn
         if kind == RecordKind.BEGINTX:
             if lsn >= self._start_lsn or self._open_at_start.get(tx) == lsn:
@@ -211,7 +212,7 @@ class LogReader:
                 self._pending_records.append(records.truncate(lsn, tx, captured.label))
 
     def _captured_layout(self, number: int) -> tuple[CaptureTarget | None, _RowLayout | None]:
-        """What is captured of the table of a description, and how its rows are given."""
+        """Return the capture target of a table description and the layout of its rows."""
         table = self._log.table_description(number)
         captured = None if table is None else self._tables.get((table.database, table.tabid))
         if table is None or captured is None:

@@ -1,4 +1,4 @@
-"""Change records as a client reads them (docs/protocol/CDC.md, the records)."""
+"""Change records in the client's format (docs/protocol/CDC.md, the records)."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ def timeout(lsn: int) -> bytes:
 
 
 def error(code: int) -> bytes:
-    """The last record of a session."""
+    """Return the ERROR record that ends a session."""
     return _ERROR.pack(_ERROR.size, 0, SCHEME, RecordKind.ERROR, _SESSION_DEAD, code)
 
 
 def change(kind: int, lsn: int, tx: int, label: int, body: bytes, lengths: int) -> bytes:
-    """INSERT, DELETE, UPDBEF or UPDAFT; `body` is what the log has of the row, of which the first `lengths` bytes
-    belong to the header."""
+    """Return an INSERT, DELETE, UPDBEF or UPDAFT record. `body` is the row in the log. Its first `lengths` bytes belong
+    to the header."""
     size = _CHANGE.size + lengths
     return _CHANGE.pack(size, len(body) - lengths, SCHEME, kind, lsn, tx, label, 0) + body
 
 
 def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
-    """TABSCHEMA for columns in the order of the row image."""
+    """Return TABSCHEMA for columns in the order of the row image."""
     text = (
         ", ".join(f"{wire.written_name(column.name)} {column.declared}" for column in columns).encode()
         + b"\0"
@@ -88,14 +88,14 @@ def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
 
 
 def projection(table: LoggedTable, wanted: Collection[str]) -> Callable[[bytes], bytes] | None:
-    """What makes of a row's body in the log that of some columns; None where all are wanted."""
-    taken = [column.name in wanted for column in table.columns]
-    if all(taken):
+    """Return a function that reduces a row's body in the log to the wanted columns, None if all are wanted."""
+    is_wanted = [column.name in wanted for column in table.columns]
+    if all(is_wanted):
         return None
     fixed = [column.width for column in table.columns if column.width]
     edges = [0, *accumulate(fixed)]
-    pieces = [(edges[i], edges[i + 1]) for i in range(len(fixed)) if taken[i]]
-    variable = taken[len(fixed) :]
+    pieces = [(edges[i], edges[i + 1]) for i in range(len(fixed)) if is_wanted[i]]
+    variable = is_wanted[len(fixed) :]
     lengths = struct.Struct(f">{len(variable)}I")
     kept = struct.Struct(f">{sum(variable)}I")
 

@@ -1,4 +1,4 @@
-"""Rows as a change record carries them: the columns of fixed width back to back, then those of variable length
+"""Rows as in a change record: the columns of fixed width back to back, then those of variable length
 (docs/protocol/CDC.md, the row image)."""
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.result_cast import cast_column, numbers_of_keys, result_type
 from ..types.result_types import RESULT_OPTIONS, VARYING, is_floating_decimal
 
-_TUPLE_HEADER = 8  # of SQ_TUPLE, in front of its payload
+_TUPLE_HEADER = 8  # size of the SQ_TUPLE header before its payload
 _NULL_VARCHAR = b"\x01\x00"
 _NULL_LVARCHAR = b"\x00\x01\x01"
 _NO_CHARACTER = -23103
-_ROWS_AT_A_TIME = 4096
+_BATCH_ROWS = 4096
 _DEFAULT_DIGITS = re.compile(r"^interval (?:(year)\(4\)|(?!year)(\w+)\(2\))")
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedColumn:
-    """A column as it stands in the log: its type as in CREATE TABLE, and its bytes in each row, 0 for one of variable
-    length."""
+    """A column in the log: its type as in CREATE TABLE, and its width in bytes, 0 for variable length."""
 
     name: str
     declared: str
@@ -46,8 +45,11 @@ class LoggedColumn:
 
 @dataclass(frozen=True, slots=True)
 class LoggedTable:
-    """A table as it stands in the log. `columns` are those whose values are logged, in the order of the row image:
-    those of fixed width, then the others, each in the order of the table."""
+    """A table in the log.
+
+    `columns` are the logged columns in the order of the row image: those of fixed width, then the others, each in the
+    order of the table.
+    """
 
     database: str
     tabid: int
@@ -57,13 +59,13 @@ class LoggedTable:
 
     @property
     def variable(self) -> int:
-        """How many columns of variable length there are."""
+        """The number of columns of variable length."""
         return sum(not column.width for column in self.columns)
 
 
 def is_logged(column: ColumnInfo) -> bool:
-    """Whether values of the column are logged: not those of large objects, collections, ROWs, DISTINCT and opaque
-    types."""
+    """Return whether values of the column are logged. Large objects, collections, ROWs, DISTINCT and opaque types are
+    not."""
     t = column.type
     if is_nested(t) or is_simple_large(t) or lob_kind(t) or (t.extended_name and not t.is_boolean):
         return t.is_lvarchar and not t.is_json
@@ -71,7 +73,7 @@ def is_logged(column: ColumnInfo) -> bool:
 
 
 def declared_type(column: ColumnInfo) -> str:
-    """The type as TABSCHEMA has it: in lower case, a VARCHAR always with its reserve."""
+    """Return the type as in TABSCHEMA: in lower case, a VARCHAR always with its reserve."""
     t = column.type
     if t.code in VARYING:
         name = "varchar" if t.sql.startswith("VARCHAR") else "nvarchar"
@@ -82,19 +84,19 @@ def declared_type(column: ColumnInfo) -> str:
 
 
 class TableImageEncoder:
-    """Makes the row images of a table, from columns in storage form.
+    """Encodes rows of a table in storage form as row images.
 
     Parameters
     ----------
     info
         The table.
     codec
-        Python's name of its database's code set.
+        Python codec of the database's code set.
 
     Attributes
     ----------
     table
-        What the log has to know of the table.
+        The table's description for the log.
     """
 
     def __init__(self, info: TableInfo, codec: str) -> None:
@@ -125,11 +127,14 @@ class TableImageEncoder:
         )
 
     def encode(self, rows: pa.Table) -> list[bytes]:
-        """What stands in the log of each row: the lengths of its columns of variable length, and its image. `rows` has
-        all columns by name, in storage form. -23103 for a character that the database's code set lacks."""
+        """Return the log body of each row: the lengths of its columns of variable length, and its image.
+
+        `rows` has all columns by name, in storage form. Raises -23103 for a character that the database's code set
+        lacks.
+        """
         images: list[bytes] = []
-        for start in range(0, rows.num_rows, _ROWS_AT_A_TIME):
-            images += self._encode(rows.slice(start, _ROWS_AT_A_TIME))
+        for start in range(0, rows.num_rows, _BATCH_ROWS):
+            images += self._encode(rows.slice(start, _BATCH_ROWS))
         return images
 
     def _encode(self, rows: pa.Table) -> list[bytes]:
@@ -168,10 +173,10 @@ class TableImageEncoder:
 
 
 def _encode_all(encoder: Encoder) -> list[bytearray]:
-    made = []
+    encoded = []
     while encoder.remaining:
-        made.append(encoder.encode(16 << 20)[0])
-    return made
+        encoded.append(encoder.encode(16 << 20)[0])
+    return encoded
 
 
 def _fixed_op(column: ColumnInfo) -> PlanOp:
@@ -189,9 +194,9 @@ def _as_chunked_array(array: Any) -> Any:
 
 
 def _wire_column(column: ColumnInfo, array: Any, codec: str) -> Any:
-    """A column of fixed width as the encoder takes it."""
+    """Convert a column of fixed width to the encoder's input."""
     t, array = column.type, _as_chunked_array(array)
-    if t.is_boolean:  # a byte that tells NULL, and one of the value
+    if t.is_boolean:  # a NULL flag byte, then the value
         values = _as_array(array)
         flags = np.where(
             values.is_null().to_numpy(zero_copy_only=False),
@@ -205,7 +210,7 @@ def _wire_column(column: ColumnInfo, array: Any, codec: str) -> Any:
 
 
 def _variable_parts(column: ColumnInfo, array: Any, codec: str) -> Sequence[bytes]:
-    """The bytes of each row's value, what stands in front of them included."""
+    """Return the bytes of each row's value, including its length prefix."""
     t = column.type
     texts = cast_column(_as_chunked_array(array), t, result_type(t), codec).to_pylist()
     try:

@@ -1,1 +1,1 @@
-"""Informix text read into syntax trees: SQL, DDL, SPL. Knows no table: a name is only a name here."""
+"""Parsing of Informix SQL, DDL and SPL to syntax trees. This package knows no tables: names are not resolved here."""

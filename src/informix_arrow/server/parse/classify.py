@@ -1,4 +1,4 @@
-"""Which statement a text is: by its first words, before anything is parsed."""
+"""Classification of statements by their first words, and parsing of all statements but queries and data changes."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ from .statistics import parse_statistics
 
 @dataclass(slots=True)
 class ControlStatement:
-    """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
-    database, create database, drop database, rename database, close database, isolation, transaction, retain update
-    locks, lock mode, lock table, unlock table, constraints, enable (what is on a table, or the constraints or indexes
-    named), allow newline, role ("" for none, DEFAULT), or accept (no effect)."""
+    """A statement about the session.
+
+    `verb` is begin, commit, rollback, savepoint, release, rollback to, database, create database, drop database, rename
+    database, close database, isolation, transaction, retain update locks, lock mode, lock table, unlock table,
+    constraints, enable (all objects of a table, or the named constraints or indexes), allow newline, role ("" for none,
+    DEFAULT), or accept (no effect).
+    """
 
     verb: str
     name: str = ""
@@ -70,11 +73,12 @@ DdlStatement = (
 ParsedStatement = DdlStatement | Routine | DropRoutine | ExecuteRoutine | ControlStatement | None
 
 _UNTYPED_STATEMENT = 0
-"""Statement type of what has none in SERVER-BEHAVIOUR section 3: clients only need to see that it is no SELECT."""
+"""Statement type of statements without one in SERVER-BEHAVIOUR section 3. Clients only need to see that it is no
+SELECT."""
 
 
 def reject_other_database(database: str) -> None:
-    """Where nobody knows which database is open."""
+    """Reject any database name, where the current database is unknown."""
     raise not_supported(f"DDL in the database {database}, which is not the open one")
 
 
@@ -82,16 +86,17 @@ _QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "
 _QUERY_START = re.compile(
     r"\s*(?:(?:SELECT|INSERT|DELETE|MERGE|WITH)\b|UPDATE\s+(?!STATISTICS\b)\w)", re.IGNORECASE
 )
-"""What the dialect reads, as far as that is seen without tokens: it makes its own, and finds what is wrong there."""
+"""Start of a statement for the dialect. The match needs no tokens: the dialect tokenizes it and reports errors."""
 
 
 def classify(
     sql: str, delimident: bool, require_here: Callable[[str], None] = reject_other_database
 ) -> tuple[int, ParsedStatement]:
-    """Statement type and the parsed form; (0, None) for queries and data changes, which the dialect reads.
+    """Return the statement type and the parsed statement; (0, None) for queries and data changes, which the dialect
+    parses.
 
-    `require_here` is asked about each database that stands before the name of an object, and raises for another than
-    the open one. -201 with the offset for what is no statement, -202 for a NUL character: no value may have one.
+    `require_here` is called for each database named before an object, and raises for any but the current one. Raises
+    -201 with the offset for an unknown statement, -202 for a NUL character, which no value may contain.
     """
     if "\0" in sql:
         raise SqlError(-202, offset=sql.index("\0") + 1)
@@ -327,7 +332,7 @@ def _set(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 
 def _set_constraints(p: DdlParser) -> ControlStatement:
-    """SET CONSTRAINTS of all, SET CONSTRAINTS or INDEXES of those named, or a list of both FOR a table."""
+    """Parse SET CONSTRAINTS ALL, SET CONSTRAINTS or INDEXES with names, or a list of both FOR a table."""
     start = p.token.start + 1
     kind = p.word
     p.index += 1
@@ -363,7 +368,7 @@ _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
 
 
 def _set_triggers(p: DdlParser) -> SetTriggers | None:
-    """SET TRIGGERS, alone or in a list of kinds FOR a table; None for what does not name them."""
+    """Parse SET TRIGGERS, alone or in a list of kinds FOR a table. Return None if TRIGGERS is not named."""
     start, kinds = p.index, {p.word}
     p.index += 1
     while kinds <= _KINDS and p.accept(","):
@@ -422,7 +427,7 @@ def _alter(p: DdlParser) -> tuple[int, ParsedStatement]:
 def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
     if p.accept("DATABASE"):
         name = p.identifier()
-        if p.accept("."):  # behind its owner
+        if p.accept("."):  # the owner came first
             name = p.identifier()
         p.expect("TO")
         new = p.identifier()
@@ -507,11 +512,11 @@ def _call(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 
 def _allow_newline(call: ExecuteRoutine) -> ControlStatement:
-    """IFX_ALLOW_NEWLINE('t' or 'f'): whether quoted strings of this session may go over several lines."""
-    wanted = call.arguments.strip()
-    if wanted.lower() not in ("'t'", "'f'", '"t"', '"f"'):
+    """Parse IFX_ALLOW_NEWLINE('t' or 'f'), which allows line breaks in the session's quoted strings."""
+    argument = call.arguments.strip()
+    if argument.lower() not in ("'t'", "'f'", '"t"', '"f"'):
         raise SqlError(-664, 0, 0, call.name)
-    return ControlStatement("allow newline", wanted[1].lower())
+    return ControlStatement("allow newline", argument[1].lower())
 
 
 _STATEMENTS = {

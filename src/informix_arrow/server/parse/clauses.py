@@ -1,8 +1,8 @@
-"""Clauses that sqlglot reads for other products and Informix does not have: refused, whoever would ignore them.
+"""Rejection of clauses that sqlglot parses for other products and Informix does not have.
 
-sqlglot's parser knows the clauses of thirty products and hangs each into the tree as an argument of a node. A
-translator that does not look at an argument would run another statement than the one that was written, so every
-argument that is set must be in the lists here, which say what the translator reads.
+sqlglot's parser knows the clauses of thirty products and stores each as an argument of a node. A translator that
+ignored an argument would execute another statement than the one written. So every argument that is set must be in the
+lists here, which name what the translator reads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import syntax_error
 from .dialect_nodes import ConnectByRoot
 
 _OPERANDS = frozenset({"this", "expression", "expressions"})
-"""What a node has of which nothing is said below: an operator, a call, a list."""
+"""Arguments of nodes that have no entry below: an operator, a call, a list."""
 
 _QUERY = frozenset({"with_", "order", "limit", "into"})
 
@@ -63,7 +63,8 @@ ALLOWED_CLAUSES: dict[type[exp.Expression], frozenset[str]] = {
     exp.DPipe: frozenset({"this", "expression", "safe"}),
     exp.DataType: frozenset({"this", "expressions"}),
 }
-"""What the translator reads of each node of sqlglot that can have more than operands. Our own nodes are read whole."""
+"""Arguments that the translator reads, for sqlglot's nodes with more than operands. All arguments of our own nodes are
+read."""
 
 _WORDS = {
     "by_name": "BY NAME or CORRESPONDING", "sample": "TABLESAMPLE or USING SAMPLE", "version": "a version of the past",
@@ -75,12 +76,12 @@ _WORDS = {
 
 
 def reject_foreign_clauses(tree: exp.Expression, check_interrupt: Callable[[], None] = lambda: None) -> None:
-    """-201 with a word in its detail at the first clause that is none of Informix's."""
+    """Raise -201 at the first clause that Informix does not have. The detail names its word."""
     for node in tree.walk():
         check_interrupt()
-        said = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
-        if said:
-            raise syntax_error(_source_position(node), f"not Informix: {said}")
+        clause = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
+        if clause:
+            raise syntax_error(_source_position(node), f"not Informix: {clause}")
 
 
 def _foreign_clauses(node: exp.Expression) -> Iterator[str]:
@@ -96,7 +97,7 @@ def _foreign_clauses(node: exp.Expression) -> Iterator[str]:
 
 
 def _only_outermost(node: exp.Expression, tree: exp.Expression) -> Iterator[str]:
-    """What stands once, behind a whole query: it is not looked for within."""
+    """Yield clauses that are valid only once, after a whole query."""
     if not isinstance(node, exp.Query) or node is tree:
         return
     if node.args.get("locks"):
@@ -110,7 +111,7 @@ def _only_outermost(node: exp.Expression, tree: exp.Expression) -> Iterator[str]
 
 
 _MEANINGFUL_FALSE = frozenset({(exp.CTE, "materialized"), (exp.Lock, "wait"), (exp.Table, "indexed")})
-"""Where sqlglot has False for words that were written: NOT MATERIALIZED, SKIP LOCKED, NOT INDEXED."""
+"""Arguments where sqlglot has False for words that were written: NOT MATERIALIZED, SKIP LOCKED, NOT INDEXED."""
 
 
 def _is_set(kind: type[exp.Expression], name: str, value: object) -> bool:
@@ -120,12 +121,12 @@ def _is_set(kind: type[exp.Expression], name: str, value: object) -> bool:
 
 
 def _source_position(node: exp.Expression) -> int:
-    """The 1-based character where the node, or what is in it, stands."""
+    """Return the 1-based position of the first character of a node and its children."""
     starts = [int(n.meta["start"]) for n in node.walk() if "start" in n.meta]
     return min(starts, default=0) + 1
 
 
-# ---- what the lists cannot tell -------------------------------------------------------------------
+# ---- checks beyond the lists ----------------------------------------------------------------------
 def _join(node: exp.Expression) -> Iterator[str]:
     side, kind = str(node.args.get("side") or ""), str(node.args.get("kind") or "")
     conditional = node.args.get("on") is not None
@@ -205,7 +206,7 @@ def _frame(node: exp.Expression) -> Iterator[str]:
 
 
 def _joined(node: exp.Expression) -> Iterator[str]:
-    """Joins are read where they hang in FROM or between parentheses."""
+    """Yield joins outside of FROM and parentheses, where they are not read."""
     if node.args.get("joins") and not isinstance(node.parent, (exp.From, exp.Subquery, exp.Paren)):
         yield "a join here"
 

@@ -1,4 +1,4 @@
-"""Conditions taken apart at their ANDs and put together again."""
+"""Conditions split at AND and combined again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlglot import exp
 
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
-    """What is joined by AND in a WHERE; nothing for none."""
+    """Return the terms of a WHERE that AND joins, [] if there is none."""
     terms: list[exp.Expression] = []
     waiting = [] if where is None else [where]
     while waiting:  # no recursion: long chains are deep left trees
@@ -20,7 +20,7 @@ def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
 
 
 def combine(parts: list[exp.Expression]) -> exp.Expression | None:
-    """AND of all parts, None for none."""
+    """Combine conditions with AND. Return None if there are none."""
     combined: exp.Expression | None = None
     for part in parts:
         combined = part if combined is None else exp.And(this=combined, expression=part)

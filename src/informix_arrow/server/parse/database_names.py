@@ -1,6 +1,6 @@
-"""Names of databases: letters, digits and underscores, whatever DELIMIDENT lets other names be.
+"""Names of databases: letters, digits and underscores, even if DELIMIDENT allows more in other names.
 
-A database's name becomes the name of a file, and the name that DuckDB knows it by.
+The name of a database becomes the name of a file and of a DuckDB database.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import re
 from ..errors import SqlError
 
 MAX_LENGTH = 128
-"""Bytes of UTF-8."""
+"""In bytes of UTF-8."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _SERVER = re.compile(r"[\w.+$-]{1,128}")
 
 
 def parse_database_name(text: str) -> str:
-    """The name of a database as it is kept, in small letters, from ``db`` or ``db@server``; -354 for what is none."""
+    """Return the stored name of a database, in lower case, from ``db`` or ``db@server``. Raises -354 for an invalid
+    name."""
     name, at, server = text.strip().partition("@")
     name = name.strip().lower()
     if not _NAME.fullmatch(name) or len(name.encode("utf-8", "surrogatepass")) > MAX_LENGTH:

@@ -1,4 +1,4 @@
-"""Text that names a database which is called differently now."""
+"""Replacement of the name of a renamed database in SQL."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from .dialect import InformixTokenizer
 
 
 def rename_database(sql: str, old: str, new: str) -> str:
-    """A statement with ``new:`` where it has ``old:`` or ``old@server:`` before the name of an object; its literals and
-    comments are as they were."""
+    """Return a statement with ``new:`` in place of ``old:`` or ``old@server:`` before object names.
+
+    Literals and comments stay unchanged.
+    """
     tokens = InformixTokenizer().tokenize(sql)
     words = [token.text for token in tokens] + [""] * 3
     pieces, at = [], 0
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.token_type == TokenType.STRING or token.text.lower() != old:
             continue
-        if words[place + 1] == ":" or (words[place + 1] == "@" and words[place + 3] == ":"):
+        if words[position + 1] == ":" or (words[position + 1] == "@" and words[position + 3] == ":"):
             pieces += [sql[at : token.start], new]
             at = token.end + 1
     return "".join(pieces) + sql[at:]

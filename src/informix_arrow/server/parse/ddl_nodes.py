@@ -1,4 +1,4 @@
-"""DDL statements as the reader hands them on."""
+"""Parsed DDL statements."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ class ColumnDef:
 
 @dataclass(slots=True)
 class ConstraintDef:
-    """P, U, C or R; `condition` is the text of a CHECK. `no_validate` is NOVALIDATE: rows that are there need not hold
-    it."""
+    """A constraint of kind P, U, C or R. `condition` is the text of a CHECK.
+
+    `no_validate` is NOVALIDATE: existing rows need not satisfy the constraint.
+    """
 
     kind: str
     columns: list[str]
@@ -33,9 +35,12 @@ class ConstraintDef:
 
 @dataclass(slots=True)
 class StorageOptions:
-    """Storage clauses, which are kept for the catalogue: sizes in KB, `lock` R(ow), P(age) or T(able), `strategy` of
-    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression), `key_columns` the
-    number that each of these has beside those of tables."""
+    """Storage clauses, which are stored only for the catalogue.
+
+    Sizes are in KB. `lock` is R(ow), P(age) or T(able). `strategy` of FRAGMENT BY is that of sysfragments (R round
+    robin, E expression). `fragments` are (dbspace, expression). `parts` are the numbers of the fragments, from the same
+    sequence as those of tables.
+    """
 
     extent: int = 16
     next: int = 16
@@ -54,7 +59,7 @@ class CreateTable:
     if_not_exists: bool = False
     query: str = ""
     storage: StorageOptions = field(default_factory=StorageOptions)
-    owner: str = ""  # "" = who makes it
+    owner: str = ""  # "" for the user who creates it
 
 
 @dataclass(slots=True)
@@ -62,7 +67,7 @@ class DropObject:
     kind: str  # TABLE, VIEW, INDEX, SYNONYM, SEQUENCE
     name: str
     if_exists: bool = False
-    restrict: bool = False  # refused where others depend on it; they go with it else
+    restrict: bool = False  # fail if other objects depend on it; else they are dropped too
 
 
 @dataclass(slots=True)
@@ -81,12 +86,12 @@ class CreateView:
     query: str
     if_not_exists: bool = False
     checked: bool = False  # WITH CHECK OPTION
-    owner: str = ""  # "" = who makes it
+    owner: str = ""  # "" for the user who creates it
 
 
 @dataclass(slots=True)
 class AddColumn:
-    """ADD of ALTER TABLE: a new column with its constraints, before the column `before`, or at the end for ""."""
+    """ADD of ALTER TABLE: a new column with its constraints, before the column `before`, at the end if that is ""."""
 
     column: ColumnDef
     constraints: list[ConstraintDef]
@@ -95,7 +100,7 @@ class AddColumn:
 
 @dataclass(slots=True)
 class ModifyColumn:
-    """MODIFY of ALTER TABLE: a column as it shall be, with the constraints that it gets."""
+    """MODIFY of ALTER TABLE: the new definition of a column, with its constraints."""
 
     column: ColumnDef
     constraints: list[ConstraintDef]
@@ -124,7 +129,7 @@ class DropConstraint:
 
 @dataclass(slots=True)
 class ChangeStorage:
-    """The storage clauses of ALTER TABLE: those fields of `StorageOptions` that change."""
+    """The storage clauses of ALTER TABLE: the fields of `StorageOptions` that change."""
 
     fields: dict[str, Any]
 
@@ -134,7 +139,7 @@ AlterAction = AddColumn | ModifyColumn | DropColumn | AddConstraint | DropConstr
 
 @dataclass(slots=True)
 class AlterTable:
-    """ALTER TABLE: its actions in their order."""
+    """ALTER TABLE with its actions in order."""
 
     name: str
     actions: list[AlterAction]
@@ -153,7 +158,7 @@ class AlterTable:
 
 @dataclass(slots=True)
 class CreateSynonym:
-    """`database` is None for a table of the current one."""
+    """CREATE SYNONYM. `database` is None for a table of the current one."""
 
     name: str
     database: str | None
@@ -164,7 +169,7 @@ class CreateSynonym:
 
 @dataclass(slots=True)
 class DefineSequence:
-    """CREATE SEQUENCE (`new`) and ALTER SEQUENCE; None where nothing is said."""
+    """CREATE SEQUENCE (`new`) or ALTER SEQUENCE. Options that are not given are None."""
 
     name: str
     new: bool
@@ -214,11 +219,15 @@ class DropType:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """GRANT, or REVOKE (`revoke`), of what `kind` says: "database" (CONNECT, RESOURCE, DBA), "table", "routine", or
-    "role", whose names are the `privileges` then. A privilege on columns has their names, None for all of them.
+    """GRANT, or REVOKE (`revoke`).
 
-    `option` is WITH GRANT OPTION, or of a REVOKE its RESTRICT; `grantor` is that of AS, "" for who speaks; `types` are
-    those of a routine's arguments, None where none were given; `default` a role that is the grantees' default."""
+    `kind` is "database" (CONNECT, RESOURCE, DBA), "table", "routine", or "role". For "role", `privileges` holds the
+    names of the roles. A privilege on columns has their names, None for all columns.
+
+    `option` is WITH GRANT OPTION, or RESTRICT of a REVOKE. `grantor` is that of AS, "" for the current user. `types`
+    are the types of a routine's arguments, None if none were given. `default` is true for a role that becomes the
+    grantees' default.
+    """
 
     revoke: bool
     kind: str
@@ -234,7 +243,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class DefineRole:
-    """CREATE ROLE, or DROP ROLE (`drop`); `if_needed` is IF NOT EXISTS, or IF EXISTS."""
+    """CREATE ROLE, or DROP ROLE (`drop`). `if_needed` is IF NOT EXISTS, or IF EXISTS."""
 
     name: str
     drop: bool
@@ -243,8 +252,10 @@ class DefineRole:
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatistics:
-    """What UPDATE STATISTICS names: a table with some of its columns, or a routine with the types of its arguments
-    (None where none were given); neither where it is of all."""
+    """The objects of UPDATE STATISTICS: a table with some of its columns, or a routine with the types of its arguments.
+
+    `types` is None if none were given. Without `table` and `routine` it applies to all objects.
+    """
 
     table: str = ""
     columns: tuple[str, ...] = ()

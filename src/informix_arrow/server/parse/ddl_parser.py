@@ -1,7 +1,7 @@
-"""Reader for the statements that are not queries: CREATE, DROP, ALTER, BEGIN, SET and their like.
+"""Parser of the statements that are not queries: CREATE, DROP, ALTER, BEGIN, SET and others.
 
-Hand-written over the dialect's tokens, because Informix puts constraint names after constraints, storage
-clauses everywhere, and because every refusal should name what is not supported.
+It is hand-written over the dialect's tokens, because Informix puts constraint names after constraints and storage
+clauses everywhere, and because every rejection should name what is not supported.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ T = TypeVar("T")
 
 
 class DdlParser(TypeParser):
-    """Reads one statement."""
+    """Parses one statement."""
 
     def constraint_name(self) -> str:
-        """`[CONSTRAINT name] [ENABLED]`."""
+        """Parse `[CONSTRAINT name] [ENABLED]`."""
         name = self.object_name() if self.accept("CONSTRAINT") else ""
         self.accept("ENABLED")
         if self.word in ("DISABLED", "FILTERING"):
@@ -47,7 +47,7 @@ class DdlParser(TypeParser):
         return name
 
     def column(self, constraints: list[ConstraintDef]) -> ColumnDef:
-        """One column definition; its column-level constraints go to `constraints`."""
+        """Parse one column definition. Its constraints are appended to `constraints`."""
         name = self.identifier()
         t, first = self.column_type()
         self.storage_space()
@@ -124,7 +124,7 @@ class DdlParser(TypeParser):
         return table
 
     def storage(self) -> StorageOptions:
-        """Storage clauses mean nothing here but for the catalogue; what is no storage clause is a syntax error."""
+        """Parse storage clauses, which matter only for the catalogue. Anything else is a syntax error."""
         found = StorageOptions()
         while not self.at_end:
             if self.accept("WITH"):
@@ -150,7 +150,7 @@ class DdlParser(TypeParser):
         return found
 
     def _storage_clause(self, found: StorageOptions) -> bool:
-        """One of the clauses that say where a table or an index is stored; False when none stands here."""
+        """Parse one clause about the storage of a table or index. Return False if there is none here."""
         if self.accept("IN"):
             found.fragments = [(self.identifier(), "")]
         elif self.accept("EXTENT", "SIZE"):
@@ -164,7 +164,7 @@ class DdlParser(TypeParser):
         return True
 
     def _lock_mode(self) -> str:
-        """Behind LOCK MODE: the first letter of ROW, PAGE or TABLE."""
+        """Parse after LOCK MODE. Return the first letter of ROW, PAGE or TABLE."""
         paren = self.accept("(")
         word = self.word
         if word not in ("ROW", "PAGE", "TABLE"):
@@ -175,8 +175,11 @@ class DdlParser(TypeParser):
         return word[0]
 
     def _fragments(self, found: StorageOptions) -> None:
-        """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, `ROUND ROBIN PARTITION p IN a, ..`, or expressions with the
-        dbspace of each. Other strategies are accepted and forgotten, with all that stands behind them."""
+        """Parse after FRAGMENT BY: `ROUND ROBIN IN a, b`, `ROUND ROBIN PARTITION p IN a, ..`, or expressions with
+        dbspaces.
+
+        Other strategies are accepted and ignored up to the end.
+        """
         if self.accept("ROUND", "ROBIN"):
             found.strategy, found.fragments = "R", []
             named = self.word == "PARTITION"
@@ -209,7 +212,7 @@ class DdlParser(TypeParser):
                 return
 
     def _lob_storage(self) -> None:
-        """`PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, several of them, and `PUT IN sbspace1`."""
+        """Parse `PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, a list of these, or `PUT IN sbspace1`."""
         while True:
             if self.word != "IN":
                 self.identifier()
@@ -245,7 +248,7 @@ class DdlParser(TypeParser):
         return CreateIndex(name, table, unique, parts, exists)
 
     def _index_options(self) -> None:
-        """How an index is stored and used, to the end: nothing here depends on it."""
+        """Parse the options of an index up to the end. They have no effect."""
         while not self.at_end:
             if self.accept("USING"):
                 self.identifier()
@@ -286,40 +289,40 @@ class DdlParser(TypeParser):
         return CreateSynonym(name, database, table, private, exists)
 
     def sequence(self, new: bool) -> DefineSequence:
-        """Behind CREATE SEQUENCE and ALTER SEQUENCE."""
+        """Parse after CREATE SEQUENCE or ALTER SEQUENCE."""
         exists = new and self.accept("IF", "NOT", "EXISTS")
-        made = DefineSequence(self.object_name(), new, if_not_exists=exists)
+        definition = DefineSequence(self.object_name(), new, if_not_exists=exists)
         while not self.at_end:
             if self.accept("INCREMENT"):
                 self.accept("BY")
-                made.increment = self.signed_integer()
+                definition.increment = self.signed_integer()
             elif self.accept("START" if new else "RESTART"):
                 self.accept("WITH")
-                made.start = self.signed_integer()
+                definition.start = self.signed_integer()
             elif self.accept("MINVALUE"):
-                made.low = self.signed_integer()
+                definition.low = self.signed_integer()
             elif self.accept("MAXVALUE"):
-                made.high = self.signed_integer()
+                definition.high = self.signed_integer()
             elif self.accept("NOMINVALUE"):
-                made.no_low = True
+                definition.no_low = True
             elif self.accept("NOMAXVALUE"):
-                made.no_high = True
+                definition.no_high = True
             elif self.accept("CYCLE"):
-                made.cycle = True
+                definition.cycle = True
             elif self.accept("NOCYCLE"):
-                made.cycle = False
+                definition.cycle = False
             elif self.accept("CACHE"):
-                made.cache = self.integer()
+                definition.cache = self.integer()
             elif self.accept("NOCACHE"):
-                made.cache = 0
+                definition.cache = 0
             elif self.accept("ORDER") or self.accept("NOORDER"):
-                made.order = self.tokens[self.index - 1].text.upper() == "ORDER"
+                definition.order = self.tokens[self.index - 1].text.upper() == "ORDER"
             else:
                 raise self.syntax_error()
-        return made
+        return definition
 
     def create_type(self, kind: str) -> CreateType:
-        """Behind CREATE ROW TYPE or CREATE DISTINCT TYPE."""
+        """Parse after CREATE ROW TYPE or CREATE DISTINCT TYPE."""
         exists = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
         if kind == "DISTINCT":
@@ -342,7 +345,7 @@ class DdlParser(TypeParser):
         return alter
 
     def _alter_actions(self) -> list[AlterAction]:
-        """What one keyword of ALTER TABLE says, of one column or of several."""
+        """Parse one keyword of ALTER TABLE with one column or several."""
         if self.accept("ADD", "CONSTRAINT") or self.accept("ADD CONSTRAINT"):
             paren = self.accept("(")
             constraint = self.table_constraint()
@@ -384,7 +387,7 @@ class DdlParser(TypeParser):
         return ModifyColumn(self.column(constraints), constraints)
 
     def _one_or_several(self, read: Callable[[], T]) -> list[T]:
-        """One item, or a list of items in parentheses."""
+        """Parse one item, or a list of items in parentheses."""
         paren = self.accept("(")
         found = [read()]
         while paren and self.accept(","):

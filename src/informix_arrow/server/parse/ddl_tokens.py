@@ -1,4 +1,4 @@
-"""Tokens of a DDL statement, and the ways to step through them."""
+"""Tokens of a DDL statement, and methods to step through them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..errors import SqlError, syntax_error
 from .dialect import InformixDelimitedTokenizer, InformixTokenizer
 
 _DIGITS = 32
-"""Of a number in a statement that defines something: sizes, counts and what sequences begin with."""
+"""Maximum digits of a number in DDL: sizes, counts and the start values of sequences."""
 
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
 class TokenStream:
-    """The tokens of one statement without a closing semicolon, and a place among them."""
+    """The tokens of one statement without a closing semicolon, and a position among them."""
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
         self.sql = sql
@@ -52,8 +52,7 @@ class TokenStream:
         return syntax_error(self.token.start + 1 if not self.at_end else len(self.sql))
 
     def accept(self, *words: str) -> bool:
-        """Consume a sequence of words if it stands here. A multi-word token ("ORDER BY") counts as its
-        words."""
+        """Consume a sequence of words if it comes next. A multi-word token ("ORDER BY") counts as its words."""
         at = self.index
         for word in words:
             if at >= len(self.tokens) or self.tokens[at].text.upper() != word:
@@ -81,11 +80,12 @@ class TokenStream:
         return str(token.text).lower()
 
     def object_name(self) -> str:
-        """`[db[@server]:][owner.]name`, db being the open one; the owner says nothing in a database without ANSI."""
+        """Parse `[db[@server]:][owner.]name`. db must be the current one. The owner is ignored unless the database
+        is ANSI."""
         return self.qualified_name()[1]
 
     def qualified_name(self) -> tuple[str, str]:
-        """The same: owner, "" where none is named, and name."""
+        """Parse like `object_name`. Return owner, "" if there is none, and name."""
         self.skip_database()
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
             owner = self.token.text
@@ -95,8 +95,10 @@ class TokenStream:
         return (name, self.identifier()) if self.accept(".") else ("", name)
 
     def skip_database(self) -> None:
-        """`db:` and `db@server:` before a name, if one is there. Who runs the statement sees to it that it is the open
-        one: `databases` has their names."""
+        """Skip `db:` or `db@server:` before a name.
+
+        The names are collected in `databases`. The caller must check that they are the current one.
+        """
         if self.peek() == ":" or (self.peek() == "@" and self.peek(3) == ":"):
             self.databases.add(self.identifier())
             if self.accept("@"):
@@ -104,7 +106,7 @@ class TokenStream:
             self.expect(":")
 
     def table_in_any_database(self) -> tuple[str | None, str]:
-        """`[db[@server]:][owner.]name`: database (None for the current one) and name."""
+        """Parse `[db[@server]:][owner.]name`. Return database (None for the current one) and name."""
         database = None
         if self.peek() in (":", "@"):
             database = self.identifier()
@@ -134,7 +136,7 @@ class TokenStream:
         return found
 
     def remaining_text(self) -> str:
-        """The text from here to the end."""
+        """Return the text from here to the end."""
         if self.at_end:
             raise self.syntax_error()
         text = self.sql[self.token.start : self.tokens[-1].end + 1]
@@ -142,7 +144,7 @@ class TokenStream:
         return text
 
     def parenthesised(self) -> str:
-        """The text between two parentheses."""
+        """Return the text between two parentheses."""
         self.expect("(")
         start = self.token.start
         depth = 1

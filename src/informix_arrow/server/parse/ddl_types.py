@@ -1,4 +1,4 @@
-"""Declared types and DEFAULT values in DDL."""
+"""Parsing of types and DEFAULT values in DDL."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from .ddl_tokens import TokenStream
 from .dialect_parser import FIELDS, SIMPLE_TYPES
 
 UNRESOLVED = -1
-"""Extended id of a type that only the catalogue can tell: a name, or a collection or ROW of any types."""
+"""Extended id of a type that needs the catalogue: a named type, or a collection or ROW."""
 
 
 def unresolved(text: str) -> ColumnType:
-    """A type to be looked up later by its text."""
+    """Return a type that is resolved later by its text."""
     return ColumnType(TypeCode.UDTVAR.value, 0, 0, UNRESOLVED, "", text)
 
 
 class TypeParser(TokenStream):
-    """Reads what stands behind a column's name."""
+    """Parses the part of a column definition after the name."""
 
     def column_type(self) -> tuple[ColumnType, int]:
-        """A declared type and, for serials, the first value. A type that is not built in comes back unresolved."""
+        """Parse a type. Return it with the first value, for serials. A type that is not built in is returned
+        unresolved."""
         start = self.token
         word = self.word
         if (
@@ -69,7 +70,7 @@ class TypeParser(TokenStream):
         return str(self.sql[start : self.tokens[self.index - 1].end + 1])
 
     def qualifier(self) -> None:
-        """Step over `YEAR(4) TO FRACTION(3)`."""
+        """Skip `YEAR(4) TO FRACTION(3)`."""
         self._field()
         self.expect("TO")
         self._field()
@@ -83,12 +84,12 @@ class TypeParser(TokenStream):
             self.expect(")")
 
     def storage_space(self) -> None:
-        """`IN blobspace1`, `IN TABLE` behind BYTE and TEXT: storage means nothing here."""
+        """Skip `IN blobspace1` or `IN TABLE` after BYTE and TEXT. Storage has no effect."""
         if self.accept("IN") and not self.accept("TABLE"):
             self.identifier()
 
     def default(self, t: ColumnType) -> tuple[str, str]:
-        """The value after DEFAULT of a column of type `t`, as catalogue kind and text."""
+        """Parse the value after DEFAULT of a column of type `t`. Return its catalogue kind and text."""
         word, token = self.word, self.token
         if token.token_type == TokenType.STRING:
             self.index += 1
@@ -134,7 +135,7 @@ class TypeParser(TokenStream):
 
 
 def _interval_text(text: str, declared: str, qualifier: Qualifier) -> str:
-    """An INTERVAL literal's text under the column's qualifier."""
+    """Convert an INTERVAL literal to the column's qualifier. Return its text."""
     try:
         source = Qualifier.parse(declared, interval=True)
     except ValueError as e:

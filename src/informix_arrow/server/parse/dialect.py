@@ -3,11 +3,10 @@
     sqlglot.transpile("SELECT SKIP 2 FIRST 5 a[1,3] FROM t WHERE b MATCHES 'x*'", read="informix", write="duckdb")
     sqlglot.transpile("SELECT CURRENT_DATE FROM t LIMIT 5", read="duckdb", write="informix")
 
-"informix" and "informix_delimited" (DELIMIDENT is set) read what Informix writes otherwise as the nodes that all
-dialects know (parse/standard.py). "informix_exact" keeps Informix's own nodes: the server's translator wants them.
+"informix" and "informix_delimited" (DELIMIDENT is set) parse to nodes that all dialects know (parse/standard.py).
+"informix_exact" keeps Informix's own nodes, which the server's translator requires.
 
-Only queries and data changes go through it; DDL and SET statements have a small reader of their own
-(ddl_parser.py).
+They are for queries and data changes only. DDL and SET statements have a small parser of their own (ddl_parser.py).
 """
 
 from __future__ import annotations
@@ -37,14 +36,15 @@ from .standard import to_standard_nodes
 _NO_KEYWORDS = frozenset(
     {"GLOB", "DIV", "CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "ISNULL", "NOTNULL", "|>"}
 )
-"""Words of sqlglot that are plain names here, or nothing."""
+"""Keywords of sqlglot that are ordinary names in Informix, or mean nothing."""
 
 
 class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
-    """Double quotes are strings; braces, `--` and `/* */` are comments (blanked before tokenizing)."""
+    """Tokenizer without DELIMIDENT: double quotes enclose strings. Braces, `--` and `/* */` are comments, blanked out
+    first."""
 
     QUOTES: ClassVar[list[Any]] = ["'", '"']
-    IDENTIFIERS: ClassVar[list[Any]] = ["`"]  # sqlglot wants one; Informix has none without DELIMIDENT
+    IDENTIFIERS: ClassVar[list[Any]] = ["`"]  # sqlglot requires one; Informix has none without DELIMIDENT
     STRING_ESCAPES: ClassVar[list[str]] = ["'", '"']
     COMMENTS: ClassVar[list[Any]] = []
     COMMANDS: ClassVar[set[Any]] = set()
@@ -68,7 +68,7 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
         check_word_count(sql)
         tokens_read: list[Token] = super().tokenize(sql)
         for i, token in enumerate(tokens_read):
-            # UNIQUE is an old word for DISTINCT in a projection and inside an aggregate
+            # UNIQUE is an old synonym of DISTINCT in projections and aggregates
             if token.token_type == TokenType.UNIQUE and i > 0:
                 before = tokens_read[i - 1].token_type
                 after = tokens_read[i + 1].token_type if i + 1 < len(tokens_read) else None
@@ -83,7 +83,7 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
 
 
 class InformixDelimitedTokenizer(InformixTokenizer):
-    """DELIMIDENT is set: double quotes are identifiers."""
+    """Tokenizer with DELIMIDENT: double quotes enclose identifiers."""
 
     QUOTES: ClassVar[list[Any]] = ["'"]
     IDENTIFIERS: ClassVar[list[Any]] = ['"']
@@ -104,7 +104,7 @@ def _limit_prefix(limit: exp.Expression | None, offset: exp.Expression | None, w
 
 
 class InformixGenerator(generator.Generator):  # type: ignore[misc]
-    """Back to Informix text."""
+    """Generates Informix SQL."""
 
     TRANSFORMS: ClassVar[dict[Any, Any]] = {
         **generator.Generator.TRANSFORMS,
@@ -172,14 +172,14 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
         return str(super().datatype_sql(expression))
 
     def interval_sql(self, expression: exp.Interval) -> str:
-        """A literal as one, anything else with UNITS."""
+        """Generate a literal interval as a literal, anything else with UNITS."""
         unit, amount = expression.text("unit").upper().removesuffix("S"), expression.this
         if isinstance(amount, exp.Literal):
             return f"INTERVAL ({amount.name}) {unit}(9) TO {unit}"
         return f"{self.sql(amount)} UNITS {unit}"
 
     def identifier_sql(self, expression: exp.Identifier) -> str:
-        """Without DELIMIDENT there are no quoted names."""
+        """Generate an identifier. Without DELIMIDENT there are no quoted names."""
         if self.dialect.IDENTIFIER_START == "`":
             name = str(expression.this)
             if not (name.isidentifier() and (name == name.lower() or not expression.args.get("quoted"))):
@@ -196,7 +196,7 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
         return f"NOT ({left} = {right} OR ({left} IS NULL AND {right} IS NULL))"
 
     def create_sql(self, expression: exp.Create) -> str:
-        """CREATE TEMP TABLE ... AS SELECT is SELECT ... INTO TEMP."""
+        """Generate CREATE TEMP TABLE ... AS SELECT as SELECT ... INTO TEMP."""
         properties = expression.args.get("properties")
         temporary = properties is not None and properties.find(exp.TemporaryProperty)
         if temporary and isinstance(expression.expression, exp.Query):
@@ -225,14 +225,14 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
 
 
 class StandardParser(InformixParser):
-    """Reads Informix, and says it in the nodes that all dialects know."""
+    """Parses Informix SQL to the nodes that all dialects know."""
 
     def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expression | None]:
         return [None if tree is None else to_standard_nodes(tree) for tree in super().parse(raw_tokens, sql)]
 
 
 class InformixExact(Dialect):  # type: ignore[misc]
-    """IBM Informix SQL with DELIMIDENT off, with nodes of its own."""
+    """IBM Informix SQL with DELIMIDENT off, parsed to Informix's own nodes."""
 
     INDEX_OFFSET = 0
     NULL_ORDERING = "nulls_are_small"
@@ -242,7 +242,7 @@ class InformixExact(Dialect):  # type: ignore[misc]
 
 
 class InformixExactDelimited(InformixExact):
-    """The same with DELIMIDENT set."""
+    """IBM Informix SQL with DELIMIDENT set, parsed to Informix's own nodes."""
 
     Tokenizer = InformixDelimitedTokenizer
 

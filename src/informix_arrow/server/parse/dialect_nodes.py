@@ -1,4 +1,4 @@
-"""Nodes of the syntax tree that no other dialect has."""
+"""Syntax tree nodes that only Informix has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 SERVER = "informix server"
-"""What the name of the server is called in the `meta` of a table: `database@server:table`."""
+"""Key of the server's name in the `meta` of a table: `database@server:table`."""
 
 
 class DatetimeLiteral(exp.Expression):  # type: ignore[misc]
@@ -47,7 +47,7 @@ class Units(exp.Expression):  # type: ignore[misc]
 
 
 class CollectionLiteral(exp.Expression):  # type: ignore[misc]
-    """`SET{1, 2}`, `MULTISET{..}`, `LIST{..}`, `ROW('Alice', 30)`: kind and expressions."""
+    """`SET{1, 2}`, `MULTISET{..}`, `LIST{..}` or `ROW('Alice', 30)`, with kind and expressions."""
 
     arg_types: ClassVar[dict[str, bool]] = {"kind": True, "expressions": False}
 
@@ -59,19 +59,19 @@ class RoutineRows(exp.Expression):  # type: ignore[misc]
 
 
 class ConnectByRoot(exp.Expression):  # type: ignore[misc]
-    """`CONNECT_BY_ROOT x` in a hierarchical query: the value of the root above a row."""
+    """`CONNECT_BY_ROOT x` in a hierarchical query: the value in the root of a row."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 class LocalVariable(exp.Expression):  # type: ignore[misc]
-    """`y # INTEGER` as an argument: a variable of the statement, for what a routine gives its OUT parameter."""
+    """`y # INTEGER` as an argument: a variable of the statement that receives the value of an OUT parameter."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "to": True}
 
 
 class OuterTables(exp.Expression):  # type: ignore[misc]
-    """`OUTER b` or `OUTER (b, OUTER c)` in a FROM list; the predicates stand in WHERE."""
+    """`OUTER b` or `OUTER (b, OUTER c)` in a FROM list. The join conditions are in WHERE."""
 
     arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
 

@@ -1,6 +1,6 @@
-"""The grammar of Informix queries as a sqlglot parser.
+"""Informix queries as a sqlglot parser.
 
-Functions other than the aggregates stay `exp.Anonymous`: what they mean is decided by functions.py.
+Functions other than the aggregates stay `exp.Anonymous`. plan/functions/ and plan/nodes/calls.py translate them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SIMPLE_TYPES: dict[str, tuple[str, str]] = {
 
 
 class InformixParser(StrictParser):
-    """The query part of the grammar."""
+    """Parses queries and data changes."""
 
     FUNCTIONS: ClassVar[dict[str, Any]] = {
         name: parser.Parser.FUNCTIONS[name] for name in ("COUNT", "SUM", "AVG", "MIN", "MAX")
@@ -85,15 +85,15 @@ class InformixParser(StrictParser):
     }
 
     check_interrupt: Callable[[], None] = staticmethod(lambda: None)
-    """Called for each operand; who wants to stop a long statement raises."""
+    """Called for each operand. It may raise, to stop the parsing of a long statement."""
 
-    _connecting = False  # the condition of CONNECT BY is read
+    _connecting = False  # inside the condition of CONNECT BY
     _skip: exp.Expression | None = None
     _first: exp.Expression | None = None
 
     # ---- qualifiers and types ------------------------------------------------------------------
     def _parse_field_name(self) -> str | None:
-        """One field with its optional digits: `FRACTION(3)`, `DAY(9)`."""
+        """Parse one field with optional digits: `FRACTION(3)`, `DAY(9)`."""
         word = self._curr.text.upper() if self._curr else ""
         if word not in FIELDS:
             return None
@@ -112,7 +112,7 @@ class InformixParser(StrictParser):
         return word
 
     def _parse_qualifier(self) -> str | None:
-        """`YEAR TO SECOND`; None (nothing consumed) when no qualifier stands here."""
+        """Parse `YEAR TO SECOND`. Return None, with nothing consumed, if there is no qualifier here."""
         index = self._index
         start = self._parse_field_name()
         if start is None:
@@ -140,7 +140,7 @@ class InformixParser(StrictParser):
         with_collation: bool = False,
     ) -> exp.Expression | None:
         if check_func or not self._curr:
-            return None  # Informix has no TYPE 'literal' form; a type word here is a column or a function
+            return None  # Informix has no TYPE 'literal'; a type word here is a column or function
         return self._parse_informix_type()
 
     def _parse_informix_type(self) -> exp.DataType | None:
@@ -150,7 +150,7 @@ class InformixParser(StrictParser):
             qualifier = self._require_qualifier()
             kind = exp.DataType.Type.TIMESTAMP if word == "DATETIME" else exp.DataType.Type.INTERVAL
             return _data_type(kind, f"{word} {qualifier}")
-        if word in ("DOUBLE", "DOUBLE PRECISION"):  # the tokenizer makes one word of the two
+        if word in ("DOUBLE", "DOUBLE PRECISION"):  # the tokenizer makes one token of the two words
             self._advance()
             self._match_text_seq("PRECISION")
             return _data_type(exp.DataType.Type.DOUBLE, "FLOAT")
@@ -163,7 +163,7 @@ class InformixParser(StrictParser):
                 depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(self._curr.token_type, 0)
                 self._advance()
             return _data_type(exp.DataType.Type.VARCHAR, self._find_sql(start, self._prev))
-        if word in ("CHARACTER VARYING", "CHAR VARYING"):  # one word of the two, as DOUBLE PRECISION
+        if word in ("CHARACTER VARYING", "CHAR VARYING"):  # one token, like DOUBLE PRECISION
             word = "VARCHAR"
         if word not in SIMPLE_TYPES:
             return self._parse_user_type()
@@ -184,7 +184,7 @@ class InformixParser(StrictParser):
         return _data_type(exp.DataType.Type[kind_name], text, sizes)
 
     def _parse_user_type(self) -> exp.DataType | None:
-        """`[owner.]name` of a named ROW or DISTINCT type; the catalogue tells whether there is one."""
+        """Parse `[owner.]name` of a named ROW or DISTINCT type. The catalogue is not consulted here."""
         if self._curr.token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
             return None
         self._advance()
@@ -197,7 +197,7 @@ class InformixParser(StrictParser):
 
     # ---- primaries ----------------------------------------------------------------------------
     def _raw_parenthesised(self) -> str:
-        """The text between the parentheses that start here (dates are no expressions)."""
+        """Return the text between the parentheses that start here. Dates are not parsed as expressions."""
         self._match_l_paren()
         start = self._curr
         while self._curr and self._curr.token_type != TokenType.R_PAREN:
@@ -252,7 +252,7 @@ class InformixParser(StrictParser):
         return None
 
     def _names_operand(self, after: TokenType | None) -> bool:
-        """Whether PRIOR is no name of a column: what stands behind it, or where it stands, says so."""
+        """Return whether PRIOR is an operator and not a column name, judged by the next token and the context."""
         return after in (TokenType.VAR, TokenType.IDENTIFIER) or (
             self._connecting and after == TokenType.L_PAREN
         )
@@ -268,11 +268,12 @@ class InformixParser(StrictParser):
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> Any:
         starts = self._curr and self._curr.text.upper() == "START" and self._next
         if starts and self._next.token_type == TokenType.WITH:
-            return None  # START WITH of a hierarchical query, no name
+            return None  # START WITH of a hierarchical query, not an alias
         return super()._parse_table_alias(*args, **kwargs)
 
     def _parse_call_in_database(self) -> exp.Expression | None:
-        """`db:[owner.]f(...)`: the call with `database` in its meta; None when something else stands here."""
+        """Parse `db:[owner.]f(...)` to a call with `database` in its meta. Return None if there is something else
+        here."""
         tokens, at = self._tokens, self._index
         name = at + 4 if len(tokens) > at + 3 and tokens[at + 3].token_type == TokenType.DOT else at + 2
         if len(tokens) <= name + 1 or tokens[name + 1].token_type != TokenType.L_PAREN:
@@ -297,7 +298,7 @@ class InformixParser(StrictParser):
         return CollectionLiteral(kind=kind, expressions=items)
 
     def _parse_atom(self) -> exp.Expression | None:
-        # sqlglot's short cut for function arguments would read TODAY and CURRENT as columns
+        # sqlglot's shortcut for function arguments would read TODAY and CURRENT as columns
         node = self._parse_informix_primary() if self._curr else None
         return node if node is not None else super()._parse_atom()
 
@@ -368,7 +369,7 @@ class InformixParser(StrictParser):
         wildcard: bool = False,
         fast: bool = False,
     ) -> Any:
-        """`[db[@server]:]["owner".]table`; catalog = database, db = owner."""
+        """Parse `[db[@server]:]["owner".]table`. `catalog` is the database, `db` the owner."""
         if fast:
             return None
         first = self._parse_name_part()
@@ -425,7 +426,8 @@ class InformixParser(StrictParser):
         return super()._parse_table(*args, **kwargs)
 
     def _parse_collection_table(self) -> exp.Expression:
-        """`TABLE (SET {1, 2})`: one column, one row for each element; `TABLE (f(...))`: a routine's rows."""
+        """Parse `TABLE (SET {1, 2})`, one column with a row for each element, or `TABLE (f(...))`, the rows of a
+        routine."""
         self._advance(2)
         if self._curr.text.upper() not in ("SET", "MULTISET", "LIST"):
             return self._parse_routine_table()
@@ -447,13 +449,13 @@ class InformixParser(StrictParser):
         return self._derived(query)
 
     def _parse_query_table(self) -> exp.Expression:
-        """`TABLE (MULTISET (SELECT ...))`: a derived table."""
+        """Parse `TABLE (MULTISET (SELECT ...))`, a derived table."""
         query = self._parse_wrapped(self._parse_select)
         self._match_r_paren()
         return self._derived(query)
 
     def _parse_routine_table(self) -> exp.Expression:
-        """`TABLE ([FUNCTION | PROCEDURE] f(...))`, from behind the bracket."""
+        """Parse `TABLE ([FUNCTION | PROCEDURE] f(...))` after the opening parenthesis."""
         if self._next and self._next.token_type != TokenType.L_PAREN:
             self._match_texts(("FUNCTION", "PROCEDURE"))
         rows = self._parse_routine_rows()
@@ -461,7 +463,7 @@ class InformixParser(StrictParser):
         return self._derived(rows)
 
     def _parse_routine_rows(self) -> RoutineRows:
-        """`f(...)`, for its rows."""
+        """Parse `f(...)` as a source of rows."""
         call = self._parse_column()
         while isinstance(call, exp.Dot):
             call = call.expression
@@ -470,7 +472,7 @@ class InformixParser(StrictParser):
         return RoutineRows(this=call)
 
     def _parse_ddl_select(self) -> Any:
-        """What an INSERT takes its rows from: a query, or `EXECUTE FUNCTION f(...)`."""
+        """Parse the source of an INSERT's rows: a query, or `EXECUTE FUNCTION f(...)`."""
         if not self._match_text_seq("EXECUTE"):
             return super()._parse_ddl_select()
         if not self._match_texts(("FUNCTION", "PROCEDURE")):
@@ -479,7 +481,7 @@ class InformixParser(StrictParser):
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expression | None:
-        """An argument of a call: also `name # type`, a variable of the statement."""
+        """Parse an argument of a call, which may also be `name # type`, a variable of the statement."""
         if self._next and self._next.token_type == TokenType.HASH:
             name = self._parse_id_var()
             self._advance()
@@ -498,7 +500,7 @@ class InformixParser(StrictParser):
         return subquery
 
     def _parse_delete(self) -> exp.Delete:
-        """FROM may be left out."""
+        """Parse a DELETE. FROM is optional."""
         if self._curr and self._curr.token_type != TokenType.FROM:
             table = self._parse_table(joins=False)
             deleted = exp.Delete(this=table, where=self._parse_where())
@@ -510,14 +512,14 @@ class InformixParser(StrictParser):
 
 
 def _placeholder(token: Token) -> exp.Placeholder:
-    """A `?` that knows where it stands: parameters are numbered by position in the text."""
+    """Return a node for a `?` with its position in the text, by which parameters are numbered."""
     node = exp.Placeholder()
     node.meta["start"] = token.start
     return node
 
 
 def _data_type(kind: Any, declared: str, sizes: list[str] | None = None) -> exp.DataType:
-    """A sqlglot type that remembers the declared Informix text in its meta."""
+    """Return a sqlglot type with the declared Informix text in its meta."""
     params = [exp.DataTypeParam(this=exp.Literal.number(size)) for size in sizes or ()]
     found = exp.DataType(this=kind, expressions=params, nested=False)
     found.meta["informix"] = declared

@@ -1,4 +1,4 @@
-"""SET ISOLATION and SET TRANSACTION, and what of SET ENVIRONMENT is about them."""
+"""Parsing of SET ISOLATION, SET TRANSACTION and SET ENVIRONMENT RETAINUPDATELOCKS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ANSI_LEVELS: dict[tuple[str, ...], str] = {
 
 
 def parse_set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
-    """`ISOLATION [TO] level [WITH WARNING] [LAST COMMITTED] [RETAIN UPDATE LOCKS]`: the level and "retain"."""
+    """Parse `ISOLATION [TO] level [WITH WARNING] [LAST COMMITTED] [RETAIN UPDATE LOCKS]`. Return the level and
+    ("retain",)."""
     p.accept("TO")
     level = _one_of(p, _LEVELS)
     if level == "dirty read":
@@ -35,7 +36,8 @@ def parse_set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
 
 
 def parse_set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
-    """`TRANSACTION {ISOLATION LEVEL level | READ ONLY | READ WRITE}, ...`: the level, "" for none, and "read only"."""
+    """Parse `TRANSACTION {ISOLATION LEVEL level | READ ONLY | READ WRITE}, ...`. Return the level, "" for none, and
+    options."""
     level, options = "", set()
     while True:
         if p.accept("ISOLATION", "LEVEL"):
@@ -51,18 +53,21 @@ def parse_set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
 
 
 def parse_retain_update_locks(p: DdlParser) -> tuple[str, ...]:
-    """`ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'`, `'COMMITTED READ'`, `'CURSOR STABILITY'`, `'ALL'` or `'NONE'`: the
-    levels at which update locks are retained."""
+    """Parse `ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'`, `'COMMITTED READ'`, `'CURSOR STABILITY'`, `'ALL'` or
+    `'NONE'`.
+
+    Return the levels at which update locks are retained.
+    """
     if p.token.token_type != TokenType.STRING:
         raise p.syntax_error()
-    wanted = tuple(p.token.text.upper().split())
-    if wanted not in (("ALL",), ("NONE",)) and wanted not in _RETAINABLE_LEVELS:
+    levels = tuple(p.token.text.upper().split())
+    if levels not in (("ALL",), ("NONE",)) and levels not in _RETAINABLE_LEVELS:
         raise p.syntax_error()
     p.index += 1
     p.expect_end()
-    if wanted == ("NONE",):
+    if levels == ("NONE",):
         return ()
-    return tuple(_LEVELS[words] for words in _RETAINABLE_LEVELS if wanted in (("ALL",), words))
+    return tuple(_LEVELS[words] for words in _RETAINABLE_LEVELS if levels in (("ALL",), words))
 
 
 def _one_of(p: DdlParser, levels: dict[tuple[str, ...], str]) -> str:

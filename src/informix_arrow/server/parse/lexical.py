@@ -1,8 +1,7 @@
-"""What has to be known about Informix text before any tokenizer sees it: quotes and the three kinds of
-comment.
+"""Checks and changes of Informix SQL before tokenizing: quotes, comments and the number of words.
 
-Braces are comments, but after SET, MULTISET and LIST they are collection literals. Comments are replaced by
-blanks of the same length, so that every offset still means the user's text.
+There are three kinds of comments. Braces are comments, but after SET, MULTISET and LIST they are collection literals.
+Comments are replaced by blanks of the same length, so that every offset refers to the user's text.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from ..errors import SqlError
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 _WORD = re.compile(r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)?|\w+|[^\s\w]""")
 MAX_WORDS = 1 << 18
-"""Words, literals and signs in one statement. Each takes up to 5 kB while it is read and planned, of which DuckDB's
-memory_limit knows nothing."""
+"""Maximum number of words, literals and signs in one statement. Each takes up to 5 kB during parsing and planning,
+which DuckDB's memory_limit does not cover."""
 _COLLECTION = re.compile(r"\b(?:SET|MULTISET|LIST)\s*$", re.IGNORECASE)
 
 
 def blank_comments(sql: str) -> str:
-    """Return `sql` with comments blanked out, same length.
+    """Return `sql` with comments replaced by blanks, in the same length.
 
-    Raises SqlError -282 for a quote and -283 for a comment that is never closed. Backslash is not an
-    escape; a doubled quote is.
+    Raises SqlError -282 for an unclosed quote and -283 for an unclosed comment. A doubled quote is an escape, a
+    backslash is not.
     """
     out: list[str] = []
     i, n = 0, len(sql)
@@ -47,7 +46,7 @@ def blank_comments(sql: str) -> str:
             stop += 2
         elif ch == "{":
             if _COLLECTION.search(sql[max(0, i - 32) : i]):
-                i += 1  # the brace alone: what is in it may have quotes
+                i += 1  # only the brace: the content may have quotes
                 continue
             stop = sql.find("}", i + 1)
             if stop < 0:
@@ -64,7 +63,7 @@ def blank_comments(sql: str) -> str:
 
 
 def check_word_count(sql: str) -> None:
-    """-208 for a statement, without its comments, that would take too much memory to be read."""
+    """Raise -208 for a statement without comments that would take too much memory to parse."""
     if len(sql) > MAX_WORDS:
         for number, word in enumerate(_WORD.finditer(sql)):
             if number == MAX_WORDS:
@@ -73,7 +72,7 @@ def check_word_count(sql: str) -> None:
 
 
 def find_quoted_newline(sql: str, delimident: bool) -> int:
-    """Where the first quoted string begins that goes over the end of its line, from 0; -1 for none."""
+    """Return the 0-based start of the first quoted string that contains a line break, -1 if there is none."""
     for quoted in _QUOTED.finditer(blank_comments(sql)):
         if "\n" in quoted[0] and not (delimident and quoted[0][0] == '"'):
             return quoted.start()
@@ -81,7 +80,7 @@ def find_quoted_newline(sql: str, delimident: bool) -> int:
 
 
 def _closing_quote(sql: str, start: int, quote: str) -> int:
-    """Index of the quote that ends the string beginning at `start`, or -1."""
+    """Return the index of the quote that closes the string beginning at `start`, or -1."""
     i = start + 1
     while True:
         i = sql.find(quote, i)

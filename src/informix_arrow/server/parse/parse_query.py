@@ -1,4 +1,4 @@
-"""Queries and data changes as trees of the dialect, one statement at a time."""
+"""Parsing of one query or data change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from .dialect import InformixExact, InformixExactDelimited
 def parse(
     sql: str, delimident: bool = False, check_interrupt: Callable[[], None] = lambda: None
 ) -> exp.Expression:
-    """One query or data change as a tree; every `?` gets its number. -201 with the offset, also for clauses
-    that Informix does not have; -555 for several. `check_interrupt` is called again and again, and may raise."""
+    """Parse one query or data change. Every `?` gets its number.
+
+    Raises -201 with the offset for a syntax error or a clause that Informix does not have, -555 for several statements.
+    `check_interrupt` is called repeatedly and may raise.
+    """
     dialect = InformixExactDelimited() if delimident else InformixExact()
     parser = dialect.parser()
     parser.check_interrupt = check_interrupt
@@ -41,7 +44,7 @@ def parse(
         check_interrupt()
         if isinstance(node, exp.Identifier):
             if not node.args.get("quoted"):
-                node.set("this", node.name.lower())  # from here on names are what the catalogue has
+                node.set("this", node.name.lower())  # from here on names are spelled as in the catalogue
         elif isinstance(node, exp.Placeholder):
             places.append(node)
     places.sort(key=lambda p: int(p.meta.get("start", 0)))
@@ -51,7 +54,7 @@ def parse(
 
 
 def _position(sql: str, error: ParseError) -> int:
-    """1-based character of a parse error."""
+    """Return the 1-based character position of a parse error."""
     if not error.errors:
         return 1
     first = error.errors[0]

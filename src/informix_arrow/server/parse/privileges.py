@@ -1,4 +1,4 @@
-"""Reader for GRANT and REVOKE."""
+"""Parsing of GRANT and REVOKE."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Privilege = tuple[str, tuple[str, ...] | None]
 
 
 def parse_grant(p: DdlParser, *, revoke: bool) -> Grant | None:
-    """What stands behind GRANT or REVOKE; None for USAGE of types and languages, which everybody has here."""
+    """Parse after GRANT or REVOKE. Return None for USAGE of types and languages, which everybody has."""
     if p.word in _UNSUPPORTED:
         raise not_supported(f"{'REVOKE' if revoke else 'GRANT'} {p.word}", -201, p.token.start + 1)
     if p.word == "USAGE":
@@ -69,9 +69,9 @@ def _routine(p: DdlParser, revoke: bool) -> Grant:
             if types:
                 p.expect(",")
             types.append(p.column_type()[0])
-    given = None if types is None else tuple(types)
+    argument_types = None if types is None else tuple(types)
     return _parse_grant_options(
-        p, revoke, "routine", (("EXECUTE", None),), name=name, types=given, specific=specific
+        p, revoke, "routine", (("EXECUTE", None),), name=name, types=argument_types, specific=specific
     )
 
 
@@ -101,7 +101,7 @@ def _parse_grant_options(
 
 
 def _user(p: DdlParser) -> str:
-    """The name of a user or a role: `ann`, `'ann'`, or `"ann"`."""
+    """Parse the name of a user or role: `ann`, `'ann'`, or `"ann"`."""
     if not p.at_end and p.token.token_type == TokenType.STRING:
         p.index += 1
         return str(p.tokens[p.index - 1].text).strip()

@@ -1,4 +1,4 @@
-"""Informix syntax trees in the terms that every sqlglot dialect knows, so that queries can be translated."""
+"""Conversion of Informix syntax trees to nodes that every sqlglot dialect knows, so that queries can be translated."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SAME_FUNCTIONS = frozenset(
         "replace", "round", "rpad", "rtrim", "sin", "sqrt", "substr", "substring", "tan", "trunc", "upper", "year",
     }
 )  # fmt: skip
-"""Functions that mean elsewhere what they mean here."""
+"""Functions with the same meaning in other dialects."""
 
 
 def to_standard_nodes(tree: exp.Expression) -> exp.Expression:
-    """A tree without nodes of Informix's own. UnsupportedError for what has no equivalent."""
+    """Return a tree without Informix's own nodes. Raises UnsupportedError if there is no equivalent."""
     tree = tree.transform(_node)
     for select in list(tree.find_all(exp.Select)):
         _limits(select)
@@ -42,7 +42,8 @@ def _cast(this: exp.Expression, kind: Any) -> exp.Expression:
 
 
 def _extend(moment: exp.Expression, text: str, *, cut: bool) -> exp.Expression:
-    """A moment with the fields of a qualifier: a DATE, TIME or TIMESTAMP, `cut` to the last field."""
+    """Convert a moment to the fields of a qualifier: a DATE, TIME or TIMESTAMP. `cut` truncates it to the last
+    field."""
     qualifier = Qualifier.parse(text)
     first, last = text.split()[0], text.split()[-1].partition("(")[0]
     if first not in ("YEAR", "HOUR"):
@@ -62,9 +63,9 @@ def _interval(node: exp.Expression) -> exp.Expression:
     elif units % DAY == 0:
         amount, unit = str(units // DAY), "DAY"
     else:
-        whole, rest = divmod(abs(units), SECOND)
+        seconds, rest = divmod(abs(units), SECOND)
         fraction = f"{rest / SECOND:.5f}".rstrip("0")[1:] if rest else ""
-        amount, unit = f"{'-' if units < 0 else ''}{whole}{fraction}", "SECOND"
+        amount, unit = f"{'-' if units < 0 else ''}{seconds}{fraction}", "SECOND"
     return exp.Interval(this=exp.Literal.string(amount), unit=exp.var(unit))
 
 
@@ -133,7 +134,7 @@ def _function(node: exp.Anonymous) -> exp.Expression:
 
 
 def _limits(select: exp.Select) -> None:
-    """SKIP and FIRST as LIMIT and OFFSET."""
+    """Convert SKIP and FIRST to LIMIT and OFFSET."""
     limit = select.args.get("limit")
     if limit is None:
         return
@@ -146,7 +147,7 @@ def _limits(select: exp.Select) -> None:
 
 
 def _outer(select: exp.Select) -> None:
-    """`FROM a, OUTER b WHERE ...` as LEFT JOIN; columns of b must be named with their table."""
+    """Convert `FROM a, OUTER b WHERE ...` to LEFT JOIN. Columns of b must be qualified by their table."""
     where = select.args.get("where")
     condition = where.this if where is not None else None
     for join in select.args.get("joins") or ():

@@ -1,4 +1,4 @@
-"""UPDATE STATISTICS, which has nothing to do here but to know what it names."""
+"""Parsing of UPDATE STATISTICS. The statement has no effect, but the objects that it names are checked."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _ROUTINES = ("PROCEDURE", "FUNCTION", "ROUTINE")
 
 
 def parse_statistics(p: DdlParser) -> UpdateStatistics:
-    """What stands behind UPDATE STATISTICS; -201 for a word that is none of its."""
+    """Parse after UPDATE STATISTICS. Raises -201 for an unknown word."""
     mode = p.word if p.word in ("LOW", "MEDIUM", "HIGH") else ""
     p.index += bool(mode)
     found = UpdateStatistics()
     if p.accept("FOR"):
         if not p.accept("TABLE"):
-            if mode:  # the modes are those of tables
+            if mode:  # modes are only for tables
                 raise p.syntax_error()
             return _routine(p)
         if not _at_options(p):

@@ -1,6 +1,6 @@
-"""sqlglot's parser without its leniency: words that it would skip without a trace in the tree are errors here.
+"""A strict version of sqlglot's parser: words that sqlglot would skip without a trace in the tree are errors.
 
-What leaves a trace is refused later, by what the tree has (clauses.py).
+Words that leave a trace are rejected later, by the content of the tree (clauses.py).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from sqlglot.tokens import TokenType
 
 
 class StrictParser(parser.Parser):  # type: ignore[misc]
-    """Reads nothing over."""
+    """Parser that skips no words."""
 
     def _refuse_word(self, *words: str) -> None:
-        """A syntax error when the next word is one of these."""
+        """Raise a syntax error if the next word is one of these."""
         if self._curr and self._curr.text.upper() in words:
             self.raise_error(f"not Informix: {self._curr.text.upper()} here")
 
@@ -25,7 +25,7 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
             self.raise_error(f"Expected {said}")
 
     def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
-        """Nothing may end with a comma."""
+        """Parse a list, which must not end with a comma."""
         first = parse_method()
         items = [] if first is None else [first]
         while self._match(sep):
@@ -59,23 +59,23 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         return group
 
     def _parse_is(self, this: Any) -> Any:
-        """IS [NOT] NULL, and nothing else."""
+        """Parse IS [NOT] NULL, and nothing else."""
         null = self._next if self._curr and self._curr.token_type == TokenType.NOT else self._curr
         if null is None or null.token_type != TokenType.NULL:
             self.raise_error("Expected NULL")
         return super()._parse_is(this)
 
     def _negate_range(self, this: Any = None) -> Any:
-        """NOT LIKE and its like as NOT around it: newer releases of sqlglot note it in LIKE itself."""
+        """Return NOT LIKE and the like as a NOT node around it. Newer releases of sqlglot store it inside LIKE."""
         return self.expression(exp.Not(this=this)) if this is not None else this
 
     def _parse_between(self, this: Any) -> Any:
-        if self._next and self._next.token_type != TokenType.AND:  # else it is the name of a column
+        if self._next and self._next.token_type != TokenType.AND:  # otherwise it is the name of a column
             self._refuse_word("SYMMETRIC", "ASYMMETRIC")
         return super()._parse_between(this)
 
     def _parse_into(self) -> None:
-        """INTO stands behind the query (dialect_parser.py)."""
+        """Reject INTO, which comes after the query (dialect_parser.py)."""
         self._refuse_word("INTO")
 
     def _parse_insert(self) -> Any:

@@ -1,6 +1,7 @@
-"""From a syntax tree and the schema to a plan: DuckDB text with Informix types. Nothing is run here.
+"""Translation of a syntax tree to a plan: DuckDB SQL with Informix types. Nothing is executed here.
 
-From the ground up: plans (data), scope and context (what a translation is told and finds out), values (brought to
-types), functions (over values), the translator's protocol, nodes (one function for each kind), expressions, queries,
-and the plans of each statement: selecting, inserting, modifying, merging, planner.
+The modules build on each other in this order: plans (data), scope and context (inputs and results of a translation),
+values (conversion between types), functions (over values), the translator's protocol, nodes (one function for each kind
+of node), expressions, queries, and the plans of each statement: select_plan, insert_plan, modify_plan, merge_plan,
+planner.
 """

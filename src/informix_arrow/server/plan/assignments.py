@@ -1,4 +1,4 @@
-"""Assignments in SET and VALUES: single ones, and those of literals."""
+"""Assignments in SET and VALUES, and the values of literals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import SqlError
 
 
 def literal_value(node: exp.Expression) -> tuple[object] | None:
-    """The Python value of a literal, in a tuple; None when the node is no literal."""
+    """Return the Python value of a literal in a tuple, None if the node is no literal."""
     if isinstance(node, exp.Paren):
         return literal_value(node.this)
     if isinstance(node, exp.Null):
@@ -22,7 +22,7 @@ def literal_value(node: exp.Expression) -> tuple[object] | None:
         inner = literal_value(node.this)
         if inner is not None and isinstance(inner[0], (int, float, Decimal)):
             number = inner[0]
-            # minus rounds a Decimal to the digits of the context
+            # unary minus would round a Decimal to the digits of the context
             return (number.copy_negate() if isinstance(number, Decimal) else -number,)
         return None
     if isinstance(node, exp.Literal):
@@ -36,7 +36,7 @@ def literal_value(node: exp.Expression) -> tuple[object] | None:
 
 
 def single_assignments(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
-    """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
+    """Split `a = 1` and `(a, b) = (1, 2)` into single assignments."""
     found = []
     for node in expressions:
         if not isinstance(node, exp.EQ):
@@ -58,7 +58,7 @@ def single_assignments(expressions: Sequence[exp.Expression]) -> list[tuple[exp.
 
 
 def _split_subquery(node: exp.Expression) -> list[exp.Expression]:
-    """`(SELECT x, y ...)` as one subquery for each of its columns."""
+    """Split `(SELECT x, y ...)` into one subquery for each column."""
     while isinstance(node, (exp.Paren, exp.Subquery)):
         node = node.this
     if not isinstance(node, exp.Select):

@@ -1,8 +1,8 @@
-"""START WITH .. CONNECT BY as a recursive query of DuckDB.
+"""Translation of START WITH .. CONNECT BY to a recursive query.
 
-The rows of the table in FROM are numbered, in their own order or in that of ORDER SIBLINGS BY; each row of the tree has
-the numbers of all rows from its root to itself, its path. The order of the paths is that of a walk through the tree
-that goes down before it goes on, and a row that is on its own path closes a circle.
+The rows of the table in FROM are numbered, in their own order or in that of ORDER SIBLINGS BY. The path of a row in the
+tree is the list of the numbers of all rows from its root to itself. Sorting by path gives a depth-first walk through
+the tree. A row that occurs on its own path closes a cycle.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _NUMBER = ColumnType.integer()
 def recursive_query(
     tr: Translator, node: exp.Select, rows_sql: str, siblings: str, inner: Scope, scope: Scope
 ) -> tuple[str, str, str]:
-    """The tree of a hierarchical query.
+    """Translate the tree of a hierarchical query.
 
     Parameters
     ----------
     node
-        The query, which may be changed: what it asks of the tree become names in it.
+        The query. Its references to the tree are replaced by column names.
     rows_sql, siblings
-        DuckDB's text of its FROM, and of ORDER SIBLINGS BY ("" for none).
+        DuckDB SQL of its FROM, and of ORDER SIBLINGS BY ("" for none).
     inner, scope
-        What names mean in the table, and gets what they mean in the tree.
+        The scope of the table, and the outer scope, which gets the columns of the tree.
 
     Returns
     -------
     tuple
-        DuckDB's text of the common table expressions, of the FROM that takes their place, and of the path of a row.
+        DuckDB SQL of the common table expressions, of the FROM that reads them, and of a row's path.
     """
     if len(inner.sources) != 1:
         raise not_supported("CONNECT BY of several tables")
@@ -58,18 +58,18 @@ def recursive_query(
     duck = table.quoted_alias
     names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
-    columns: dict[exp.Expression, str] = {}  # what was asked before has its column
-    for asked in list(_ancestor_references(node)):
-        name = columns.get(asked, "")
+    columns: dict[exp.Expression, str] = {}  # repeated references share a column
+    for reference in list(_ancestor_references(node)):
+        name = columns.get(reference, "")
         if name:
-            asked.replace(exp.column(name))
+            reference.replace(exp.column(name))
             continue
-        name = columns[asked.copy()] = f"_ifx_asked_{len(columns)}"
-        seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
+        name = columns[reference.copy()] = f"_ifx_asked_{len(columns)}"
+        seed, step = _values(tr, reference, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
         kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
         first.append(f"CAST({seed.sql} AS {kind}) AS {quote_identifier(name)}")
         then.append(f"CAST({step} AS {kind}) AS {quote_identifier(name)}")
-        asked.replace(exp.column(name))
+        reference.replace(exp.column(name))
         scope.variables[name] = TypedExpression(
             f"{duck}.{quote_identifier(name)}",
             seed.type,
@@ -92,35 +92,38 @@ def recursive_query(
         f"FROM {_TREE} AS {_PRIOR} JOIN {_ROWS} AS {duck} ON {joined}"
     )
     scope.variables["level"] = TypedExpression(f"{duck}.{_LEVEL}", _NUMBER, "level")
-    told = {
+    replacement = {
         _LEAF: f"NOT EXISTS (SELECT 1 FROM {_TREE} AS {_CHILD} WHERE {_CHILD}.{_PATH}[:-2] = {_PRIOR}.{_PATH})",
         _IS_CYCLE: f"EXISTS (SELECT 1 FROM {_ROWS} AS {duck} WHERE {related} AND {again})",
     }
-    wanted = {column.name for column in node.find_all(exp.Column)} & set(told)
-    if _IS_CYCLE in wanted and not clause.args.get("nocycle"):
+    references = {column.name for column in node.find_all(exp.Column)} & set(replacement)
+    if _IS_CYCLE in references and not clause.args.get("nocycle"):
         raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
     tree = f"{_TREE} AS {duck}"
-    if wanted:
+    if references:
         items = "".join(
-            f", CAST({told[name]} AS INTEGER) AS {quote_identifier(name)}" for name in sorted(wanted)
+            f", CAST({replacement[name]} AS INTEGER) AS {quote_identifier(name)}"
+            for name in sorted(references)
         )
         tree = f"(SELECT {_PRIOR}.*{items} FROM {_TREE} AS {_PRIOR}) AS {duck}"
         scope.variables |= {
-            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in wanted
+            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in references
         }
     scope.sources.append(FromSource(table.alias, table.outputs, None, table.read_columns))
     ctes = f"{_ROWS} AS MATERIALIZED ({numbered}), {_TREE} AS ({seeds} UNION ALL {steps})"
     return ctes, tree, f"{duck}.{_PATH}"
 
 
-def _scope(table: FromSource, around: Scope, level: str) -> Scope:
+def _scope(table: FromSource, parent_scope: Scope, level: str) -> Scope:
     source = FromSource(table.alias, table.outputs, None, table.read_columns)
-    return Scope([source], parent=around, variables={"level": TypedExpression(level, _NUMBER, "level")})
+    return Scope([source], parent=parent_scope, variables={"level": TypedExpression(level, _NUMBER, "level")})
 
 
 def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
-    """What a query asks of rows further up: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH. Not in its
-    hierarchical clause, whose PRIOR is read there, nor in other queries inside it."""
+    """Yield the references of a query to ancestor rows: PRIOR and CONNECT_BY_ROOT of a value, SYS_CONNECT_BY_PATH.
+
+    The hierarchical clause, where PRIOR has its own translation, and nested queries are skipped.
+    """
     clause = node.args["connect"]
     for part in node.walk(prune=lambda n: n is clause or (n is not node and isinstance(n, exp.Query))):
         if part is clause or not isinstance(part, (exp.Prior, d.ConnectByRoot, exp.Anonymous)):
@@ -130,25 +133,25 @@ def _ancestor_references(node: exp.Select) -> Iterator[exp.Expression]:
 
 
 def _values(
-    tr: Translator, asked: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
+    tr: Translator, reference: exp.Expression, table: FromSource, at_start: Scope, at_step: Scope, before: str
 ) -> tuple[TypedExpression, str]:
-    """What is asked in a root, and in a row below another one, which has `before`."""
-    if isinstance(asked, d.ConnectByRoot):
-        return tr.values.settle(tr.expr(asked.this, at_start)), before
-    if isinstance(asked, exp.Prior):
-        found = tr.values.settle(tr.expr(_qualify_prior(asked.copy(), table), at_step))
+    """Return the value of an ancestor reference in a root, and in a row whose parent has the value `before`."""
+    if isinstance(reference, d.ConnectByRoot):
+        return tr.values.with_inferred_type(tr.expr(reference.this, at_start)), before
+    if isinstance(reference, exp.Prior):
+        found = tr.values.with_inferred_type(tr.expr(_qualify_prior(reference.copy(), table), at_step))
         nothing = TypedExpression("NULL", found.type, found.name, is_packed_decimal=found.is_packed_decimal)
         return nothing, found.sql
-    if len(asked.expressions) != 2:
-        raise SqlError(-201, 0, source_offset(asked) or 1)
-    value, separator = asked.expressions
+    if len(reference.expressions) != 2:
+        raise SqlError(-201, 0, source_offset(reference) or 1)
+    value, separator = reference.expressions
     link = exp.DPipe(this=separator.copy(), expression=value.copy())
     seed, step = tr.expr(link, at_start), tr.expr(link.copy(), at_step)
     return TypedExpression(seed.sql, ColumnType.lvarchar(32739), EXPRESSION), f"{before} || {step.sql}"
 
 
 def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expression:
-    """A condition whose PRIOR operands name the row above."""
+    """Return the condition with the operands of PRIOR referring to the parent row."""
 
     def renamed(node: exp.Expression) -> exp.Expression:
         if not isinstance(node, exp.Prior):
@@ -164,8 +167,8 @@ def _qualify_prior(condition: exp.Expression, table: FromSource) -> exp.Expressi
 
 
 def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
-    """The items of ORDER SIBLINGS BY, with what they mean where they are positions or names of the projection; the
-    clause is taken out of the query."""
+    """Remove ORDER SIBLINGS BY from the query and return its items. Positions and names of the projection are
+    resolved."""
     order = node.args.get("order")
     if order is None or not order.args.get("siblings"):
         return []
@@ -187,7 +190,8 @@ def sibling_keys(node: exp.Select) -> list[exp.Ordered]:
 
 
 def is_tree_ordered(node: exp.Select) -> bool:
-    """Whether the rows of a hierarchical query come as the tree has them: nothing else orders or gathers them."""
+    """Return whether the rows of a hierarchical query keep the order of the tree: no other clause orders or groups
+    them."""
     if any(node.args.get(name) for name in ("order", "group", "having", "distinct")):
         return False
     aggregates = (found for item in node.expressions for found in item.find_all(exp.AggFunc))

@@ -1,4 +1,5 @@
-"""Informix expressions to DuckDB text, with the Informix type of each: every node by the table of its kind."""
+"""Translation of Informix expressions to DuckDB SQL with Informix types. A table maps each kind of node to its
+function."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ from .values.casts import Values
 TranslateRows = Callable[
     ["ExpressionTranslator", exp.Expression, Scope], tuple[str, tuple[OutputColumn, ...]]
 ]
-"""Translates a subquery with what translates its expressions. It is no method of whoever has made that: each would hold
-the other, and both the session that they plan for, until Python's collector comes."""
+"""Translates a subquery, given the translator of its expressions. It is a parameter and not a method of the caller:
+otherwise the two would form a reference cycle that keeps the session alive until the garbage collector runs."""
 
-_MOST_CONDITIONS = 64
-"""DuckDB's optimizer looks at each condition beside each other one: some thousands take it minutes, in which it heeds
-no interrupt. A CASE is one condition to it."""
+_MAX_CONDITIONS = 64
+"""Number of conditions from which they are combined. DuckDB's optimizer compares each condition with each other one:
+some thousands take minutes, during which it ignores interrupts. A CASE counts as one condition."""
 
 _NODES: NodeTranslators = {
     **leaves.NODES,
@@ -40,16 +41,17 @@ _NODES: NodeTranslators = {
 
 _TOO_COMPLEX = -208
 _LONG_SQL = 1 << 12
-"""Characters of an expression for DuckDB from which on it counts as one that grows: some functions name their argument
-several times there, so that ten of them in each other would take all memory (Context.room)."""
+"""Characters of SQL from which an expression counts against the limit of growth
+(TranslationContext.remaining_sql_chars). Some functions repeat their argument in DuckDB's SQL: ten of them nested could
+take all memory."""
 _NOT_GROWING = (exp.Connector, exp.Paren, exp.Not, exp.In, exp.Literal, exp.Tuple)
-"""What grows with the statement's own text only."""
+"""Nodes whose SQL grows only with the statement's own text."""
 
 
 class ExpressionTranslator:
-    """Translates expressions of one statement; subqueries go back to the query translator.
+    """Translates the expressions of one statement, and subqueries through the query translator.
 
-    It is the `Translator` that the functions of the nodes are handed.
+    It implements the `Translator` that the node functions receive.
     """
 
     def __init__(self, ctx: TranslationContext, rows: TranslateRows) -> None:
@@ -58,18 +60,18 @@ class ExpressionTranslator:
         self._rows = rows
 
     def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[OutputColumn, ...]]:
-        """A subquery with all its columns."""
+        """Translate a subquery with all its columns."""
         return self._rows(self, node, scope)
 
     def query(self, node: exp.Expression, scope: Scope) -> tuple[str, OutputColumn]:
-        """A subquery of one column."""
+        """Translate a subquery of one column."""
         sql, outputs = self.rows(node, scope)
         if len(outputs) != 1:
             raise SqlError(-574)
         return sql, outputs[0]
 
     def expr(self, node: exp.Expression, scope: Scope) -> TypedExpression:
-        """Dispatch on the node; SqlError -201 for what has no meaning here."""
+        """Translate a node by its kind. Raises SqlError -201 for an unsupported kind."""
         ctx = self.ctx
         ctx.check_interrupt()
         room = ctx.remaining_sql_chars
@@ -88,15 +90,14 @@ class ExpressionTranslator:
         if groups and found.sql in groups:
             found = replace(found, sql=groups[found.sql])
         if len(found.sql) > _LONG_SQL and not isinstance(node, _NOT_GROWING):
-            ctx.remaining_sql_chars = min(
-                ctx.remaining_sql_chars, room - len(found.sql)
-            )  # what is inside of it has been counted
+            # the parts inside are already counted
+            ctx.remaining_sql_chars = min(ctx.remaining_sql_chars, room - len(found.sql))
             if ctx.remaining_sql_chars < 0:
                 raise SqlError(_TOO_COMPLEX, detail="expressions that grow beyond all bounds in translation")
         return found
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:
-        """A condition; a BOOLEAN column may stand alone."""
+        """Translate a condition. A BOOLEAN column may be a condition of its own."""
         if isinstance(node, d.CurrentOf):
             raise not_supported("WHERE CURRENT OF", -554)
         ex = self.expr(node, scope)
@@ -105,14 +106,16 @@ class ExpressionTranslator:
         return ex.sql
 
     def filter(self, node: exp.Expression, scope: Scope) -> str:
-        """The condition of a WHERE, HAVING or ON, where unknown is as good as false. Of very many conditions that must
-        all hold, those by which no tables are joined become a single one."""
+        """Translate the condition of a WHERE, HAVING or ON, where unknown counts as false.
+
+        If there are very many conjuncts, those that join no tables are combined into a single condition.
+        """
         parts = conjuncts(node)
-        if len(parts) <= _MOST_CONDITIONS:
+        if len(parts) <= _MAX_CONDITIONS:
             return self.condition(node, scope)
-        found = [self.condition(part, scope) for part in parts[:_MOST_CONDITIONS]]
+        found = [self.condition(part, scope) for part in parts[:_MAX_CONDITIONS]]
         filter_conditions: list[str] = []
-        for part in parts[_MOST_CONDITIONS:]:
+        for part in parts[_MAX_CONDITIONS:]:
             (found if _may_join(part) else filter_conditions).append(self.condition(part, scope))
         if filter_conditions:
             found.append(f"CASE WHEN {' AND '.join(filter_conditions)} THEN true ELSE false END")
@@ -120,7 +123,7 @@ class ExpressionTranslator:
 
 
 def _may_join(node: exp.Expression) -> bool:
-    """Whether DuckDB may join by a condition: an equality of columns, or a subquery."""
+    """Return whether DuckDB may use a condition for a join: an equality of columns, or a subquery."""
     while isinstance(node, exp.Paren):
         node = node.this
     equal = isinstance(node, exp.EQ) and all(side.find(exp.Column) for side in (node.this, node.expression))

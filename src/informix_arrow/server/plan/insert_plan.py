@@ -28,14 +28,14 @@ LONG_TEXT = ColumnType.lvarchar(32739)
 
 
 def insert(work: StatementTranslator, tree: exp.Insert) -> InsertPlan:
-    """The plan of an INSERT, of values or of a query's rows."""
+    """Return the plan of an INSERT of values or of a query's rows."""
     node = tree.this
     names: list[exp.Expression] = []
     if isinstance(node, exp.Schema):
         names = node.expressions
         node = node.this
     info = work.changed_table(tree, node)
-    work.ctx.tables.clear()  # those that are found from here on are read
+    work.ctx.tables.clear()  # tables resolved from here on are read
     work.require_privilege(info, "i")
     if work.view_checks:
         alias = quote_identifier(info.name) + "."
@@ -72,7 +72,7 @@ def insert(work: StatementTranslator, tree: exp.Insert) -> InsertPlan:
             found = literal_value(item)
             if found is not None:
                 if found[0] is not None and is_simple_large(column.type):
-                    raise SqlError(-617)  # these take parameters, columns and NULL
+                    raise SqlError(-617)  # only parameters, columns and NULL can be assigned to these
                 values.append(("const", found[0]))
                 continue
             values.append(_insert_value(work, item, column))
@@ -97,22 +97,21 @@ def insert(work: StatementTranslator, tree: exp.Insert) -> InsertPlan:
 def _row_plan(
     info: TableInfo, targets: Sequence[ColumnInfo], values: Sequence[tuple[str, object]]
 ) -> SingleRowPlan | None:
-    """How one row goes in by bound values; None where there is more to it."""
-    given = {column.name: value for column, value in zip(targets, values, strict=True)}
-    plain = info.has_simple_updates or (
-        info.temporary and not info.has_triggers
-    )  # nobody else uses a temporary one
-    if not plain or info.has_engine_checks or any(kind not in ("param", "const") for kind, _ in values):
+    """Return the plan to insert one row by bound values, None if the statement needs more."""
+    values_by_column = {column.name: value for column, value in zip(targets, values, strict=True)}
+    # temporary tables are not shared
+    is_plain = info.has_simple_updates or (info.temporary and not info.has_triggers)
+    if not is_plain or info.has_engine_checks or any(kind not in ("param", "const") for kind, _ in values):
         return None
     if any(is_nested(c.type) or is_simple_large(c.type) or lob_kind(c.type) for c in info.columns):
         return None
-    places = {column.name: place for place, column in enumerate(info.columns)}
+    positions = {column.name: position for position, column in enumerate(info.columns)}
     keys = []
     for key in info.keys:
-        # a SMALLFLOAT is rounded where it is stored only
-        if any(info.columns[places[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
+        # a SMALLFLOAT is rounded only when stored
+        if any(info.columns[positions[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
             return None
-        queries = [  # texts without the blanks that decide nothing
+        queries = [  # key texts without insignificant blanks
             f"SELECT 1 FROM {info.duck_name} WHERE "
             + " AND ".join(
                 f"{key_part(info, name)} {operator} {key_text('?') if name in info.blank_padded else '?'}"
@@ -120,12 +119,12 @@ def _row_plan(
             )
             for operator in ("=", "IS NOT DISTINCT FROM")
         ]
-        keys.append((key.name, tuple(places[name] for name in key.columns), queries[0], queries[1]))
+        keys.append((key.name, tuple(positions[name] for name in key.columns), queries[0], queries[1]))
     names = ", ".join(quote_identifier(column.name) for column in info.columns)
     marks = ", ".join("?" * len(info.columns))
     return SingleRowPlan(
-        tuple((column, *given.get(column.name, ("omitted", None))) for column in info.columns),
-        tuple((places[column.name], column) for column in info.columns if column.is_serial),
+        tuple((column, *values_by_column.get(column.name, ("omitted", None))) for column in info.columns),
+        tuple((positions[column.name], column) for column in info.columns if column.is_serial),
         tuple(keys),
         bool(info.checks),
         f"INSERT INTO {info.duck_name} ({names}) VALUES ({marks})",
@@ -133,7 +132,7 @@ def _row_plan(
 
 
 def _insert_value(work: StatementTranslator, item: exp.Expression, column: ColumnInfo) -> tuple[str, object]:
-    """An expression in VALUES; types that DuckDB has not got are brought to the column's storage here."""
+    """Translate a value in VALUES. Types that DuckDB lacks are converted to the column's storage here."""
     translator = work.queries.expressions
     ex = work.ctx.hint(translator.expr(item, Scope()), column.type)
     if ex.value is not None and not isinstance(ex.value, Constructor):
@@ -148,14 +147,14 @@ def _insert_value(work: StatementTranslator, item: exp.Expression, column: Colum
 
 
 def _has_currency_text(t: ColumnType, target: ColumnType) -> bool:
-    """Whether a value's text is another than that of its number: MONEY has its currency there."""
+    """Return whether a value's text differs from its number's text: MONEY includes its currency."""
     return t.code == TypeCode.MONEY and is_character(target)
 
 
 def _convert_select_columns(
     work: StatementTranslator, select: SelectPlan, targets: Sequence[ColumnInfo]
 ) -> SelectPlan:
-    """The query of INSERT ... SELECT with the columns that have a storage of their own converted by it."""
+    """Return the query of INSERT ... SELECT with conversions to the storage of columns that need them."""
     items, columns = [], []
     for number, (column, packed, target) in enumerate(
         zip(select.columns, select.packed_decimals, targets, strict=True)
@@ -164,12 +163,15 @@ def _convert_select_columns(
         same = (t.code, t.encoded_length, t.extended_name) == (
             target.type.code, target.type.encoded_length, target.type.extended_name
         )  # fmt: skip
-        own = has_own_storage(t) or has_own_storage(target.type) or _has_currency_text(t, target.type)
-        if not same and own:
+        needs_conversion = (
+            has_own_storage(t) or has_own_storage(target.type) or _has_currency_text(t, target.type)
+        )
+        if not same and needs_conversion:
             source = TypedExpression(sql, t, is_packed_decimal=packed, source=t)
-            # texts are cut, and told about, where the rows go in
-            wanted = LONG_TEXT if is_character(target.type) else target.type
-            sql, column = work.queries.expressions.values.assign(source, wanted), Column(column.name, wanted)
+            # texts are truncated, with a warning, when the rows are stored
+            converted = LONG_TEXT if is_character(target.type) else target.type
+            sql = work.queries.expressions.values.assign(source, converted)
+            column = Column(column.name, converted)
         items.append(f"{sql} AS c{number}")
         columns.append(column)
     if columns == list(select.columns):

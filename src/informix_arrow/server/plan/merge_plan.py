@@ -1,4 +1,4 @@
-"""MERGE: an UPDATE or DELETE of the rows that match, and an INSERT of those that do not."""
+"""Plans of MERGE: an UPDATE or DELETE of the rows that match, and an INSERT of those that do not."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from .translation import StatementTranslator
 
 
 def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
-    """The plan of a MERGE. Its rows are looked for once, with their new values, and then written by their identities:
-    its rows and keys are locked, not its table, and a replay does not look again."""
+    """Return the plan of a MERGE.
+
+    The rows are found once, with their new values, and then written by their identities. So rows and keys are locked
+    instead of the table, and a replay does not search again.
+    """
     info = work.target_table(tree.this)
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
@@ -35,11 +38,11 @@ def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
     for when in tree.args["whens"].expressions:
         then = when.args["then"]
         if (inserted if isinstance(then, exp.Insert) else matched) is not None:
-            raise SqlError(-201, 0, 1)  # each at most once
+            raise SqlError(-201, 0, 1)  # each clause at most once
         if isinstance(then, exp.Insert):
             work.require_privilege(info, "i")
-            there = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
-            inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
+            match = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
+            inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({match})")
         else:
             matched = _matched(work, then, info, scope)
     common = shared_fields(work, info, ())
@@ -61,7 +64,7 @@ def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
 def _matched(
     work: StatementTranslator, then: exp.Expression, info: TableInfo, scope: Scope
 ) -> tuple[tuple[Column, ...], list[str]]:
-    """The columns that WHEN MATCHED sets, and their new values; none where it deletes the rows."""
+    """Return the columns that WHEN MATCHED sets, and their new values. Both are empty for a DELETE."""
     columns: list[Column] = []
     values: list[str] = []
     if not isinstance(then, exp.Update):
@@ -87,7 +90,7 @@ def _change(
     values: list[str],
     joined: str,
 ) -> MergeChange:
-    """What a MERGE does to the rows that match, which `joined` finds: an UPDATE when it has new values, else a
+    """Return the change of the matching rows, which `joined` finds: an UPDATE if there are new values, else a
     DELETE."""
     info = common["info"]
     fields: SharedFields = {**common, "columns": columns}
@@ -117,7 +120,7 @@ def _change(
 def _rows(
     work: StatementTranslator, then: exp.Insert, info: TableInfo, scope: Scope, source: str
 ) -> tuple[tuple[str, ...], SelectPlan]:
-    """The columns that a MERGE inserts, and the query for their values in storage form."""
+    """Return the columns that a MERGE inserts, and the query of their values in storage form."""
     named = then.this.expressions if then.this is not None else []
     names = [n.name for n in named] or [c.name for c in info.columns]
     items = then.expression.expressions if then.expression is not None else []
@@ -136,9 +139,10 @@ def _rows(
         with work.collecting_truncations(column):
             ex = work.queries.expressions.expr(item, scope)
             text = ex.type is not None and is_character(ex.type) and is_character(column.type)
-            wanted = LONG_TEXT if text else column.type  # it is cut, and told about, where the rows go in
-            values.append(f"{work.queries.expressions.values.assign(ex, wanted)} AS c{len(values)}")
-        columns.append(Column(column.name, wanted))
+            # a text is truncated, with a warning, when the row is stored
+            target_type = LONG_TEXT if text else column.type
+            values.append(f"{work.queries.expressions.values.assign(ex, target_type)} AS c{len(values)}")
+        columns.append(Column(column.name, target_type))
     sql = f"SELECT {', '.join(values)} FROM {source}"
     stored = tuple(column.type is not LONG_TEXT for column in columns)
     plan = SelectPlan(sql, tuple(columns), work.ctx.bind_requirements(), packed_decimals=stored)

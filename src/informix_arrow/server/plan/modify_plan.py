@@ -33,12 +33,12 @@ from .scope import Scope, source_offset
 from .translation import StatementTranslator
 
 _WHOLE_NUMBER = re.compile(r"(?<== )CAST\((\$p\d+) AS (?:SMALLINT|INTEGER|BIGINT)\)\Z")
-"""A parameter as the new value of a column of whole numbers. It is bound as a number that the column can hold, and
-DuckDB takes a tenth of such an UPDATE to see that the cast changes nothing."""
+"""Matches a parameter as the new value of an integer column. It is bound as a number that the column can hold. The cast
+is redundant, and DuckDB spends a tenth of such an UPDATE on it."""
 
 
 def update(work: StatementTranslator, tree: exp.Update) -> ModifyPlan:
-    """The plan of an UPDATE."""
+    """Return the plan of an UPDATE."""
     info = work.changed_table(tree, tree.this)
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
@@ -57,7 +57,7 @@ def update(work: StatementTranslator, tree: exp.Update) -> ModifyPlan:
 def _assignments(
     work: StatementTranslator, tree: exp.Update, info: TableInfo, scope: Scope
 ) -> tuple[tuple[Column, ...], list[str]]:
-    """The columns that an UPDATE sets, and their new values in DuckDB's SQL."""
+    """Return the columns that an UPDATE sets, and their new values as DuckDB SQL."""
     _name_all(tree, info)
     columns: list[Column] = []
     values: list[str] = []
@@ -73,7 +73,7 @@ def _assignments(
 
 
 def _name_all(tree: exp.Update, info: TableInfo) -> None:
-    """`SET * = (1, 2)` names the columns."""
+    """Replace the star of `SET * = (1, 2)` by the column names."""
     for node in tree.expressions:
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Star):
             names = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in info.columns]
@@ -81,7 +81,7 @@ def _name_all(tree: exp.Update, info: TableInfo) -> None:
 
 
 def _set_clause(info: TableInfo, alias: str, sets: Iterable[str]) -> str:
-    """An UPDATE up to its WHERE."""
+    """Return the SQL of an UPDATE before its WHERE."""
     return f"UPDATE {info.duck_name} AS {quote_identifier(alias)} SET {', '.join(sets)}"
 
 
@@ -94,7 +94,7 @@ def _update_of_rows(
     values: Sequence[str],
     where: str,
 ) -> CursorModify | SetModify:
-    """The plan of an UPDATE of a table's rows."""
+    """Return the plan of an UPDATE of a table's rows."""
     sets = [
         f"{quote_identifier(column.name)} = {value}" for column, value in zip(columns, values, strict=True)
     ]
@@ -120,7 +120,7 @@ def _update_of_rows(
     reads_rows = reads_others or bool(image)
     plan = _modify_rows(work, tree, fields, where, probe, reads_rows=reads_rows, others_changed=False)
     if isinstance(plan, KeyedModify):
-        short = _set_clause(info, alias, [_WHOLE_NUMBER.sub(r"\1", each) for each in sets])
+        short = _set_clause(info, alias, [_WHOLE_NUMBER.sub(r"\1", assignment) for assignment in sets])
         return replace(plan, sql=short + where)
     return plan
 
@@ -135,8 +135,11 @@ def _modify_rows(
     reads_rows: bool,
     others_changed: bool,
 ) -> CursorModify | SetModify:
-    """The plan of an UPDATE or DELETE of a table's rows. `reads_rows` as in `SetModify`; `others_changed` tells that
-    rows of other tables may be changed with them."""
+    """Return the plan of an UPDATE or DELETE of a table's rows.
+
+    `reads_rows` has the meaning of `SetModify.reads_rows`. `others_changed` is true if rows of other tables may change
+    too.
+    """
     info, alias = fields["info"], fields["alias"]
     sql = fields["head"] + where
     if cursor(tree):
@@ -153,7 +156,7 @@ def _modify_rows(
     key = primary_key_values(tree, info, alias) if info.has_simple_updates and not more else ()
     if key:
         return KeyedModify(**fields, sql=sql, row_ids=row_ids, key=key)
-    # few keys of a temporary table are changed at once, and an error says which
+    # few keys of a temporary table are changed at once, and an error identifies the key
     own_keys = fields["changes_keys"] and info.temporary
     return SetModify(**fields, sql=sql, row_ids=row_ids, probe=probe, reads_rows=reads_rows or own_keys)
 
@@ -167,7 +170,7 @@ def _rowwise_update(
     values: Sequence[str],
     where: str,
 ) -> RowwiseModify:
-    """The plan of an UPDATE that makes large objects of files of the client."""
+    """Return the plan of an UPDATE that creates large objects from files of the client."""
     head = _set_clause(
         info,
         alias,
@@ -186,16 +189,16 @@ def _rowwise_update(
 def _where_in_view(
     work: StatementTranslator, tree: exp.Update, info: TableInfo, alias: str, where: str
 ) -> str:
-    """The WHERE of an UPDATE that fails with -385 at a row that would leave the view."""
+    """Return the WHERE of an UPDATE that raises -385 at a row that would leave the view."""
     assigned = {left.name: right for left, right in single_assignments(tree.expressions)}
     stays = " AND ".join(work.view_check_conditions(info, assigned, alias))
-    wanted = where.removeprefix(" WHERE ") or "TRUE"
+    matches = where.removeprefix(" WHERE ") or "TRUE"
     leaves = f"error({quote_string(f'IFX-385 of informix.{work.changed_view}')})"
-    return f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
+    return f" WHERE CASE WHEN ({matches}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
 
 
 def delete(work: StatementTranslator, tree: exp.Delete) -> ModifyPlan:
-    """The plan of a DELETE."""
+    """Return the plan of a DELETE."""
     info = work.changed_table(tree, tree.this)
     work.require_privilege(info, "d")
     alias = tree.this.alias or tree.this.name
@@ -232,7 +235,7 @@ def _view_modify(
     columns: tuple[Column, ...],
     values: Sequence[str],
 ) -> ViewModify:
-    """The plan of an UPDATE or DELETE whose rows go to INSTEAD OF triggers."""
+    """Return the plan of an UPDATE or DELETE of a view with INSTEAD OF triggers."""
     if cursor(tree) or work.ctx.files:
         raise not_supported("WHERE CURRENT OF, filetoblob and filetoclob with INSTEAD OF triggers")
     where = work.where(tree, scope)
@@ -246,24 +249,28 @@ def _view_modify(
 
 
 def row_image(info: TableInfo, alias: str, values: Sequence[str], fired: Iterable[TriggerInfo]) -> str:
-    """The query for the new values and all columns of rows, without a WHERE; "" where the rows are not logged, and no
-    trigger that is fired has actions FOR EACH ROW."""
+    """Return the query of the new values and all columns of rows, without a WHERE.
+
+    It is "" if the rows are not logged and no fired trigger has FOR EACH ROW actions.
+    """
     if not info.is_fully_logged and not any(trigger.each_row for trigger in fired):
         return ""
     return new_values_query(info, alias, values, [column.name for column in info.columns])
 
 
 def new_values(info: TableInfo, alias: str, values: Sequence[str], changed: set[str]) -> str:
-    """The query for the new values of the columns `changed_table`, and what else their keys and foreign keys consist of;
-    without a WHERE."""
+    """Return the query of the new values of the changed columns, and of the other columns of the keys and foreign keys
+    that they belong to, without a WHERE."""
     parts = [unique.columns for unique in info.keys] + [foreign.columns for foreign in info.foreign_keys]
-    kept = {name for names in parts if not changed.isdisjoint(names) for name in names}
-    return new_values_query(info, alias, values, sorted(kept - changed))
+    key_columns = {name for names in parts if not changed.isdisjoint(names) for name in names}
+    return new_values_query(info, alias, values, sorted(key_columns - changed))
 
 
 def first_cut(work: StatementTranslator, info: TableInfo, alias: str, rows: str) -> str:
-    """The query for the first column whose text will be cut, "" where none can be. `rows` chooses the rows: what stands
-    behind FROM, up to the WHERE or AND before the next condition."""
+    """Return the query of the first column whose text will be truncated, "" if there is none.
+
+    `rows` selects the rows: the text after FROM, up to the WHERE or AND before the next condition.
+    """
     cuts = work.truncated_column_sql()
     if not cuts:
         return ""
@@ -273,7 +280,7 @@ def first_cut(work: StatementTranslator, info: TableInfo, alias: str, rows: str)
 
 
 class SharedFields(TypedDict):
-    """The fields that all plans of changes have, as keyword arguments."""
+    """The fields that all plans of changes share, as keyword arguments."""
 
     info: TableInfo
     needs: BindRequirements
@@ -295,7 +302,7 @@ class RowsFields(SharedFields):
 
 
 def shared_fields(work: StatementTranslator, info: TableInfo, columns: tuple[Column, ...]) -> SharedFields:
-    """What the translation of a statement has found out; when all of it is translated."""
+    """Return the shared fields from the results of a complete translation."""
     read = tuple(work.ctx.tables.values())
     return SharedFields(
         info=info,
@@ -309,11 +316,11 @@ def shared_fields(work: StatementTranslator, info: TableInfo, columns: tuple[Col
 
 
 def cursor(tree: exp.Expression) -> str:
-    """The cursor of WHERE CURRENT OF, "" when there is none."""
+    """Return the cursor of WHERE CURRENT OF, "" if there is none."""
     where = tree.args.get("where")
     return where.this.this.name if where is not None and isinstance(where.this, CurrentOf) else ""
 
 
 def _has_subquery(tree: exp.Expression) -> bool:
-    """Whether an UPDATE or DELETE reads more than the rows that it changes."""
+    """Return whether an UPDATE or DELETE reads more than the rows that it changes."""
     return tree.find(exp.Select) is not None

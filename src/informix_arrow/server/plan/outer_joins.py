@@ -1,4 +1,5 @@
-"""Informix's comma OUTER: which conjuncts of WHERE belong to the outer join, and which no join can have."""
+"""Informix's comma OUTER: decides which conjuncts of WHERE belong to the outer join, and rejects those that fit no
+join."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .scope import FromSource, Scope
 
 
 def references_any(node: exp.Expression, sources: Sequence[FromSource]) -> bool:
-    """Whether a condition names a column of one of the sources."""
+    """Return whether a condition names a column of one of the sources."""
     for column in node.find_all(exp.Column):
         table, name = column.table, column.name
         for source in sources:
@@ -25,7 +26,7 @@ def references_any(node: exp.Expression, sources: Sequence[FromSource]) -> bool:
 def split_where(
     where: exp.Expression | None, scope: Scope, first: int
 ) -> tuple[exp.Expression | None, exp.Expression | None]:
-    """Split WHERE: conjuncts that name a source from number `first` on join it, the others stay."""
+    """Split WHERE: conjuncts that name a source from number `first` on belong to the join, the others stay."""
     outer = scope.sources[first:]
     on: list[exp.Expression] = []
     rest: list[exp.Expression] = []
@@ -35,7 +36,7 @@ def split_where(
 
 
 def reject_two_sided(where: exp.Expression | None, outer: Sequence[d.OuterTables]) -> None:
-    """-393 for a conjunct that names tables of two OUTERs beside each other."""
+    """Raise -393 for a conjunct that names tables of two OUTERs beside each other."""
     groups = [
         {str(table.alias_or_name) for table in group.expressions if not isinstance(table, d.OuterTables)}
         for group in outer

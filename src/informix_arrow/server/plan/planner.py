@@ -1,4 +1,4 @@
-"""From a syntax tree to a plan: resolve, translate, describe."""
+"""Planning of a statement from its syntax tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Planner:
         self._work = StatementTranslator(ctx, describe)
 
     def plan(self, tree: exp.Expression) -> tuple[int, SelectPlan | InsertPlan | ModifyPlan]:
-        """Statement type and plan. -272 to -275 for what its user may not do."""
+        """Return statement type and plan. Raises -272 to -275 for missing privileges."""
         found = self._plan(tree)
         self._work.ctx.require_read()
         return found
@@ -46,7 +46,7 @@ class Planner:
         return (StatementType.SELECT_INTO_TEMP if plan.into else StatementType.SELECT), plan
 
     def select(self, tree: exp.Expression) -> SelectPlan:
-        """The plan of a query whose parameters have their places already."""
+        """Return the plan of a query whose parameters are already numbered."""
         plan = select(self._work, tree)
         self._work.ctx.require_read()
         return plan

@@ -1,4 +1,4 @@
-"""What a prepared statement is inside: DuckDB text, and which values it needs when it runs."""
+"""Plans of prepared statements: DuckDB SQL, and the values that it needs at execution."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from ...wire.types import ColumnType
 from ..catalog.catalog import ColumnInfo, TableInfo
 
 WARN_CUT = 0x01
-"""A character value was cut to its column (SERVER-BEHAVIOUR section 4)."""
+"""Warning: a character value was truncated to its column (SERVER-BEHAVIOUR section 4)."""
 
 ROUTINE_CALL = "_ifx_routine("
-"""What a text has in it that calls user routines (routines/sql_calls.py)."""
+"""Marks SQL that calls user routines (routines/sql_calls.py)."""
 
 
 RowCall = Literal["lotofile", "ifx_lo_open"]
-"""A call that the engine makes for each row of a result."""
+"""A call that the session makes for each row of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientFile:
-    """A file of the client that becomes an object: its name, or the number of the parameter that tells it."""
+    """A file of the client that becomes a large object: its name, or the number of the parameter that contains the
+    name."""
 
     kind: Literal["blob", "clob"]
     name: str
@@ -31,10 +32,12 @@ class ClientFile:
 
 @dataclass(slots=True)
 class BindRequirements:
-    """Parameters and session values of one text: `used_params` are the numbers of the `?` that stand in it,
-    `assigned_params` those that go into a column (converted and cut), `packed` those compared with a floating
-    decimal's key, all others are compared or computed with. `files` are read before the run; their objects'
-    locators are the session values file0, file1, ..."""
+    """Parameters and session values of one SQL text.
+
+    `used_params` are the numbers of the `?` in the text. `assigned_params` are assigned to a column (converted and
+    truncated). `packed_params` are compared with the key of a floating decimal. All others are compared or computed
+    with. `files` are read before execution: the locators of their objects are the session values file0, file1, ...
+    """
 
     params: list[ColumnType | None] = field(default_factory=list)
     used_params: set[int] = field(default_factory=set)
@@ -46,8 +49,11 @@ class BindRequirements:
 
 @dataclass(frozen=True, slots=True)
 class TruncationCause:
-    """Why a text may have no room in a `column` that it is given to: the `literal` has none; a parameter with one of
-    these numbers may have none; it has none where one of `conditions` holds for a row."""
+    """The reasons why a text may be too long for the `column` that it is assigned to.
+
+    `literal` is true if a literal is too long. `params` are the numbers of parameters that may be. `conditions` are SQL
+    conditions, any of which means that the text of a row is too long.
+    """
 
     column: str
     literal: bool
@@ -57,17 +63,18 @@ class TruncationCause:
 
 @dataclass(slots=True)
 class SelectPlan:
-    """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `client_sql` is the text whose rows the
-    client gets, where `sql` gives values in storage form; empty when that is the same. `row_calls` names the call
-    that makes a column's values row by row, if there is one.
+    """The plan of a query.
 
-    `tables` are those that are read. `with_row_ids` is `sql` with the identities of its rows as columns k0, k1, ...
-    (keyed.py), "" where it is no plain query of one table; `filtered` tells that it does not want all rows of that,
-    `for_update` that it locks those it gets, and `at_most_one_row` that it has one row, having no FROM, or
-    that a key allows for one.
+    `into` is the table of SELECT ... INTO TEMP (name, temporary). `client_sql` returns the rows for the client if `sql`
+    returns values in storage form; it is empty if both are the same. `row_calls` has the call that computes a column's
+    values row by row, or None. `tables` are the tables that are read.
 
-    `catalog_only` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
-    as long as the databases are there. There is little to read, and much to plan.
+    `with_row_ids` is `sql` with the identities of its rows as columns k0, k1, ... (row_identity.py). It is "" unless
+    the query is a plain query of one table. `filtered` is true if that query has a WHERE, `for_update` if it locks its
+    rows. `at_most_one_row` is true if it has no FROM, or if a key restricts it to one row.
+
+    `catalog_only` is true if the query reads only the system catalogue. The plan stays valid through schema changes as
+    long as the databases exist. This pays because such queries take long to plan and read little.
     """
 
     sql: str
@@ -87,12 +94,12 @@ class SelectPlan:
 
 @dataclass(frozen=True, slots=True)
 class SingleRowPlan:
-    """INSERT of one row into a table of which DuckDB knows all rules.
+    """INSERT of one row into a table all of whose rules DuckDB knows.
 
-    `columns` are all of the table with where their values come from: ("param", number), ("const", Python value) or
-    ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, the query
-    that finds a row with one, and that for one with NULL in it. `has_checks` tells that there are CHECKs. `sql` inserts
-    the values of all columns.
+    `columns` are all columns of the table with the sources of their values: ("param", number), ("const", Python value)
+    or ("omitted", None). `serials` are the positions of the serials among them. `keys` are the keys: name, positions,
+    the query that finds a row with the key, and the query for a key that contains NULL. `has_checks` is true if there
+    are CHECK constraints. `sql` inserts the values of all columns.
     """
 
     columns: tuple[tuple[ColumnInfo, str, object], ...]
@@ -104,10 +111,12 @@ class SingleRowPlan:
 
 @dataclass(slots=True)
 class InsertPlan:
-    """INSERT. `values` has one entry per target: ("param", number), ("const", Python value), ("expr", SQL) or
-    ("stored", SQL of the value in the column's storage: the engine makes a const of it for each row, see
-    engine.py); None when the rows come from `select`. `row` is for one row that needs nothing else. `read_tables` are the
-    tables that expressions read."""
+    """The plan of an INSERT.
+
+    `values` has one entry for each target: ("param", number), ("const", Python value), ("expr", SQL) or ("stored", SQL
+    of the value in the column's storage form, which the session evaluates for each row). It is None if the rows come
+    from `select`. `row` is set if one row needs nothing else. `read_tables` are the tables that expressions read.
+    """
 
     info: TableInfo
     targets: tuple[str, ...]
@@ -119,25 +128,24 @@ class InsertPlan:
 
     @property
     def evaluates_per_row(self) -> bool:
-        """Rows cannot be taken together: some values are made one by one when the statement runs."""
+        """True if some values are computed row by row, so that rows cannot be inserted together."""
         return self.values is not None and any(kind == "stored" for kind, _ in self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyPlan:
-    """What the plans of all UPDATE, DELETE and MERGE statements have in common. Each way to run such a statement is a
-    subclass of its own.
+    """Common fields of the plans of UPDATE, DELETE and MERGE. Each method of execution has its own subclass.
 
     Attributes
     ----------
     columns
-        The columns that an UPDATE sets; none for a DELETE or MERGE.
+        The columns that an UPDATE sets. Empty for a DELETE or MERGE.
     warnings
-        The warnings that are known before the statement runs.
+        The warnings that are known before execution.
     cuts
-        For each new value, how a text may be cut to its column.
+        For each new value, the reasons why a text may be truncated.
     tables, read
-        All tables of the statement, and those of them that only subqueries and the source of a MERGE read.
+        All tables of the statement, and those that only subqueries and the source of a MERGE read.
     """
 
     info: TableInfo
@@ -151,9 +159,9 @@ class ModifyPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewModify(ModifyPlan):
-    """An UPDATE or DELETE of a view whose rows go to INSTEAD OF triggers.
+    """UPDATE or DELETE of a view with INSTEAD OF triggers.
 
-    `rows_query` gives the new values as m0, m1, ... and all columns of the view, with a _ before their names.
+    `rows_query` returns the new values as m0, m1, ... and all columns of the view, prefixed with _.
     """
 
     rows_query: str
@@ -161,9 +169,9 @@ class ViewModify(ModifyPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowwiseModify(ModifyPlan):
-    """An UPDATE that makes a large object of a client's file for each row.
+    """UPDATE that creates a large object from a client's file for each row.
 
-    `row_ids` finds DuckDB's row ids; `sql` updates the row whose id is the session value `row`.
+    `row_ids` returns DuckDB's row ids. `sql` updates the row whose id is the session value `row`.
     """
 
     row_ids: str
@@ -172,23 +180,23 @@ class RowwiseModify(ModifyPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsModify(ModifyPlan):
-    """A change of rows whose identities are found before, as k0, k1, ... (keyed.py).
+    """Change of rows whose identities are found first, as k0, k1, ... (row_identity.py).
 
     Attributes
     ----------
     alias
-        What the statement calls the table.
+        The alias of the table in the statement.
     head
-        The statement up to its WHERE. It is run for a set of identities where there is no `values_query`.
+        The statement before its WHERE. It is executed for a set of identities if there is no `values_query`.
     values_query
-        Reads the rows before they are changed: the new values of an UPDATE as m0, m1, ... beside the identities and the
-        old values of some columns, with a _ before their names; without a WHERE. The old values are of all columns
-        where triggers or the log of changes want to see each row, else of the keys that the UPDATE changes. "" where
-        nothing has to be read.
+        The query that reads the rows before the change, without a WHERE: the new values of an UPDATE as m0, m1, ...,
+        the identities, and old values of columns, prefixed with _. The old values are those of all columns if triggers
+        or the change log need each row, else those of the keys that the UPDATE changes. "" if nothing must be read.
     changes_keys
-        Whether an UPDATE sets columns of a key.
+        True if an UPDATE sets columns of a key.
     cut_query
-        Finds the first column whose text will be cut, by the conditions of `cuts`; "" where none can be.
+        The query that finds the first column whose text will be truncated, by the conditions of `cuts`. "" if none can
+        be.
     """
 
     alias: str
@@ -200,19 +208,19 @@ class RowsModify(ModifyPlan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetModify(RowsModify):
-    """An UPDATE or DELETE of the rows that fit a WHERE.
+    """UPDATE or DELETE of the rows that match a WHERE.
 
     Attributes
     ----------
     sql
-        The statement for all of its rows at once.
+        The statement for all rows at once.
     row_ids
-        The query for the identities of its rows.
+        The query of the identities of its rows.
     probe
-        A query that makes the calls of user routines that `sql` will make, "" when there are none.
+        A query that makes the same calls of user routines as `sql`, "" if there are none.
     reads_rows
-        Whether the identities are needed even where the table is locked as a whole, or is the session's own: a replay
-        of the journal must not evaluate the statement again, or triggers or the log want to see the rows.
+        True if the identities are needed even if the whole table is locked or belongs to the session: a replay of the
+        journal must not evaluate the statement again, or triggers or the change log need the rows.
     """
 
     sql: str
@@ -223,9 +231,9 @@ class SetModify(RowsModify):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedModify(SetModify):
-    """An UPDATE or DELETE of the one row of a primary key of integers that does nothing else.
+    """UPDATE or DELETE of the one row with an integer primary key, without any further effect.
 
-    `key` has the values of the key: "p1" for the value that is bound to that name, or the value itself.
+    `key` has the values of the key: "p1" for the value bound to that name, or the value itself.
     """
 
     key: tuple[str | int, ...]
@@ -233,9 +241,9 @@ class KeyedModify(SetModify):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CursorModify(RowsModify):
-    """An UPDATE or DELETE with WHERE CURRENT OF `cursor`.
+    """UPDATE or DELETE with WHERE CURRENT OF `cursor`.
 
-    `sql` changes the row whose identity is bound to k0, k1, ..., and `probe` is as that of `SetModify`.
+    `sql` changes the row whose identity is bound to k0, k1, .... `probe` has the meaning of `SetModify.probe`.
     """
 
     cursor: str
@@ -245,9 +253,9 @@ class CursorModify(RowsModify):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeChange(RowsModify):
-    """What a MERGE does to the rows that match: an UPDATE, or a DELETE where there are no `columns`.
+    """The change of the matching rows in a MERGE: an UPDATE, or a DELETE if there are no `columns`.
 
-    `row_ids` is the query for their identities, which gives one for each row of the source that matches.
+    `row_ids` is the query of their identities, with one identity for each matching row of the source.
     """
 
     row_ids: str
@@ -255,7 +263,7 @@ class MergeChange(RowsModify):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergePlan(ModifyPlan):
-    """MERGE: a change of the rows that match and an INSERT of those that do not, of which one may be missing."""
+    """MERGE: a change of the rows that match and an INSERT of those that do not. One of them may be missing."""
 
     change: MergeChange | None
     insert: InsertPlan | None
@@ -263,14 +271,14 @@ class MergePlan(ModifyPlan):
 
 @dataclass(slots=True)
 class UtilityPlan:
-    """Everything else, as ddl_parser and classify read it."""
+    """Any other statement, as parsed by ddl_parser and classify."""
 
     statement: object
 
 
 @dataclass(slots=True)
 class CallPlan:
-    """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL of one routine; who makes such a plan adds what is called."""
+    """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL of one routine. The creator of the plan adds the routine."""
 
     columns: tuple[Column, ...]
     needs: BindRequirements

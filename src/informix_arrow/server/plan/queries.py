@@ -1,4 +1,4 @@
-"""SELECT, UNION and FROM lists: names resolved, columns typed, text for DuckDB."""
+"""Translation of SELECT, UNION and FROM: resolves names, derives column types, writes DuckDB SQL."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .trailing_blanks import (
 from .views import OF_VIEW
 
 _RECURSIVE = "recursive"
-"""Marks the UNION of a WITH RECURSIVE, which DuckDB wants to see as it is."""
+"""Marks the UNION of a WITH RECURSIVE, which DuckDB requires unchanged."""
 
 
 class QueryTranslator:
@@ -54,9 +54,9 @@ class QueryTranslator:
     def query(
         self, node: exp.Expression, parent: Scope | None = None, *, top: bool = False
     ) -> tuple[str, tuple[OutputColumn, ...]]:
-        """DuckDB text and result columns of a SELECT, UNION or parenthesised query.
+        """Return DuckDB SQL and result columns of a SELECT, UNION or parenthesised query.
 
-        With `top` the columns are called c0, c1, ... because a result may repeat names.
+        With `top` the columns are named c0, c1, ..., because a result may repeat names.
         """
         while isinstance(node, exp.Subquery):
             node = node.this
@@ -77,7 +77,7 @@ class QueryTranslator:
             if isinstance(cte.this, exp.SetOperation) and any(
                 table.name == cte.alias for table in cte.this.expression.find_all(exp.Table)
             ):
-                # the first arm tells what the columns are
+                # the first arm decides the columns
                 recursive = True
                 cte.this.meta[_RECURSIVE] = True
                 _, outputs = self.query(cte.this.this, scope)
@@ -145,7 +145,7 @@ class QueryTranslator:
 
     @staticmethod
     def _as_keys(sql: str, side: tuple[OutputColumn, ...], outputs: list[OutputColumn]) -> str:
-        """One side of a UNION whose numbers become keys where the other side has floating decimals."""
+        """Convert the numbers of one side of a UNION to keys where the other side has floating decimals."""
         if all(a.is_packed_decimal == b.is_packed_decimal for a, b in zip(side, outputs, strict=True)):
             return sql
         items = [
@@ -232,7 +232,7 @@ class QueryTranslator:
         return prefix + sql, outputs
 
     def _hierarchy(self, node: exp.Select, prefix: str, scope: Scope) -> tuple[str, str, str]:
-        """The tree of CONNECT BY in place of the table in FROM: WITH, FROM, and the path of a row."""
+        """Replace the table in FROM by the tree of CONNECT BY. Return WITH, FROM and the path of a row."""
         inner = Scope(parent=scope)
         keys = sibling_keys(node)
         rows_sql, _ = self._from(node, inner)
@@ -270,7 +270,7 @@ class QueryTranslator:
                     calls[len(exprs)], ex = row_call_argument(self.expressions, calling, scope)
                     exprs.append((alias or ex.name, ex))
                     continue
-                ex = self.expressions.values.settle(self.expressions.expr(inner, scope))
+                ex = self.expressions.values.with_inferred_type(self.expressions.expr(inner, scope))
                 if ex.param >= 0:
                     raise SqlError(-201, 0, source_offset(inner) or 1)
                 exprs.append((alias or ex.name, ex))
@@ -319,8 +319,11 @@ class QueryTranslator:
         *,
         blanks: bool,
     ) -> str:
-        """A position, a name of the result, or an expression over the sources. Without `blanks`, those behind a text
-        decide nothing: the next key does."""
+        """Return the SQL of an ORDER BY item: a position, a result name, or an expression over the sources.
+
+        Without `blanks`, trailing blanks do not count, so that the next key decides between texts that differ only in
+        them.
+        """
         position, ex = self._order_value(node, scope, outputs, exprs)
         if not blanks and has_trailing_blanks(self.expressions.values, ex):
             return trim_blanks_sql(ex.sql)
@@ -333,7 +336,7 @@ class QueryTranslator:
         outputs: tuple[OutputColumn, ...],
         exprs: list[TypedExpression],
     ) -> tuple[str, TypedExpression]:
-        """What an item of ORDER BY is, and its position in the result, "" for none."""
+        """Return the position of an ORDER BY item in the result, "" if it has none, and its expression."""
         if isinstance(node, exp.Literal) and not node.is_string:
             place = _position(node, len(outputs))
             return place, exprs[int(place) - 1]
@@ -349,7 +352,7 @@ class QueryTranslator:
 
     @staticmethod
     def _order_item(node: exp.Ordered, key: str) -> str:
-        """One key of ORDER BY. NULLs count as the smallest value: they come first ascending and last descending."""
+        """Return one key of ORDER BY. NULL counts as the smallest value: first if ascending, last if descending."""
         explicit = node.args.get("nulls_first")
         first = not node.args.get("desc") if explicit is None else bool(explicit)
         nulls = "FIRST" if first else "LAST"
@@ -373,7 +376,7 @@ class QueryTranslator:
 
     # ---- FROM -------------------------------------------------------------------------------
     def _from(self, node: exp.Select, scope: Scope) -> tuple[str, exp.Expression | None]:
-        """FROM text; the WHERE condition that is left once OUTER tables took their part."""
+        """Return the FROM clause, and the WHERE condition that remains after OUTER tables have taken their part."""
         where = node.args["where"].this if node.args.get("where") is not None else None
         clause = node.args.get("from_") or node.args.get("from")
         if clause is None:
@@ -406,7 +409,7 @@ class QueryTranslator:
         return sql, where
 
     def _parenthesized_join(self, first: exp.Expression, node: exp.Expression, scope: Scope) -> str:
-        """`(a JOIN b ON ...)` in FROM."""
+        """Translate `(a JOIN b ON ...)` in FROM."""
         inner = first.copy()
         joins = [*(inner.args.pop("joins", None) or ()), *(node.args.get("joins") or ())]
         if node.args.get("alias"):
@@ -425,8 +428,11 @@ class QueryTranslator:
         scope: Scope,
         around: Sequence[FromSource] = (),
     ) -> tuple[str, exp.Expression | None]:
-        """`FROM a, OUTER b WHERE ...`: conditions that name b belong to the join. -395 without one, -393 for one of
-        two OUTERs, -396 for one of a nested OUTER and a table outside of that around it."""
+        """Translate `FROM a, OUTER b WHERE ...`: conditions that name b belong to the join.
+
+        Raises -395 without such a condition, -393 for a condition on two OUTERs, -396 for a condition on a nested OUTER
+        and a table outside of the OUTER around it.
+        """
         reject_two_sided(where, outer)
         for group in outer:
             before = len(scope.sources)
@@ -453,7 +459,7 @@ class QueryTranslator:
         return sql, where
 
     def translate_source(self, node: exp.Expression, scope: Scope) -> str:
-        """One table, view, CTE or derived table; adds it to the scope."""
+        """Translate one table, view, CTE or derived table and add it to the scope."""
         if isinstance(node, (exp.Subquery, exp.Paren)) and isinstance(node.this, exp.Table):
             return self._parenthesized_join(node.this, node, scope)
         lateral = isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery)
@@ -489,7 +495,7 @@ class QueryTranslator:
         database = node.catalog or None
         alias = node.alias or name
         if node.args.get("alias") and node.args["alias"].args.get("columns"):
-            raise SqlError(-201, 0, source_offset(node) or 1)  # nor are arguments: FROM t (1)
+            raise SqlError(-201, 0, source_offset(node) or 1)  # arguments are not allowed either: FROM t (1)
         if any(s.alias == alias for s in scope.sources):
             raise SqlError(-223, 0, 0, alias)
         if database is None and not node.args.get("db"):
@@ -511,7 +517,7 @@ class QueryTranslator:
         return f"{duck} AS {quote_identifier(alias)}"
 
     def resolve_table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
-        """A table by name; -206 when it does not exist, -908 for one of another server."""
+        """Return a table by name. Raises -206 if it does not exist, -908 for a table of another server."""
         server = str(node.meta.get(d.SERVER, ""))
         if server and server.lower() != self.ctx.server_name.lower():
             raise SqlError(-908, 0, 0, server)
@@ -522,7 +528,7 @@ class QueryTranslator:
 
 
 def _position(node: exp.Literal, columns: int) -> str:
-    """An item of ORDER BY or GROUP BY that is a number: -251 for one that no column has."""
+    """Return the position in an ORDER BY or GROUP BY item that is a number. Raises -251 if there is no such column."""
     if node.is_string:
         raise SqlError(-201, 0, source_offset(node) or 1)
     position = integer_literal(node)
@@ -532,7 +538,7 @@ def _position(node: exp.Literal, columns: int) -> str:
 
 
 def _referenced_columns(tree: exp.Expression) -> set[str] | None:
-    """The columns that a statement names anywhere; None where it has a star."""
+    """Return the columns that a statement names anywhere, None if it has a star."""
     found = set()
     for node in tree.walk():
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
@@ -549,7 +555,7 @@ def _subquery(
 
 
 def finish_types(outputs: tuple[OutputColumn, ...], duck_names: list[str]) -> list[ColumnType]:
-    """Types of all columns; DuckDB's own where our rules know none."""
+    """Return the types of all columns. DuckDB's type counts where no type rule applies."""
     found = []
     for output, name in zip(outputs, duck_names, strict=True):
         t = output.type or from_duck_type(name)

@@ -1,6 +1,6 @@
-"""The text of a view's query, or of a CHECK, when a table or a column that it names is called differently now.
+"""Changes of the text of a view's query or of a CHECK, after a table or column that it names was renamed.
 
-Names are replaced where they stand; all else, comments included, is as it was written.
+Only the names are replaced. The rest of the text, including comments, stays as written.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _UNQUOTED_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def reads_table(tree: exp.Expression, database: str, names: Collection[str]) -> bool:
-    """Whether a query has a table of that database, by one of its `names`, in a FROM."""
+    """Return whether a query has a table of that database, by one of its `names`, in a FROM."""
     return any(_is_table(node, database, names) for node in tree.find_all(exp.Table))
 
 
 def rename_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> str:
-    """A query with the name that a table has now."""
+    """Return a query with the new name of a table."""
     named = [node for node in tree.find_all(exp.Table) if _is_table(node, table.database, {table.name})]
     found = [node.this for node in named]
-    if any(not node.alias for node in named):  # then its columns may be qualified by its name
+    if any(not node.alias for node in named):  # columns may be qualified by the table's name
         found += [c.args["table"] for c in tree.find_all(exp.Column) if c.table == table.name]
     return _apply_edits(sql, [(node, _quoted_like(sql, node, new)) for node in found])
 
@@ -33,8 +33,10 @@ def rename_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> 
 def rename_column(
     sql: str, tree: exp.Expression, database: str, names: Collection[str], old: str, new: str, find: FindTable
 ) -> str:
-    """A query with the name that a column of a table has now, which has these `names`. What a query in FROM calls its
-    own columns stays."""
+    """Return a query with the new name of a column of the table that has these `names`.
+
+    A derived table in FROM keeps the old name for its own column.
+    """
     edits = []
     for column in tree.find_all(exp.Column):
         if column.name == old and _is_column_of(column, database, names, find):
@@ -46,7 +48,8 @@ def rename_column(
 
 
 def rename_condition_column(condition: str, query: str, tree: exp.Expression, old: str, new: str) -> str:
-    """The text of a CHECK, which ends the `query` that `tree` was read from."""
+    """Return the text of a CHECK with the new name of a column. It is the end of `query`, from which `tree` was
+    parsed."""
     nodes = [column.this for column in tree.find_all(exp.Column) if column.name == old]
     head = len(query) - len(condition)
     return _apply_edits(query, [(node, _quoted_like(query, node, new)) for node in nodes])[head:]
@@ -57,7 +60,7 @@ def _is_table(node: exp.Table, database: str, names: Collection[str]) -> bool:
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Expression]:
-    """The tables and queries in a SELECT's own FROM."""
+    """Yield the tables and queries in a SELECT's own FROM."""
     for key in ("from_", "from", "joins"):
         parts = select.args.get(key) or []
         for part in parts if isinstance(parts, list) else [parts]:
@@ -67,7 +70,8 @@ def _sources(select: exp.Select) -> Iterator[exp.Expression]:
 
 
 def _is_column_of(column: exp.Column, database: str, names: Collection[str], find: FindTable) -> bool:
-    """Whether a column is one of that table's: the nearest query around it decides in whose FROM it can be found."""
+    """Return whether a column belongs to that table. The nearest enclosing query with the column in its FROM
+    decides."""
     select = column.parent_select
     while select is not None:
         for source in _sources(select) if isinstance(select, exp.Select) else ():
@@ -89,7 +93,7 @@ def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str
 
 
 def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
-    """A name as an identifier, quoted where the old one was or it has to be."""
+    """Return a name as an identifier, quoted if the old one was or if the name requires it."""
     quoted = sql[node.meta["start"]] == '"' or not _UNQUOTED_IDENTIFIER.fullmatch(name)
     return '"' + name.replace('"', '""') + '"' if quoted else name
 

@@ -1,4 +1,4 @@
-"""How single rows are found again: what identifies a row, and queries that tell the identity of their rows."""
+"""Identities of rows: the columns that identify a row, and queries that return the identities of their rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from .variables import RoutineVariable
 
 
 def identity_names(info: TableInfo) -> tuple[str, ...]:
-    """The columns of a table that identify a row: its primary key, or else DuckDB's row id, which a row keeps as
-    long as no column of an index is changed."""
+    """Return the columns that identify a row: the primary key, or else DuckDB's row id.
+
+    A row keeps its row id as long as no column of an index changes.
+    """
     for unique in info.unique_constraints:
         if unique.kind == "P":
             return unique.columns
@@ -25,7 +27,7 @@ def identity_names(info: TableInfo) -> tuple[str, ...]:
 
 
 def identity_sql(info: TableInfo, alias: str) -> list[str]:
-    """The identity as DuckDB expressions: keys are what their indexes are of."""
+    """Return the identity as DuckDB expressions. Key columns are the expressions of their indexes."""
     return [
         f"{quote_identifier(alias)}.rowid" if name == "rowid" else key_part(info, name, alias)
         for name in identity_names(info)
@@ -33,39 +35,45 @@ def identity_sql(info: TableInfo, alias: str) -> list[str]:
 
 
 def matching_keys_query(info: TableInfo, alias: str, where: str) -> str:
-    """The query for the identities of the rows of an UPDATE or DELETE, as k0, k1, ..."""
+    """Return the query of the identities of an UPDATE's or DELETE's rows, as k0, k1, ..."""
     items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
     return f"SELECT {items} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
 
 
 def in_rows_condition(info: TableInfo, alias: str) -> str:
-    """The condition for the rows whose identities are in the Arrow table `_ifx_rows`."""
+    """Return the condition for the rows whose identities are in the Arrow table `_ifx_rows`."""
     names = identity_sql(info, alias)
     keys = ", ".join(f"k{i}" for i in range(len(names)))
     left = names[0] if len(names) == 1 else f"({', '.join(names)})"
     return f" WHERE {left} IN (SELECT {keys} FROM _ifx_rows)"
 
 
-def new_values_query(info: TableInfo, alias: str, made: Sequence[str], kept: Sequence[str]) -> str:
-    """The query for the new values of an UPDATE's rows, as m0, m1, ..., beside their identities and the columns
-    `kept`, which have a _ before their names; without a WHERE."""
+def new_values_query(
+    info: TableInfo, alias: str, new_values: Sequence[str], old_columns: Sequence[str]
+) -> str:
+    """Return the query of the new values of an UPDATE's rows as m0, m1, ..., without a WHERE.
+
+    It also returns the identities, and the columns `old_columns`, prefixed with _.
+    """
     items = [f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias))]
-    items += [f"{value} AS m{i}" for i, value in enumerate(made)]
+    items += [f"{value} AS m{i}" for i, value in enumerate(new_values)]
     items += [
         f"{quote_identifier(alias)}.{quote_identifier(name)} AS {quote_identifier(f'_{name}')}"
-        for name in kept
+        for name in old_columns
     ]
     return f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}"
 
 
 def bound_key_condition(info: TableInfo, alias: str) -> str:
-    """The condition for the row whose identity is bound to k0, k1, ..."""
+    """Return the condition for the row whose identity is bound to k0, k1, ..."""
     return " WHERE " + " AND ".join(f"{name} = $k{i}" for i, name in enumerate(identity_sql(info, alias)))
 
 
 def primary_key_values(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
-    """The values of the primary key, when that is all that a WHERE asks for and they are integers, as
-    `KeyedModify.key`; else none."""
+    """Return the primary key values that a WHERE requires, as in `KeyedModify.key`.
+
+    The result is empty unless the WHERE has no other conditions and the values are integers.
+    """
     parts = _conjuncts(tree)
     named = {name: value for name, value in map(partial(_equality, info, alias), parts) if name}
     primary = identity_names(info)
@@ -87,20 +95,19 @@ def primary_key_values(tree: exp.Expression, info: TableInfo, alias: str) -> tup
 
 
 def has_key_equality(tree: exp.Expression, info: TableInfo, alias: str) -> bool:
-    """Whether a WHERE wants one value of some key."""
+    """Return whether a WHERE requires one value of some key."""
     named = {_equality(info, alias, part)[0] for part in _conjuncts(tree)}
     return any(named.issuperset(key.columns) for key in info.keys)
 
 
 def _conjuncts(tree: exp.Expression) -> list[exp.Expression]:
-    """The conditions that must all hold in its WHERE, without parentheses around them."""
+    """Return the conjuncts of a statement's WHERE without parentheses."""
     where = tree.args.get("where")
     return [part.unnest() for part in conjuncts(where.this)] if where is not None else []
 
 
 def _equality(info: TableInfo, alias: str, node: exp.Expression) -> tuple[str, exp.Expression]:
-    """The column that a condition wants to be equal to a parameter or literal, and that; "" for what is no such
-    condition."""
+    """Return the column and the parameter or literal of an equality condition, "" for any other condition."""
     if isinstance(node, exp.EQ):
         for column, value in ((node.this, node.expression), (node.expression, node.this)):
             if (
@@ -117,8 +124,10 @@ def _equality(info: TableInfo, alias: str, node: exp.Expression) -> tuple[str, e
 def with_row_keys(
     tree: exp.Expression, sql: str, outputs: Sequence[OutputColumn], info: TableInfo | None
 ) -> str:
-    """The text of a query with the identities of its rows as further columns k0, k1, ...; "" when its rows are not
-    rows of one table."""
+    """Return the query with the identities of its rows as additional columns k0, k1, ...
+
+    The result is "" if its rows are not rows of one table.
+    """
     if not isinstance(tree, exp.Select) or info is None or info.kind != "T":
         return ""
     if any(
@@ -133,6 +142,6 @@ def with_row_keys(
     alias = source.alias or source.name
     head = "SELECT " + ", ".join(f"{output.sql} AS c{i}" for i, output in enumerate(outputs))
     if not sql.startswith(f"{head} FROM {info.duck_name} AS {quote_identifier(alias)}"):
-        return ""  # of a view
+        return ""  # the columns of a view
     keys = "".join(f", {name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
     return head + keys + sql[len(head) :]

@@ -1,4 +1,4 @@
-"""Expressions with their types, and the sources whose columns a name may mean."""
+"""Typed expressions, and the sources to which names are resolved."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ EXPRESSION = "(expression)"
 _DIGITS = 32
 
 _FIRST_OWN_ROW = 36028797018960000
-"""DuckDB's row id of the first row that a transaction has added to a table, until COMMIT; the next ones follow."""
+"""DuckDB's row id of the first row that a transaction has added to a table, until COMMIT. The next ones follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
     """A translated expression.
 
-    `sql` is DuckDB text over storage values (see result_types.duck_type). `type` is None where nothing is
-    known (a parameter, NULL). `name` is what DESCRIBE calls the column. `param` is the number of a bare
-    `?`, else -1. `literal` is the text of a bare string literal.
+    `sql` is DuckDB SQL over storage values (see result_types.duck_type). `type` is None if it is unknown (a parameter,
+    NULL). `name` is the column's name in DESCRIBE. `param` is the number of a bare `?`, else -1. `literal` is the text
+    of a bare string literal.
     """
 
     sql: str
@@ -38,12 +38,12 @@ class TypedExpression:
     param: int = -1
     literal: str | None = None
     is_number_literal: bool = False  # a bare numeric literal
-    is_packed_decimal: bool = False  # the key of a floating decimal (packed.py), not yet a number
-    source: ColumnType | None = None  # the declared type when the expression is a bare column
-    value: object = None  # what a literal that is neither number nor text stands for, as a parameter would be
-    duck_number: str = (
-        ""  # of a key: the number as DuckDB has it, of a type that is known only with its parameters
-    )
+    is_packed_decimal: bool = False  # a floating decimal's key (types/packed_decimal.py), not yet a number
+    source: ColumnType | None = None  # the declared type if the expression is a bare column
+    # the value of a literal that is neither number nor text, as a parameter would have it
+    value: object = None
+    # for a key: the number in DuckDB's SQL, whose type is known only with the parameters
+    duck_number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,20 @@ class OutputColumn:
     type: ColumnType | None
     sql: str = ""
     is_packed_decimal: bool = False
-    row_call: RowCall | None = None  # the engine calls out for each row; the SQL gives the arguments
+    row_call: RowCall | None = None  # the session calls it for each row; the SQL returns the arguments
 
 
 def table_outputs(info: TableInfo) -> tuple[OutputColumn, ...]:
-    """The columns of a table or view as a source has them."""
+    """Return the columns of a table or view as a source."""
     return tuple(OutputColumn(c.name, c.type, "", is_floating_decimal(c.type)) for c in info.columns)
 
 
 @dataclass(slots=True)
 class FromSource:
-    """Something in a FROM list: how it is called, its columns, its DuckDB alias. `read_columns` gathers the columns that are
-    named, where somebody wants to know."""
+    """An item of a FROM list: its alias, columns and table.
+
+    `read_columns` collects the columns that the statement names. It is None if nobody needs them.
+    """
 
     alias: str
     outputs: tuple[OutputColumn, ...]
@@ -85,13 +87,13 @@ class FromSource:
 
 @dataclass(slots=True)
 class Scope:
-    """The sources of one SELECT and, behind them, those of the SELECTs around it."""
+    """The sources of one SELECT. `parent` is the scope of the enclosing SELECT."""
 
     sources: list[FromSource] = field(default_factory=list)
     parent: Scope | None = None
     ctes: dict[str, tuple[OutputColumn, ...]] = field(default_factory=dict)
-    variables: dict[str, TypedExpression] = field(default_factory=dict)  # of the statement: `name # type`
-    groups: dict[str, str] | None = None  # of texts in GROUP BY: what stands for their group's rows elsewhere
+    variables: dict[str, TypedExpression] = field(default_factory=dict)  # declared as `name # type`
+    groups: dict[str, str] | None = None  # texts in GROUP BY: the SQL that replaces them outside of GROUP BY
 
     def cte(self, name: str) -> tuple[OutputColumn, ...] | None:
         scope: Scope | None = self
@@ -102,8 +104,10 @@ class Scope:
         return None
 
     def resolve(self, name: str, qualifier: str, offset: int = 0) -> TypedExpression:
-        """A column by name and optional table or alias. -217 unknown, -324 ambiguous, -522 for a table that no FROM
-        list has."""
+        """Resolve a column by name and optional table or alias.
+
+        Raises -217 if it is unknown, -324 if it is ambiguous, -522 for a table that is in no FROM list.
+        """
         scope: Scope | None = self
         known = not qualifier
         while scope is not None:
@@ -134,7 +138,7 @@ class Scope:
                 if len(tables) == 1:
                     if tables[0].table is not None and tables[0].table.storage.strategy:
                         raise SqlError(-857, 0, offset)
-                    # a row id is page and slot; the first row of a table is page 1, slot 1
+                    # a rowid is page and slot; the first row of a table is page 1, slot 1
                     row = f"{tables[0].quoted_alias}.rowid"
                     sql = (
                         f"CAST(CASE WHEN {row} < {_FIRST_OWN_ROW} THEN {row} + 257"
@@ -146,13 +150,13 @@ class Scope:
 
 
 def integer_literal(node: exp.Expression) -> int | None:
-    """What a literal of digits alone stands for; None for any other text, and for more digits than a number has."""
+    """Return the value of an integer literal, None for anything else or too many digits."""
     digits = "" if not isinstance(node, exp.Literal) or node.is_string else str(node.this)
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else None
 
 
 def source_offset(node: exp.Expression) -> int:
-    """1-based position of a node in the statement's text, 0 when the parser did not keep it."""
+    """Return the 1-based position of a node in the statement's text, 0 if the parser did not keep it."""
     for candidate in (node, node.args.get("this")):
         if isinstance(candidate, exp.Expression):
             start = candidate.meta.get("start")

@@ -21,7 +21,7 @@ from .values.nested import literal_text
 
 
 def select(work: StatementTranslator, tree: exp.Expression, *, rows_go_out: bool = True) -> SelectPlan:
-    """The plan of a query, whose rows go to the client or into a table."""
+    """Return the plan of a query whose rows go to the client or into a table."""
     into = _into_table(tree)
     sql, outputs = work.queries.query(tree, top=True)
     needs = work.ctx.bind_requirements()
@@ -53,7 +53,7 @@ def select(work: StatementTranslator, tree: exp.Expression, *, rows_go_out: bool
 def _row_access(
     tree: exp.Expression, sql: str, outputs: Sequence[OutputColumn], tables: Sequence[TableInfo]
 ) -> tuple[str, bool, bool]:
-    """`keyed`, `filtered` and `at_most_one_row` of a query's plan."""
+    """Return `with_row_ids`, `filtered` and `at_most_one_row` of a query's plan."""
     source = tree.args.get("from_") or tree.args.get("from")
     if not tables:
         return "", False, isinstance(tree, exp.Select) and not source
@@ -80,8 +80,8 @@ _PLAIN_NODES = (
 
 
 def _is_plain_scan(work: StatementTranslator, tree: exp.Expression, outputs: Sequence[OutputColumn]) -> bool:
-    """Whether DuckDB can know nothing of a query that we do not: columns of one table, as they are and in the order of
-    some of them."""
+    """Return whether all types of a query are known without asking DuckDB: it selects and orders bare columns of one
+    table."""
     tables = list(work.ctx.tables.values())
     if not isinstance(tree, exp.Select) or len(tables) != 1 or tables[0].kind != "T":
         return False
@@ -96,7 +96,7 @@ def _is_plain_scan(work: StatementTranslator, tree: exp.Expression, outputs: Seq
 
 
 def _client_sql(work: StatementTranslator, sql: str, types: Sequence[ColumnType]) -> str:
-    """The query with collections and ROWs as their literal text; empty when there are none."""
+    """Return the query with collections and ROWs as their literal text, "" if there are none."""
     if not any(is_nested(t) for t in types):
         return ""
     items = [

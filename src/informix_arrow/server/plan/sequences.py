@@ -1,8 +1,8 @@
-"""`sequence.NEXTVAL` and `sequence.CURRVAL`.
+"""Translation of `sequence.NEXTVAL` and `sequence.CURRVAL`.
 
-All of them that name one sequence in one row are the same number. DuckDB's nextval() makes a number wherever it stands,
-so it is used where a statement names its sequence once. With several of them the number is drawn once, before the
-statement runs: right for statements of one row, and a second row is refused.
+All references to one sequence in one row have the same number. DuckDB's nextval() draws a number at each place, so it
+is used if a statement names its sequence once. Otherwise the number is drawn once before execution. That is correct for
+statements of one row, and a second row is rejected.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from .context import TranslationContext
 from .scope import Scope, TypedExpression
 
 NEXTVAL_PREFIX, CURRVAL_PREFIX = "drawn_", "current_"
-"""How the session values of numbers begin; the sequence's tabid stands behind."""
+"""Prefixes of the session values of numbers, before the sequence's tabid."""
 
 _NEXT = re.compile(r"nextval\('(?:[^']|'')*'\)")
 
 _WORDS = ("nextval", "currval")
-_NOT_ONE_ROW = "IFX-201"
+_SEVERAL_ROWS = "IFX-201"
 
 
 def collect_references(ctx: TranslationContext, tree: exp.Expression) -> None:
-    """Know how often a statement names what may be sequences, before it is translated."""
+    """Count the possible references to sequences in a statement before its translation."""
     for column in tree.find_all(exp.Column):
         if column.name in _WORDS and column.table:
             ctx.sequences.setdefault(column.table, []).append(column.name)
 
 
 def translate_reference(ctx: TranslationContext, parts: list[str], scope: Scope) -> TypedExpression | None:
-    """The number for `[owner.]name.NEXTVAL` or CURRVAL; None when that is no sequence."""
+    """Translate `[owner.]name.NEXTVAL` or CURRVAL. Return None if the name is no sequence."""
     if len(parts) < 2 or parts[-1] not in _WORDS:
         return None
     known = ctx.schema.find_sequence(None, parts[-2])
@@ -48,10 +48,10 @@ def translate_reference(ctx: TranslationContext, parts: list[str], scope: Scope)
         )
     sql = f"CAST({ctx.session_value(f'{NEXTVAL_PREFIX}{known.tabid}')} AS BIGINT)"
     if scope.sources:
-        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_NOT_ONE_ROW}') AS BIGINT) END)"
+        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_SEVERAL_ROWS}') AS BIGINT) END)"
     return TypedExpression(sql, t, parts[-1])
 
 
 def without_nextval(sql: str) -> str:
-    """A text for DuckDB that draws no numbers: it is run for something else than its values."""
+    """Return SQL that draws no numbers, for an execution whose values do not matter."""
     return _NEXT.sub("CAST(1 AS BIGINT)", sql)

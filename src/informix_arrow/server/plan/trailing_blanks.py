@@ -1,6 +1,7 @@
-"""Texts that differ in the blanks behind them are one value to Informix: DISTINCT, GROUP BY, and sets of rows.
+"""DISTINCT, GROUP BY and set operations over texts. Informix treats texts that differ only in trailing blanks as one
+value.
 
-Of the values that are one, the shortest is given. CHAR columns are stored without these blanks, and cost nothing here.
+Of such texts, the shortest is returned. CHAR columns are stored without trailing blanks, so they need nothing here.
 """
 
 from __future__ import annotations
@@ -15,28 +16,32 @@ from .scope import OutputColumn, Scope, TypedExpression, integer_literal
 from .translator import Translator
 from .values.casts import Values
 
-_SHORT = 200
-"""Characters of an expression that may stand several times in the text for DuckDB."""
+_MAX_REPEATED_CHARS = 200
+"""Maximum length of an expression that may be repeated in DuckDB's SQL."""
 
 
 def has_trailing_blanks(values: Values, ex: TypedExpression) -> bool:
-    """Whether there may be blanks behind a value that decide nothing."""
+    """Return whether a value may have insignificant trailing blanks."""
     is_text = ex.type is not None and is_character(ex.type) and ex.literal is None and ex.param < 0
     return is_text and values.trimmed(ex) != ex.sql
 
 
 def trim_blanks_sql(sql: str) -> str:
-    """A text without the blanks behind it: most have none, and DuckDB sees that in a quarter of the time that RTRIM
-    takes."""
+    """Return SQL that removes trailing blanks. Most texts have none, which DuckDB sees in a quarter of the time of
+    RTRIM."""
     trimmed = f"rtrim({sql}, ' ')"
-    return f"(CASE WHEN suffix({sql}, ' ') THEN {trimmed} ELSE {sql} END)" if len(sql) <= _SHORT else trimmed
+    return (
+        f"(CASE WHEN suffix({sql}, ' ') THEN {trimmed} ELSE {sql} END)"
+        if len(sql) <= _MAX_REPEATED_CHARS
+        else trimmed
+    )
 
 
 def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str]:
-    """By their places in GROUP BY, the keys that are texts, without the blanks behind them. In what is translated with
-    the scope after that, a value of the group stands for each.
+    """Return the text keys of GROUP BY without trailing blanks, by position.
 
-    None where a subquery may need the keys as they are.
+    A later translation with the same scope replaces each of these keys by a value of the group. Returns an empty dict
+    if a subquery may need the keys unchanged.
     """
     group = node.args.get("group")
     if group is None:
@@ -46,20 +51,20 @@ def text_group_keys(tr: Translator, node: exp.Select, scope: Scope) -> dict[int,
         return {}
     keys: dict[int, str] = {}
     groups: dict[str, str] = {}
-    for place, key in enumerate(group.expressions):
-        meant = _resolve_group_key(node, key)
-        if meant is None:
+    for position, key in enumerate(group.expressions):
+        expression = _resolve_group_key(node, key)
+        if expression is None:
             continue
-        ex = tr.expr(meant, scope)
+        ex = tr.expr(expression, scope)
         if has_trailing_blanks(tr.values, ex):
-            keys[place] = trim_blanks_sql(ex.sql)
+            keys[position] = trim_blanks_sql(ex.sql)
             groups[ex.sql] = f"min({ex.sql})"
     scope.groups = groups
     return keys
 
 
 def _resolve_group_key(node: exp.Select, key: exp.Expression) -> exp.Expression | None:
-    """The expression that a key of GROUP BY is; None where it is the position of none, or one behind a star."""
+    """Return the expression of a GROUP BY key. Return None for a position that is invalid or follows a star."""
     if not isinstance(key, exp.Literal) or key.is_string:
         return key
     position = integer_literal(key) or 0
@@ -70,7 +75,7 @@ def _resolve_group_key(node: exp.Select, key: exp.Expression) -> exp.Expression 
 
 
 def distinct_rows(sql: str, outputs: Sequence[OutputColumn], *, top: bool) -> str:
-    """The rows of a query, each once; its columns are called as those of other queries are (queries.py)."""
+    """Return SQL of the distinct rows of a query. Columns are named like those of other queries (queries.py)."""
     names = [f"c{i}" if top else quote_identifier(output.name) for i, output in enumerate(outputs)]
     items = [
         f"{f'min(k{i})' if _is_text(output) else f'k{i}'} AS {name}"
@@ -84,7 +89,7 @@ def distinct_rows(sql: str, outputs: Sequence[OutputColumn], *, top: bool) -> st
 def distinct_set_operation(
     word: str, left: str, right: str, outputs: Sequence[OutputColumn], *, top: bool
 ) -> str:
-    """`left UNION right`, or with EXCEPT or INTERSECT."""
+    """Return SQL of `left UNION right`, or with EXCEPT or INTERSECT."""
     if word == "UNION":
         return distinct_rows(f"({left}) UNION ALL ({right})", outputs, top=top)
     columns = ", ".join(f"k{i}" for i in range(len(outputs)))
@@ -92,19 +97,21 @@ def distinct_set_operation(
         f"{_key(f'_ifx_l.k{i}', output)} IS NOT DISTINCT FROM {_key(f'_ifx_r.k{i}', output)}"
         for i, output in enumerate(outputs)
     )
-    there = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
-    kept = there if word == "INTERSECT" else f"NOT {there}"
-    return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {kept}", outputs, top=top)
+    exists = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
+    condition = exists if word == "INTERSECT" else f"NOT {exists}"
+    return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {condition}", outputs, top=top)
 
 
 def ordered_rows(
-    sql: str, outputs: Sequence[OutputColumn], places: Sequence[str], *, top: bool
+    sql: str, outputs: Sequence[OutputColumn], positions: Sequence[str], *, top: bool
 ) -> tuple[str, list[str]]:
-    """A query that is ordered by its own columns, at these places from 1, and the keys to order it by: of texts that
-    another key follows, what is before their blanks."""
-    columns = [int(place) - 1 for place in places]
+    """Return a query that can be ordered by its own columns at the positions `places` (from 1), and the sort keys.
+
+    Texts that another key follows are compared without their trailing blanks.
+    """
+    columns = [int(position) - 1 for position in positions]
     if not any(_is_text(outputs[column]) for column in columns[:-1]):
-        return sql, list(places)
+        return sql, list(positions)
     names = ", ".join(f"k{i}" for i in range(len(outputs)))
     items = ", ".join(
         f"k{i} AS {f'c{i}' if top else quote_identifier(output.name)}" for i, output in enumerate(outputs)

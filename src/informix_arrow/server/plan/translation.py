@@ -1,4 +1,4 @@
-"""One statement on its way to a plan."""
+"""The state of the translation of one statement."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .scope import FromSource, Scope, TypedExpression, table_outputs
 from .views import rewrite_through_views, trigger_event
 
 Describe = Callable[[str, BindRequirements], list[str]]
-"""DuckDB's types of a query's columns."""
+"""Returns DuckDB's types of a query's columns."""
 
 
 class StatementTranslator:
-    """What selecting, inserting, modifying and merging share.
+    """The parts of a translation that SELECT, INSERT, UPDATE, DELETE and MERGE share.
 
     Attributes
     ----------
     ctx
-        What the statement's translation is told and finds out.
+        Inputs and results of the statement's translation.
     queries
         Translates its queries.
-    view, checks
-        The view through which rows are changed, "" for none, and its conditions WITH CHECK OPTION.
-    cuts
-        How new values of columns may be cut.
+    changed_view, view_checks
+        The view through which rows are changed, "" for none, and its WITH CHECK OPTION conditions.
+    truncation_causes
+        How new values of columns may be truncated.
     """
 
     def __init__(self, ctx: TranslationContext, describe: Describe) -> None:
@@ -45,7 +45,7 @@ class StatementTranslator:
         self.truncation_causes: list[TruncationCause] = []
 
     def rewrite_view_change(self, tree: exp.Expression) -> exp.Expression:
-        """A change of a view as one of its table."""
+        """Rewrite a change of a view as a change of its table."""
         if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)):
             return tree
         node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -60,8 +60,11 @@ class StatementTranslator:
         return tree
 
     def changed_table(self, tree: exp.Expression, node: exp.Expression) -> TableInfo:
-        """The table whose rows an INSERT, UPDATE or DELETE changes, or the view whose INSTEAD OF triggers do what is to
-        be done; otherwise as `target_table`."""
+        """Return the table that an INSERT, UPDATE or DELETE changes, or a view whose INSTEAD OF triggers replace the
+        change.
+
+        Raises the errors of `target_table`.
+        """
         if isinstance(node, exp.Table):
             info = self.queries.resolve_table(node, node.catalog or None, node.name)
             if info.kind == "V" and info.fired_by(trigger_event(tree)):
@@ -71,7 +74,7 @@ class StatementTranslator:
         return self.target_table(node)
 
     def _require_on_view(self, tree: exp.Expression, node: exp.Table, info: TableInfo) -> None:
-        """The privileges that a change of a view's rows takes; those on its table are the business of its owner."""
+        """Check the privileges for a change of a view's rows. Those on its table are checked for the view's owner."""
         if self.ctx.privileges is None:
             return
         assigned = (
@@ -90,15 +93,19 @@ class StatementTranslator:
             self.ctx.privileges.require(info, "s", read)
 
     def require_privilege(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
-        """-273 and its like for a change that the user may not make. Through a view it was asked for already."""
+        """Raise -273 or a similar error for a change that the user may not make. For a view the check is already
+        done."""
         if self.ctx.privileges is not None and not self.changed_view:
             self.ctx.privileges.require(info, letter, columns)
 
     def view_check_conditions(
         self, info: TableInfo, assigned: dict[str, exp.Expression], alias: str
     ) -> list[str]:
-        """What rows must be to stay in the view through which they are changed, from their columns as they are and
-        those that are assigned, in a statement that calls the table `alias`."""
+        """Return the conditions under which rows stay in the changed view.
+
+        They use the new values of the assigned columns and the current values of the others. `alias` is the table in
+        the statement.
+        """
         conditions = []
         for check in self.view_checks:
             changed = check.transform(
@@ -113,38 +120,39 @@ class StatementTranslator:
         return conditions
 
     def target_table(self, node: exp.Expression) -> TableInfo:
-        """The table whose rows a statement changes; -206 for none, -274 for a view that is no plain one."""
+        """Return the table whose rows a statement changes. Raises -206 if there is none, -274 for a system view."""
         if not isinstance(node, exp.Table):
             raise SqlError(-201, 0, 1)
         info = self.queries.resolve_table(node, node.catalog or None, node.name)
         if info.kind != "T":
             raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
-        self.ctx.tables.pop(info.duck_name, None)  # the tables that are found from here on are read
+        self.ctx.tables.pop(info.duck_name, None)  # tables resolved from here on are read
         return info
 
     def scope(self, info: TableInfo, alias: str) -> Scope:
-        """What names mean in a change of the table's rows."""
+        """Return the scope of a change of the table's rows."""
         source = FromSource(alias or info.name, table_outputs(info), info)
         if not self.changed_view:
             self.ctx.require_read_later(info, source, always=False)
         return Scope([source])
 
     def where(self, tree: exp.Expression, scope: Scope) -> str:
-        """WHERE as text behind the rest of a statement, "" for none."""
+        """Return the WHERE clause with a leading blank, "" if there is none."""
         where = tree.args.get("where")
         if where is None:
             return ""
         return " WHERE " + self.queries.expressions.filter(where.this, scope)
 
     def assigned_value(self, node: exp.Expression, scope: Scope, column: ColumnInfo) -> str:
-        """An expression as a new value of a column."""
+        """Translate an expression as a new value of a column."""
         with self.collecting_truncations(column):
             ex: TypedExpression = self.queries.expressions.expr(node, scope)
             return self.queries.expressions.values.assign(ex, column.type)
 
     @contextmanager
     def collecting_truncations(self, column: ColumnInfo) -> Iterator[None]:
-        """Around the translation of a column's value: how it may be cut is noted in `cuts`."""
+        """Record in `truncation_causes` how the column's value, which is translated inside the block, may be
+        truncated."""
         ctx = self.ctx
         literal, ctx.literal_truncated = ctx.literal_truncated, False
         params, conditions = set(ctx.assigned_params), len(ctx.truncation_conditions)
@@ -158,8 +166,8 @@ class StatementTranslator:
         ctx.literal_truncated = ctx.literal_truncated or literal
 
     def truncated_column_sql(self) -> str:
-        """The name of the column whose text will be cut in a row, NULL for none, as DuckDB text; "" where none will be
-        in any row."""
+        """Return SQL of the name of the column whose text a row truncates, NULL for none. The SQL is "" if no text can
+        be."""
         cases = [
             (quote_string(cut.column), f"({' OR '.join(cut.conditions)})")
             for cut in self.truncation_causes

@@ -1,4 +1,4 @@
-"""What the translation of a node may ask of the whole."""
+"""The interface of the translation for the node functions."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from .values.casts import Values
 
 
 class Translator(Protocol):
-    """The translation of one statement's expressions, as it is handed to the function of each node.
+    """The translation of one statement's expressions, as the function of each node receives it.
 
     Attributes
     ----------
     ctx
-        What the statement's translation is told and finds out.
+        Inputs and results of the statement's translation.
     values
-        Brings translated values to types.
+        Converts translated values between types.
     """
 
     ctx: TranslationContext
     values: Values
 
     def expr(self, node: exp.Expression, scope: Scope) -> TypedExpression:
-        """An expression; SqlError -201 for what has no meaning here."""
+        """Translate an expression. Raises SqlError -201 for an unsupported one."""
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:
-        """A condition; a BOOLEAN column may stand alone."""
+        """Translate a condition. A BOOLEAN column may be a condition of its own."""
 
     def filter(self, node: exp.Expression, scope: Scope) -> str:
-        """The condition of a WHERE, HAVING or ON, where unknown is as good as false."""
+        """Translate the condition of a WHERE, HAVING or ON, where unknown counts as false."""
 
     def query(self, node: exp.Expression, scope: Scope) -> tuple[str, OutputColumn]:
-        """A subquery of one column."""
+        """Translate a subquery of one column."""
 
     def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[OutputColumn, ...]]:
-        """A subquery with all its columns."""
+        """Translate a subquery with all its columns."""
 
 
 TranslateNode = Callable[[Translator, exp.Expression, Scope], TypedExpression]

@@ -1,4 +1,4 @@
-"""Variables of SPL routines in SQL: each is a parameter with a type, and hides columns of its name."""
+"""SPL variables in SQL: each becomes a typed parameter and hides columns of its name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...wire.types import ColumnType
 
 
 class RoutineVariable(exp.Placeholder):  # type: ignore[misc]
-    """A parameter whose type is known before the statement is; its value comes in that type's storage form."""
+    """A parameter whose type is known before translation. Its value is bound in that type's storage form."""
 
 
 def substitute_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: int = 0) -> list[str]:
-    """Replace the names of variables in a parsed statement, in place; the names in the order of their numbers, which
-    begin with `first`.
+    """Replace the names of variables in a parsed statement, in place. Return the names in the order of their numbers,
+    from `first`.
 
-    A variable goes before a column of the same name unless the column is written with its table. The values of a
-    trigger's row are variables with a dot in their names. What names a place and not a value is left alone: the left
-    side of SET, ORDER BY and GROUP BY.
+    A variable takes precedence over a column of the same name unless the column is qualified. The values of a trigger's
+    row are variables with a dot in their names. Names in ORDER BY, in GROUP BY and on the left side of SET are not
+    replaced, as they stand for columns.
     """
     names: list[str] = []
     for column in list(tree.find_all(exp.Column)):

@@ -1,4 +1,4 @@
-"""INSERT, UPDATE and DELETE of a view: rewritten as changes of the table whose rows the view shows."""
+"""INSERT, UPDATE and DELETE of a view, rewritten as changes of the underlying table."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from ..errors import SqlError
 
 _NOT_UPDATABLE = -274
 VIEW_CHECK_FAILED = -385
-"""A row would not be in the view WITH CHECK OPTION through which it was changed."""
+"""Error of a row that would leave the view WITH CHECK OPTION through which it was changed."""
 
 OF_VIEW = "of_view"
-"""Marks a table that a statement reads because a view does: the privileges of who made that counted then."""
+"""Marks a table that is read through a view. The privileges of the view's owner were checked when it was created."""
 
 FindTable = Callable[[str | None, str], TableInfo | None]
 
 
 @dataclass(frozen=True, slots=True)
 class ViewTarget:
-    """What a view is of: a table or another view, the column there of each of its own that is one, what the others are,
-    and its WHERE."""
+    """The table or view under a view.
+
+    `columns` maps columns of the view to columns of the table, `expressions` its other columns to their expressions.
+    `where` is the WHERE of the view.
+    """
 
     table: TableInfo
     columns: dict[str, str]
@@ -32,17 +35,17 @@ class ViewTarget:
 
 
 def trigger_event(tree: exp.Expression) -> str:
-    """What triggers call an INSERT, UPDATE or DELETE."""
+    """Return the letter of a trigger event for an INSERT, UPDATE or DELETE."""
     return {exp.Insert: "I", exp.Update: "U"}.get(type(tree), "D")
 
 
 def view_query(view: TableInfo) -> str:
-    """The query of CREATE VIEW."""
+    """Return the query of a CREATE VIEW."""
     return view.viewtext.partition(") as ")[2]
 
 
 def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> ViewTarget:
-    """Where changes of a view's rows go; -274 for a view of anything but single rows of one table."""
+    """Return the target of changes of a view. Raises -274 unless the view shows single rows of one table."""
     refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
     parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
     if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
@@ -70,7 +73,7 @@ def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) ->
 
 
 def _unqualified(node: exp.Expression) -> exp.Expression:
-    """A part of a view's query over the bare names of its table's columns."""
+    """Return a copy of a part of a view's query with unqualified column names."""
     copy: exp.Expression = node.copy()
     for column in copy.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is None:
@@ -83,13 +86,15 @@ def _unqualified(node: exp.Expression) -> exp.Expression:
 def rewrite_through_views(
     tree: exp.Expression, view: TableInfo, target_of: Callable[[TableInfo], ViewTarget]
 ) -> tuple[exp.Expression, list[exp.Expression]]:
-    """A change of a view as one of its table, or of a view beneath that has INSTEAD OF triggers for it, and the
-    conditions of WITH CHECK OPTION for the rows that it leaves, over the names of the table's columns."""
+    """Rewrite a change of a view as a change of its table, or of an underlying view with INSTEAD OF triggers for it.
+
+    Also returns the WITH CHECK OPTION conditions for the changed rows, over the table's column names.
+    """
     checks: list[exp.Expression] = []
     checked = False
     while view.kind == "V" and not view.fired_by(trigger_event(tree)):
         found = target_of(view)
-        checked = checked or view.with_check_option  # of a view over this one, too
+        checked = checked or view.with_check_option  # applies also if set on a view over this one
         checks = [_substitute_columns(check, found, "") for check in checks]
         if checked and found.where is not None:
             checks.append(found.where.copy())
@@ -120,10 +125,10 @@ def _rewrite_once(tree: exp.Expression, view: TableInfo, found: ViewTarget) -> e
     tree.set("this", base)
     if found.where is not None:
         where = tree.args.get("where")
-        whole = found.where.copy()
+        condition = found.where.copy()
         if where is not None:
-            whole = exp.And(this=exp.Paren(this=whole), expression=exp.Paren(this=where.this))
-        tree.set("where", exp.Where(this=whole))
+            condition = exp.And(this=exp.Paren(this=condition), expression=exp.Paren(this=where.this))
+        tree.set("where", exp.Where(this=condition))
     return tree
 
 
@@ -134,11 +139,11 @@ def _column(found: ViewTarget, view: TableInfo, name: str) -> str:
 
 
 def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> exp.Expression:
-    """A view's columns as those of its table, or as what they are computed from: outside of subqueries, or where the
-    view is named."""
+    """Replace a view's columns by those of its table or by their expressions. Inside subqueries only qualified names
+    are replaced."""
     for column in list(tree.find_all(exp.Column)):
-        outside = column.find_ancestor(exp.Select) is None
-        if not (column.table == alias if column.table else outside):
+        outside_subquery = column.find_ancestor(exp.Select) is None
+        if not (column.table == alias if column.table else outside_subquery):
             continue
         if column.name in found.columns:
             column.set("this", exp.to_identifier(found.columns[column.name], quoted=True))
@@ -147,14 +152,14 @@ def _substitute_columns(tree: exp.Expression, found: ViewTarget, alias: str) -> 
             for part in list(computed.find_all(exp.Column)):
                 if alias and part.find_ancestor(exp.Select) is None:
                     part.set("table", exp.to_identifier(alias, quoted=True))
-            whole = exp.Paren(this=computed)
+            replacement = exp.Paren(this=computed)
             if column is tree:
-                tree = whole
-            column.replace(whole)
+                tree = replacement
+            column.replace(replacement)
     return tree
 
 
 def with_checks(table: TableInfo, view: str, conditions: list[str]) -> TableInfo:
-    """A table's description for one INSERT through a view WITH CHECK OPTION."""
+    """Return a table's description with the checks of a view WITH CHECK OPTION, for one INSERT."""
     more = tuple(CheckConstraint(view, condition, "", VIEW_CHECK_FAILED) for condition in conditions)
     return replace(table, checks=(*table.checks, *more))

@@ -1,6 +1,7 @@
-"""SPL routines kept, found and run, each statement of theirs by the engine.
+"""Storage, lookup and execution of SPL routines. The session executes each of their statements.
 
-From the ground up: registry (which there are), plain and embedded (their SQL), conversions, frames (variables),
-evaluation (what a call computes), interpreter (its statements, and calls of other routines); then who calls: sql_calls,
-calls, fast_path; catalog (CREATE and DROP); session_routines (all that a session has of them).
+The modules build on each other in this order: registry (lookup), python_expressions and sql_compiler (the SQL inside),
+conversions, frames (variables), evaluator (the expressions of a call), interpreter (the statements, and calls of other
+routines). The callers are sql_calls, calls and fast_path. catalog implements CREATE and DROP, session_routines combines
+everything for a session.
 """

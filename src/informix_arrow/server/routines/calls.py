@@ -28,21 +28,21 @@ from .sql_compiler import CompiledArguments, SqlCompiler
 
 @dataclass(slots=True)
 class RoutineCallPlan(CallPlan):
-    """A call with the routine and its arguments."""
+    """The plan of a call: the routine and its arguments."""
 
     callee: Callee
     arguments: CompiledArguments
 
 
 def _output_modes(argument: exp.Expression) -> tuple[str, ...]:
-    """The modes of parameters whose values at the end of a call are waited for by whoever gives them this argument."""
-    if isinstance(argument, exp.EQ):  # by name
+    """Return the modes of parameters whose final values the caller receives through this argument."""
+    if isinstance(argument, exp.EQ):  # a named argument
         argument = argument.expression
     return ("OUT", "INOUT") if isinstance(argument, exp.Placeholder) else ("OUT",)
 
 
 class ClientRoutineCalls:
-    """Those of one session."""
+    """Plans and executes the calls of one session's client."""
 
     def __init__(self, parts: SessionServices, registry: RoutineRegistry, caller: RoutineCaller) -> None:
         self._session = parts
@@ -50,8 +50,8 @@ class ClientRoutineCalls:
         self._caller = caller
 
     def plan(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """Statement type and plan. -674 for a routine that is not there."""
-        # blanks in place of what stands before the arguments: positions stay those of the client's text
+        """Return statement type and plan. Raises -674 for a routine that does not exist."""
+        # blanks replace the text before the arguments, so that positions refer to the client's text
         tree = self._session.sql_reader.parse(
             "SELECT".ljust(statement.start) + (statement.arguments if statement.arguments.strip() else "1")
         )
@@ -69,7 +69,7 @@ class ClientRoutineCalls:
             callee.parameters[i].mode in _output_modes(item)
             for i, item in zip(arguments.parameter_positions, items, strict=True)
         ):
-            # a client that knows the code calls it by the fast path, by this number
+            # a client that knows the code uses this number to make the call by the fast path
             raise SqlError(codes.BY_FAST_PATH, 0, 0, f"{callee.database}:{callee.procid}:", "OUT parameters")
         columns = tuple(Column(name, t) for name, t in callee.returns)
         known = arguments.parameters()
@@ -83,9 +83,9 @@ class ClientRoutineCalls:
         )
 
     def _call_rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
-        """Run a call inside `Transaction.write`."""
+        """Execute a call inside `Transaction.write`."""
         assert isinstance(plan, RoutineCallPlan)
-        ended = self._session.transaction.nested_end_count
+        ends_before = self._session.transaction.nested_end_count
 
         def nothing(name: str) -> object:
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
@@ -94,45 +94,44 @@ class ClientRoutineCalls:
             return self._caller.call_single_row(callee, arguments, from_query=False)
 
         try:
-            given = plan.arguments.evaluate(self._session, nothing, invoke, params)
-            yield from self._caller.call_rows(plan.callee, given, from_query=False)
+            argument_values = plan.arguments.evaluate(self._session, nothing, invoke, params)
+            yield from self._caller.call_rows(plan.callee, argument_values, from_query=False)
         except SqlError as problem:
-            if self._session.transaction.nested_end_count != ended and is_conflict(
-                problem
-            ):  # a part is committed: never begin again
+            # if a part is already committed, the transaction must not start again
+            if self._session.transaction.nested_end_count != ends_before and is_conflict(problem):
                 raise SqlError(
                     problem.sqlcode, ISAM_LOCK_TIMEOUT, 0, problem.near, problem.detail
                 ) from problem
             raise
 
     def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run a call that returns nothing."""
+        """Execute a call that returns nothing."""
         for _ in self._call_rows(plan, params):
             pass
         return StatementOutcome()
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
-        """Run a call to its end; the rows that it returned."""
+        """Execute a call to its end and return its rows."""
         types = [column.type for column in plan.columns]
         storage = [arrow_storage(t) for t in types]
-        spool, most = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)
-        gathered: list[tuple[object, ...]] = []
+        spool, max_rows = BatchSpool(directory=self._session.executor.temporary), batch_rows(plan.columns)
+        rows: list[tuple[object, ...]] = []
         schema = pa.schema([(f"c{i}", t) for i, t in enumerate(storage)])
 
-        def settle() -> None:
-            columns = zip(*gathered, strict=True) if gathered else ([] for _ in storage)
+        def flush() -> None:
+            columns = zip(*rows, strict=True) if rows else ([] for _ in storage)
             spool.append(
                 pa.record_batch(
                     [pa.array(list(c), t) for c, t in zip(columns, storage, strict=True)], schema=schema
                 )
             )
-            gathered.clear()
+            rows.clear()
 
         for row in self._call_rows(plan, params):
-            gathered.append(row)
-            if len(gathered) == most:
-                settle()
-        settle()
+            rows.append(row)
+            if len(rows) == max_rows:
+                flush()
+        flush()
         packed = tuple(is_floating_decimal(t) for t in types)
         self._session.values.sqlerrd2 = spool.rows
         return spooled_result(plan.columns, spool, self._session.environment.codec, packed)

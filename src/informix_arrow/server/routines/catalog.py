@@ -1,7 +1,7 @@
-"""CREATE and DROP of routines: written into the catalogue.
+"""CREATE and DROP of routines in the catalogue.
 
-The text is what counts; it is read again when a routine is first called. All of it lives in the hidden schema, in
-the transaction of the statement.
+The catalogue stores the text, which is parsed again at a routine's first call. All of it is in the hidden schema, as
+part of the statement's transaction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_OWNER = -635
 
 
 def run(parts: SessionServices, registry: RoutineRegistry, statement: Routine | DropRoutine) -> int:
-    """CREATE or DROP of a routine, inside `Transaction.write`."""
+    """Execute CREATE or DROP of a routine inside `Transaction.write`."""
     if isinstance(statement, Routine):
         _create(parts, registry, statement)
     else:
@@ -42,7 +42,7 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
     parts.privileges.require_level(privileges.DBA if routine.dba else privileges.RESOURCE)
     callee = registry.make_callee(routine, 0)
     for t in (*(p.type for p in callee.parameters), *(t for _, t in callee.returns)):
-        arrow_storage(t)  # -9628 for a type that has no values here
+        arrow_storage(t)  # raises -9628 for a type that the server cannot store
     if any(is_nested(t) for _, t in callee.returns):
         raise not_supported("RETURNING of collections and ROWs")
     types = [p.type for p in callee.parameters]
@@ -84,7 +84,7 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
 
 
 def _split_text(text: str, codec: str) -> Iterator[str]:
-    """A text in pieces that CHAR(256) holds, no character of it in two."""
+    """Split a text into pieces for CHAR(256), never inside a character."""
     data = text.encode(codec, "replace")
     while data:
         piece = data[:_BODY_CHUNK].decode(codec, "ignore")
@@ -100,8 +100,10 @@ def find_routines(
     *,
     specific: bool,
 ) -> list[tuple[int, str]]:
-    """Number and owner of the database's routines of a name, with arguments of these types where they are given, or of
-    a `specific` name."""
+    """Return number and owner of the database's routines with a name, or with a `specific` name.
+
+    If `types` is given, only routines with these argument types count.
+    """
     if not specific:
         return [
             (callee.procid, callee.owner)
@@ -114,19 +116,22 @@ def find_routines(
 
 
 def _drop(parts: SessionServices, registry: RoutineRegistry, statement: DropRoutine) -> None:
-    """-674 for one that does not exist; the arguments' types must be given where the name has several."""
+    """Drop a routine. Raises -674 if it does not exist. If the name has several routines, the argument types are
+    required."""
     database, writer = parts.current_database.require(), parts.transaction.recorder
     if statement.specific:
         specific = stored_routines.of_specific(writer, database, statement.name)
         found = [] if specific is None else [specific[0]]
     else:
-        wanted = None if statement.types is None else [parts.types.resolve(t).code for t in statement.types]
+        type_codes = (
+            None if statement.types is None else [parts.types.resolve(t).code for t in statement.types]
+        )
         found = [
             callee.procid
             for callee in registry.find_by_name(statement.name)
             if callee.routine is not None
             and (statement.kind == "ROUTINE" or statement.kind == callee.routine.kind)
-            and (wanted is None or wanted == [p.type.code for p in callee.parameters])
+            and (type_codes is None or type_codes == [p.type.code for p in callee.parameters])
         ]
     if not found and statement.if_exists:
         return

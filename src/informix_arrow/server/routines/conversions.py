@@ -1,4 +1,4 @@
-"""Values of one type as values of another, where a routine's result goes into a variable."""
+"""Conversion of a routine's results to the types of the variables that receive them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sql_compiler import CompiledExpressions, SqlCompiler
 
 
 class ResultConversions:
-    """Those of one session."""
+    """Converts values between types in one session, with a cache of compiled conversions."""
 
     def __init__(self, parts: SessionServices, registry: RoutineRegistry) -> None:
         self._session = parts
@@ -21,7 +21,7 @@ class ResultConversions:
         self._compiled_rows: dict[tuple[ColumnType, ColumnType], CompiledExpressions] = {}
 
     def convert(self, value: object, source: ColumnType, target: ColumnType) -> object:
-        """A value in the storage form of one type in that of another."""
+        """Convert a value between the storage forms of two types."""
         if value is None or source == target:
             return value
         row = self._compiled_rows.get((source, target))

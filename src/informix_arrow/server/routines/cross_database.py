@@ -1,4 +1,4 @@
-"""Routines of another database: what they name without a database is their own."""
+"""Execution of another database's routines. Names without a database in them refer to their own database."""
 
 from __future__ import annotations
 
@@ -12,24 +12,31 @@ from ..session.session_services import SessionServices
 
 @contextmanager
 def in_database(parts: SessionServices, database: str | None) -> Iterator[None]:
-    """Within it the session has this database open, and no role; nothing changes where it has, or for None. -329 for an
-    unknown one, -387 for one to which the user may not connect, and refused where it is logged or encoded otherwise."""
+    """Make this database the current one for the block, without any role.
+
+    Nothing changes if `database` is None or already the current one. Raises -329 for an unknown database and -387 if
+    the user may not connect to it. A database with another logging mode or code set is rejected.
+    """
     current, rights = parts.current_database, parts.privileges
-    here = current.name
-    if not database or database == here:
+    current_name = current.name
+    if not database or database == current_name:
         yield
         return
-    there = current.databases.get(database)
+    target = current.databases.get(database)
     rights.require_level(CONNECT, database)
-    if here is not None:
-        mine = current.record
-        if (there.logged, there.ansi, there.locale) != (mine.logged, mine.ansi, mine.locale):
+    if current_name is not None:
+        own_record = current.record
+        if (target.logged, target.ansi, target.locale) != (
+            own_record.logged,
+            own_record.ansi,
+            own_record.locale,
+        ):
             raise not_supported(
-                f"a routine of {database}, whose log mode or locale is another than that of {here}"
+                f"a routine of {database}, whose log mode or locale is another than that of {current_name}"
             )
     role, rights.role = rights.role, ""
     current.name = database
     try:
         yield
     finally:
-        current.name, rights.role = here, role
+        current.name, rights.role = current_name, role

@@ -1,4 +1,4 @@
-"""PREPARE, DECLARE, OPEN, FETCH, CLOSE and FREE in a routine: what one call has prepared and declared."""
+"""PREPARE, DECLARE, OPEN, FETCH, CLOSE and FREE in a routine: the prepared statements and cursors of one call."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from .sql_compiler import CompiledArguments, GetVariable, SqlCompiler
 _PREPARED = frozenset({"SELECT", "WITH", "EXECUTE", "("})
 
 CallRows = Callable[[Callee, list[object]], Iterator[StoredValues]]
-"""The rows of a call, of arguments in storage form."""
+"""Returns the rows of a call, given arguments in storage form."""
 
 
 def first_word(sql: str) -> str:
-    """The word that a statement begins with, or an opening bracket; "" for none."""
+    """Return the first word of a statement in upper case, or an opening parenthesis. "" for an empty text."""
     text = sql.lstrip()
     return "(" if text.startswith("(") else text.split(None, 1)[0].upper() if text else ""
 
 
 @dataclass(eq=False)
 class RoutineCursor:
-    """A declared cursor: `rows` are those to come, of the `types`; None while it is not open."""
+    """A declared cursor. `rows` are the remaining rows, with columns of the `types`. They are None while it is not
+    open."""
 
     source: str | n.SqlText
     with_hold: bool
@@ -40,7 +41,7 @@ class RoutineCursor:
     row_spool: RowSpool | None = None
 
     def close(self) -> None:
-        """Forget the rows that are to come."""
+        """Discard the remaining rows."""
         self.rows, waiting = None, self.row_spool
         if waiting is not None:
             self.row_spool = None
@@ -48,7 +49,7 @@ class RoutineCursor:
 
 
 class DynamicSql:
-    """The prepared statements and cursors of one call of a routine; they end with it."""
+    """The prepared statements and cursors of one call of a routine. They end with the call."""
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class DynamicSql:
         self._cursors: dict[str, RoutineCursor] = {}
 
     def prepare(self, statement: n.Prepare) -> None:
-        """-675 for anything but a query without INTO and FOR UPDATE, or EXECUTE; errors of its text, too."""
+        """Prepare a statement. Raises -675 for anything but a query without INTO and FOR UPDATE, or EXECUTE, and errors
+        of its text."""
         (text,) = self._evaluation.evaluate_list(statement.statement, [ColumnType.lvarchar(32739)])
         sql = str(text or "")
         word = first_word(sql)
@@ -80,15 +82,17 @@ class DynamicSql:
         self._statements[statement.name] = sql
 
     def declare(self, statement: n.Declare) -> RoutineCursor:
-        """-410 for a statement that was not prepared."""
+        """Declare a cursor. Raises -410 for a statement that is not prepared."""
         if isinstance(statement.source, str) and statement.source not in self._statements:
             raise SqlError(codes.NOT_PREPARED, 0, 0, statement.source)
         cursor = self._cursors[statement.cursor] = RoutineCursor(statement.source, statement.with_hold)
         return cursor
 
     def open(self, statement: n.Open) -> None:
-        """Run the cursor's query or call; its rows as they are now. -507 for no such cursor, -254 for another number of
-        values than it has question marks."""
+        """Execute the cursor's query or call and keep its rows.
+
+        Raises -507 for an unknown cursor, -254 if the number of values differs from that of question marks.
+        """
         cursor = self._cursor(statement.cursor)
         cursor.close()
         if isinstance(cursor.source, n.SqlText):
@@ -102,26 +106,26 @@ class DynamicSql:
                 raise SqlError(codes.NOT_PREPARED, 0, 0, cursor.source)
             sql = self._statements[cursor.source]
             types, value = self._using_variables(statement.using)
-        reader = self._evaluation.compiler(types)
+        compiler = self._evaluation.compiler(types)
         if first_word(sql) == "EXECUTE":
-            callee, arguments = reader.compile_execute(sql)
+            callee, arguments = compiler.compile_execute(sql)
             self._call(cursor, callee, arguments, value)
         else:
-            self._query(cursor, reader, sql, value)
+            self._query(cursor, compiler, sql, value)
 
     def _using_variables(self, using: n.SqlText | None) -> tuple[dict[str, ColumnType], GetVariable]:
-        """The values of USING as variables."""
+        """Return the values of USING as variables: their types, and a function that returns their values."""
         if using is None:
             return {}, dict[str, object]().__getitem__
-        row = self._evaluation.cached_plan(using, lambda reader: reader.compile_list(using, None))
+        row = self._evaluation.cached_plan(using, lambda compiler: compiler.compile_list(using, None))
         values = {f"?{i}": value for i, value in enumerate(self._evaluation.evaluate(row))}
         return {f"?{i}": t for i, t in enumerate(row.types)}, values.__getitem__
 
-    def _query(self, cursor: RoutineCursor, reader: SqlCompiler, sql: str, value: GetVariable) -> None:
+    def _query(self, cursor: RoutineCursor, compiler: SqlCompiler, sql: str, value: GetVariable) -> None:
         parts = self._session
 
         def run() -> None:
-            query = reader.compile_query(n.SqlText(sql), None)
+            query = compiler.compile_query(n.SqlText(sql), None)
             cursor.row_spool = query.spool_rows(parts, value)
             cursor.rows, cursor.types = iter(cursor.row_spool), query.types
 
@@ -131,15 +135,17 @@ class DynamicSql:
         self, cursor: RoutineCursor, callee: Callee, arguments: CompiledArguments, value: GetVariable
     ) -> None:
         def run() -> None:
-            given = arguments.evaluate(self._session, value, self._evaluation.invoke)
-            cursor.rows = iter(list(self._rows(callee, given)))
+            argument_values = arguments.evaluate(self._session, value, self._evaluation.invoke)
+            cursor.rows = iter(list(self._rows(callee, argument_values)))
             cursor.types = tuple(t for _, t in callee.returns)
 
         self._session.transaction.run_nested(run)
 
     def fetch(self, statement: n.Fetch) -> bool:
-        """Give variables the values of the next row; False behind the last, which leaves them as they are. -400 for a
-        cursor that is not open."""
+        """Assign the values of the next row to variables. Return False after the last row, which leaves them unchanged.
+
+        Raises -400 for a cursor that is not open.
+        """
         cursor = self._cursor(statement.cursor)
         if cursor.rows is None:
             raise SqlError(codes.NOT_OPEN_FOR_FETCH, 0, 0, statement.cursor)
@@ -155,7 +161,7 @@ class DynamicSql:
         return True
 
     def release(self, statement: n.Release) -> None:
-        """CLOSE and FREE."""
+        """Execute CLOSE or FREE."""
         name = statement.name
         if statement.verb == "CLOSE":
             cursor = self._cursor(name)
@@ -168,7 +174,7 @@ class DynamicSql:
             raise SqlError(codes.NOT_PREPARED, 0, 0, name)
 
     def close(self) -> None:
-        """The routine has ended, and its cursors with it."""
+        """Close all cursors at the end of the routine."""
         for cursor in self._cursors.values():
             cursor.close()
 

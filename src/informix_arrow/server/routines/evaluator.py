@@ -1,4 +1,4 @@
-"""One call of a routine: its variables, and what its statements compute with them."""
+"""Evaluation of the expressions and queries of one call of a routine, with its variables."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _CURRENT_OF = re.compile(r"\bCURRENT\s+OF\s+(\w+)", re.IGNORECASE)
 
 
 class RoutineEvaluator:
-    """Of one call: `frame` has its variables, `invoke` calls other routines where one row is wanted.
+    """Evaluates expressions for one call. `frame` has its variables. `invoke` calls other routines for a single row.
 
-    The plans of a routine's texts are kept with the routine, for all its calls.
+    The plans of a routine's texts are cached with the routine, for all its calls.
     """
 
     def __init__(
@@ -48,17 +48,17 @@ class RoutineEvaluator:
 
     # ---- variables ----------------------------------------------------------------------------
     def assign(self, name: str, value: object) -> None:
-        """Give a variable a Python value."""
+        """Assign a Python value to a variable."""
         cell = self.frame.cell(name)
         cell.value = self._session.environment.converter(cell.type).convert(value)
 
     def assign_stored(self, names: Sequence[str], values: Sequence[object]) -> None:
-        """Give variables values in their storage form."""
+        """Assign values in storage form to variables."""
         for name, value in zip(names, values, strict=True):
             self.frame.cell(name).value = value
 
     def assign_converted(self, callee: Callee, names: Sequence[str], values: Sequence[object]) -> None:
-        """Values that a routine gave, for variables that may have other types."""
+        """Assign a routine's return values to variables, which may have other types."""
         if len(names) != len(values):
             raise SqlError(
                 codes.TOO_MANY_VALUES if len(values) > len(names) else codes.TOO_FEW_VALUES, 0, 0, callee.name
@@ -70,57 +70,60 @@ class RoutineEvaluator:
 
     # ---- plans --------------------------------------------------------------------------------
     def cached_plan(self, key: object, make: Callable[[SqlCompiler], T]) -> T:
-        """A plan for one place in the routine."""
-        kept = self._plans.get(key)
+        """Return the cached plan for a place in the routine. It is created again after a change of the schema."""
+        cached = self._plans.get(key)
         stamp = self._session.schema.stamp
-        if kept is None or kept[0] != stamp:
-            kept = (stamp, make(self.compiler(self.frame.types())))
-            self._plans[key] = kept
-        plan: T = kept[1]
+        if cached is None or cached[0] != stamp:
+            cached = (stamp, make(self.compiler(self.frame.types())))
+            self._plans[key] = cached
+        plan: T = cached[1]
         return plan
 
     def evaluate(self, row: CompiledExpressions) -> StoredValues:
-        """Values of expressions, in storage form."""
+        """Return the values of expressions in storage form."""
         return self._session.transaction.run_nested(
             lambda: row.evaluate(self._session, self.frame.value, self.invoke)
         )
 
     def evaluate_list(self, text: n.SqlText, targets: Sequence[ColumnType | None]) -> StoredValues:
-        """Values of a list of expressions, for variables of the types `targets`."""
-        return self.evaluate(self.cached_plan(text, lambda reader: reader.compile_list(text, targets)))
+        """Return the values of a list of expressions, for variables of the types `targets`."""
+        return self.evaluate(self.cached_plan(text, lambda compiler: compiler.compile_list(text, targets)))
 
     def is_true(self, text: n.SqlText) -> bool:
-        """Whether a condition holds; NULL does not."""
-        return bool(self.evaluate(self.cached_plan(text, lambda reader: reader.compile_condition(text)))[0])
+        """Return whether a condition is true. NULL is not."""
+        return bool(
+            self.evaluate(self.cached_plan(text, lambda compiler: compiler.compile_condition(text)))[0]
+        )
 
     def plan_query(
-        self, reader: SqlCompiler, source: n.SelectInto, body: n.StatementBlock | None = None
+        self, compiler: SqlCompiler, source: n.SelectInto, body: n.StatementBlock | None = None
     ) -> CompiledQuery:
-        """A SELECT for the variables that take its columns; `body` is that of a loop, which may name its cursor."""
+        """Plan a SELECT for the variables of its INTO. `body` is the body of a loop over it, which may name its
+        cursor."""
         types = [self.frame.cell(name).type for name in source.into]
         routine = self._callee.routine
         assert routine is not None
         positioned = bool(source.cursor) and any(
             name.lower() == source.cursor for name in _CURRENT_OF.findall(routine.text)
         )
-        return reader.compile_query(source.text, types, positioned=positioned and body is not None)
+        return compiler.compile_query(source.text, types, positioned=positioned and body is not None)
 
     def fetch(self, query: CompiledQuery, limit: int) -> list[StoredValues]:
-        """The first `limit` rows of a query."""
+        """Return the first `limit` rows of a query."""
         return self._session.transaction.run_nested(
             lambda: query.fetch(self._session, self.frame.value, limit)
         )
 
     def spool_rows(self, query: CompiledQuery) -> RowSpool:
-        """All rows of a query, as they are now."""
+        """Return all current rows of a query."""
         return self._session.transaction.run_nested(lambda: query.spool_rows(self._session, self.frame.value))
 
     def compiler(self, types: Mapping[str, ColumnType]) -> SqlCompiler:
-        """What plans texts in which variables of these types are visible."""
+        """Return a compiler for texts in which variables of these types are visible."""
         return SqlCompiler(self._session, self._registry, types)
 
     def equality_text(self, operand: n.SqlText, value: n.SqlText) -> n.SqlText:
-        """The condition that an arm of CASE stands for."""
+        """Return the condition of an arm of CASE."""
         key = (operand, value)
         if key not in self._plans:
             self._plans[key] = n.SqlText(f"({operand.sql}) = ({value.sql})", value.start)
@@ -129,12 +132,12 @@ class RoutineEvaluator:
 
     # ---- calls --------------------------------------------------------------------------------
     def call_values(self, arguments: CompiledArguments) -> StoredValues:
-        """Call a routine where one row is wanted."""
-        given = self.argument_values(arguments)
-        return self._session.transaction.run_nested(lambda: self.invoke(arguments.callee, given))
+        """Call a routine for a single row."""
+        argument_values = self.argument_values(arguments)
+        return self._session.transaction.run_nested(lambda: self.invoke(arguments.callee, argument_values))
 
     def argument_values(self, arguments: CompiledArguments) -> list[object]:
-        """The arguments of a call, in storage form."""
+        """Return the arguments of a call in storage form."""
         return self._session.transaction.run_nested(
             lambda: arguments.evaluate(self._session, self.frame.value, self.invoke)
         )

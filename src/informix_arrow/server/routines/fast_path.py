@@ -1,4 +1,4 @@
-"""Routines called by a handle, without SQL (SQLI section 16): arguments and results as Python values."""
+"""Calls of routines by a handle, without SQL (SQLI section 16). Arguments and results are Python values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .registry import Callee, RoutineRegistry
 _WRONG_ARGUMENTS = -664
 
 
-def find_routine(registry: RoutineRegistry, wanted: RoutineReference) -> Callee:
-    """The routine that is there now. -674 for none, and for a bare name that several have."""
-    if wanted.number:
-        callee = registry.find_by_number(wanted.name, wanted.number)
+def find_routine(registry: RoutineRegistry, reference: RoutineReference) -> Callee:
+    """Return the routine of a handle. Raises -674 if there is none, or if a bare name has several."""
+    if reference.number:
+        callee = registry.find_by_number(reference.name, reference.number)
         registry.require_execute(callee)
         return callee
-    if wanted.types is not None:
-        return registry.resolve_overload(wanted.name, wanted.types)
-    found = registry.find_by_name(wanted.name)
+    if reference.types is not None:
+        return registry.resolve_overload(reference.name, reference.types)
+    found = registry.find_by_name(reference.name)
     if len(found) != 1:
-        raise SqlError(codes.NO_ROUTINE, 0, 0, wanted.name)
+        raise SqlError(codes.NO_ROUTINE, 0, 0, reference.name)
     registry.require_execute(found[0])
     return found[0]
 
@@ -34,24 +34,26 @@ def find_routine(registry: RoutineRegistry, wanted: RoutineReference) -> Callee:
 def call_routine(
     parts: SessionServices, callee: Callee, caller: RoutineCaller, arguments: Sequence[object]
 ) -> RoutineCallResult:
-    """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several rows."""
+    """Call a routine that returns at most one row. Raises -664 for a wrong number of arguments, -686 for several
+    rows."""
     parameters = callee.parameters
     if len(arguments) > len(parameters) or any(p.default is None for p in parameters[len(arguments) :]):
         raise SqlError(_WRONG_ARGUMENTS, 0, 0, callee.name)
-    given = [
+    argument_values = [
         None if p.mode == "OUT" else parts.environment.converter(p.type).convert(value)
         for p, value in zip(parameters, arguments, strict=False)
     ]
-    given += [parts.values.default(p.as_column) for p in parameters[len(arguments) :]]
+    argument_values += [parts.values.default(p.as_column) for p in parameters[len(arguments) :]]
     outs = [p for p in parameters[: len(arguments)] if p.mode]
 
     def called() -> tuple[Sequence[object], Sequence[object]]:
         out_values: list[object] = []
 
-        def over(frame: CallFrame) -> None:
+        def read_outputs(frame: CallFrame) -> None:
             out_values.extend(frame.value(p.name) for p in outs)
 
-        return caller.call_single_row(callee, given, from_query=False, over=over), out_values
+        row = caller.call_single_row(callee, argument_values, from_query=False, at_end=read_outputs)
+        return row, out_values
 
     returned, left = parts.transaction.write(called)
     return RoutineCallResult(

@@ -1,4 +1,4 @@
-"""Variables: those of one call, block by block, and the global ones of a session."""
+"""Variables: the local ones of one call, and the global ones of a session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .sql_compiler import SQLCODE
 
 
 class _Undefined:
-    """What a variable holds before it is given a value; NULL is a value."""
+    """Value of a variable before its first assignment. NULL is a value."""
 
 
 _UNDEFINED = _Undefined()
@@ -22,45 +22,47 @@ _UNDEFINED = _Undefined()
 
 @dataclass(slots=True)
 class VariableCell:
-    """One variable: its value in storage form."""
+    """A variable. Its value is in storage form."""
 
     type: ColumnType
     value: Any = _UNDEFINED
 
 
 class SubstringCell:
-    """A part of a variable that takes a value, `name[first,last]`: bytes of the database's code set. What was before it
-    in the variable is there still, and blanks where nothing was.
+    """A part of a variable as the target of an assignment, `name[first,last]`, in bytes of the database's code set.
 
-    SqlError -305 for a variable that holds no text, -307 for a part that its type has not got.
+    The rest of the variable keeps its value. Positions without a value become blanks. Raises SqlError -305 for a
+    variable that holds no text, -307 for a part beyond its type.
     """
 
-    def __init__(self, whole: VariableCell, first: int, last: int, codec: str) -> None:
-        if not is_character(whole.type):
+    def __init__(self, cell: VariableCell, first: int, last: int, codec: str) -> None:
+        if not is_character(cell.type):
             raise SqlError(-305)
-        if last > whole.type.content_width:
+        if last > cell.type.content_width:
             raise SqlError(-307)
-        self._cell, self._first, self._last, self._codec = whole, first, last, codec
+        self._cell, self._first, self._last, self._codec = cell, first, last, codec
         self.type = ColumnType.char(last - first + 1)
 
     @property
     def value(self) -> object:
-        return _UNDEFINED  # nobody reads a part by its name
+        return _UNDEFINED  # a part is never read by its name
 
     @value.setter
     def value(self, piece: object) -> None:
-        whole = self._cell.value
-        old = whole.encode(self._codec, "replace") if isinstance(whole, str) else b""
+        old_value = self._cell.value
+        old = old_value.encode(self._codec, "replace") if isinstance(old_value, str) else b""
         new = piece.encode(self._codec, "replace") if isinstance(piece, str) else b""
-        made = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
-        text = (made + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
+        head = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
+        text = (head + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
         self._cell.value = text.rstrip(" ") if self._cell.type.code in PADDED else text
 
 
 @dataclass(slots=True)
 class TriggerRow:
-    """The row for which a trigger's actions run: the values of its columns before and after, by their names; `event` is
-    what fires it: I, U or D. There are none after a DELETE, and none before an INSERT."""
+    """The row for which a trigger's actions run: its columns' values before and after the change, by name.
+
+    `event` is I, U or D. There are no new values after a DELETE and no old values before an INSERT.
+    """
 
     table: str
     event: str
@@ -69,14 +71,14 @@ class TriggerRow:
     of_view: bool = False
 
     def cells(self, old: str, new: str) -> dict[str, VariableCell]:
-        """The values as variables, under these names for what was before and after; "" for none."""
+        """Return the values as variables, qualified by the names of the old and new row. "" omits them."""
         found = {f"{old}.{name}": cell for name, cell in self.old.items()} if old else {}
         if new:
             found |= {f"{new}.{name}": cell for name, cell in self.new.items()}
         return found
 
     def event_operators(self) -> dict[str, VariableCell]:
-        """INSERTING and its like."""
+        """Return INSERTING, UPDATING, DELETING and SELECTING."""
         words = {"inserting": "I", "updating": "U", "deleting": "D", "selecting": "S"}
         return {
             name: VariableCell(ColumnType.boolean(), event == self.event) for name, event in words.items()
@@ -90,8 +92,10 @@ class GlobalVariables:
         self._cells: dict[str, VariableCell] = {}
 
     def define(self, name: str, t: ColumnType, value: object) -> VariableCell:
-        """The variable, made with `value` by the first routine that declares it. -689 for another type than the
-        first's."""
+        """Return a global variable. The first routine that declares it initialises it with `value`.
+
+        Raises -689 if the type differs from that of the first declaration.
+        """
         cell = self._cells.setdefault(name, VariableCell(t, value))
         if (cell.type.code, cell.type.encoded_length) != (t.code, t.encoded_length):
             raise SqlError(codes.INCONSISTENT_GLOBAL, 0, 0, name)
@@ -102,18 +106,18 @@ class GlobalVariables:
 
 
 class CallFrame:
-    """One call that is running.
+    """The variables and state of a running call.
 
     Attributes
     ----------
     cells
-        The variables that are visible now.
+        The currently visible variables.
     from_query
-        Whether the call came from a query or a change of rows, and may change nothing.
+        True if a query or a change of rows makes the call. The call may then change nothing.
     row
-        The row for which the actions of a trigger run, in these and in a trigger routine.
+        The row for which the actions of a trigger run, here and in a trigger routine.
     sqlcode
-        What became of the last SQL statement: SQLCODE.
+        The result of the last SQL statement: SQLCODE.
     """
 
     def __init__(
@@ -127,20 +131,20 @@ class CallFrame:
         self.cells: dict[str, VariableCell] = {SQLCODE: self.sqlcode}
 
     def cell(self, name: str) -> VariableCell | SubstringCell:
-        """SqlError -667 for a variable that is not declared."""
+        """Return a variable. Raises SqlError -667 if it is not declared."""
         found = self.cells.get(name)
         if found is None:
             if name.endswith("]"):
-                whole, _, bounds = name[:-1].partition("[")
+                variable, _, bounds = name[:-1].partition("[")
                 first, _, last = bounds.partition(",")
-                cell = self.cell(whole)
+                cell = self.cell(variable)
                 assert isinstance(cell, VariableCell)
                 return SubstringCell(cell, int(first), int(last), self._codec)
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
         return found
 
     def value(self, name: str) -> object:
-        """SqlError -696 for a variable without a value."""
+        """Return the value of a variable. Raises SqlError -696 if it has none."""
         value = self.cell(name).value
         if value is _UNDEFINED:
             raise SqlError(codes.UNDEFINED, 0, 0, name)

@@ -1,9 +1,11 @@
-"""Runs routines. Every statement is a generator: RETURN WITH RESUME gives a row and goes on when the next is wanted.
+"""The interpreter of routines.
 
-A statement tells by what its generator returns how it ended: None, or why what follows it is not run. What handlers
-do with errors is what IBM's manual says of ON EXCEPTION: the innermost one that traps the code runs; then the block
-that declared it is over, or with WITH RESUME the next statement follows. A BEGIN ... END is one statement for a
-handler outside of it.
+Every statement is a generator, so that RETURN WITH RESUME can yield a row and continue when the next one is requested.
+The generator returns how the statement ended: None, or the reason why the following statements are skipped.
+
+Error handlers follow IBM's manual on ON EXCEPTION. The innermost handler for the code runs. Then the block that
+declares it ends, or with WITH RESUME the next statement follows. BEGIN ... END counts as one statement for a handler
+outside of it.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from .sql_compiler import (
 RowIterator = Iterator[StoredValues]
 
 MAX_DEPTH = 200
-"""Calls inside calls; -722 beyond. A real server's limit is the size of its stack."""
+"""Maximum depth of nested calls. Deeper ones raise -722. On a real server the stack size is the limit."""
 
 _CALLS_PER_STACK = 20
 
@@ -55,7 +57,7 @@ _READ_ONLY_STATEMENTS = frozenset({"SELECT", "SET", "LOCK", "UNLOCK"})
 
 @dataclass(frozen=True, slots=True)
 class LoopExit:
-    """EXIT or CONTINUE on its way to its loop."""
+    """EXIT or CONTINUE until it reaches its loop."""
 
     verb: str
     kind: str
@@ -64,20 +66,20 @@ class LoopExit:
 
 @dataclass(frozen=True, slots=True)
 class GotoExit:
-    """GOTO on its way to the block that has its label."""
+    """GOTO until it reaches the block that has its label."""
 
     label: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockExit:
-    """A block is over because of its handler."""
+    """The end of a block whose handler has run."""
 
     block: n.StatementBlock
 
 
 class RoutineExit:
-    """The routine is over."""
+    """The end of the routine."""
 
 
 ROUTINE_EXIT = RoutineExit()
@@ -86,7 +88,7 @@ Completion = LoopExit | GotoExit | BlockExit | RoutineExit | None
 
 
 class _UnhandledError(Exception):
-    """An error that no handler of its unit takes; statements around it are not asked again."""
+    """An error that no handler of its unit traps. Handlers around the unit see it as the error of one statement."""
 
     def __init__(self, problem: SqlError) -> None:
         super().__init__(problem)
@@ -94,7 +96,7 @@ class _UnhandledError(Exception):
 
 
 class Interpreter:
-    """One call of a routine. Each statement is a generator."""
+    """Executes one call of a routine. Each statement is a generator."""
 
     def __init__(
         self,
@@ -118,21 +120,21 @@ class Interpreter:
             parts, registry, conversions, callee, self._frame, self._call_single_row
         )
         self._dynamic = DynamicSql(parts, conversions, self._evaluation, self._call_rows)
-        # of the unit that runs, inner ones last
+        # handlers of the current unit, inner ones last
         self._handlers: list[tuple[n.StatementBlock, n.Handler, dict[str, VariableCell]]] = []
-        self._found_no_row = False  # of the statement that runs
+        self._found_no_row = False  # whether the current statement found no row
 
     @property
     def frame(self) -> CallFrame:
-        """Its variables."""
+        """The variables of the call."""
         return self._frame
 
     def _call_single_row(self, callee: Callee, arguments: Sequence[object]) -> StoredValues:
-        """Call a routine where one row is wanted."""
+        """Call a routine for a single row."""
         return self._caller.call_single_row(callee, arguments, self._frame.from_query)
 
     def rows(self, arguments: Sequence[object]) -> RowIterator:
-        """The rows that a call gives; arguments in storage form."""
+        """Execute the call and yield its rows. Arguments are in storage form."""
         routine = self._callee.routine
         assert routine is not None
         for parameter, value in zip(self._callee.parameters, arguments, strict=True):
@@ -154,9 +156,10 @@ class Interpreter:
         finally:
             self._dynamic.close()
         try:
-            raise problem  # out here: the error would have `untrapped` as its context
+            raise problem  # outside of the except block: else the error would have `untrapped` as its context
         finally:
-            # The error refers to this frame. With a name for it here both would stay until the garbage collector runs.
+            # The error refers to this frame. A local name for it would create a cycle that lasts until garbage
+            # collection.
             del problem
 
     def _call_rows(self, callee: Callee, arguments: Sequence[object]) -> RowIterator:
@@ -164,13 +167,13 @@ class Interpreter:
 
     # ---- blocks -------------------------------------------------------------------------------
     def _block(self, block: n.StatementBlock) -> Any:
-        """Run a block's statements; how it ended."""
+        """Execute a block's statements and return how it ended."""
         outer, traps = self._frame.cells, len(self._handlers)
         if block.defines:
             self._frame.cells = dict(outer)
             for define in block.defines:
                 self._define(define)
-        # one that names the code is asked before one for all codes
+        # a handler for the code takes precedence over one for all codes
         handlers = sorted(block.handlers, key=lambda handler: bool(handler.codes))
         self._handlers += [(block, handler, self._frame.cells) for handler in handlers]
         try:
@@ -197,7 +200,7 @@ class Interpreter:
                 self._frame.cells[name] = VariableCell(t)
 
     def _unit(self, block: n.StatementBlock) -> Any:
-        """BEGIN ... END: its errors that it does not trap are those of one statement."""
+        """Execute BEGIN ... END. An error that it does not trap counts as the error of one statement."""
         traps, self._handlers = self._handlers, []
         try:
             return (yield from self._block(block))
@@ -211,7 +214,7 @@ class Interpreter:
             del problem  # as in `_run_body`
 
     def _statement(self, statement: n.SplStatement) -> Any:
-        """Run one statement; its error goes to the handlers."""
+        """Execute one statement. Its errors go to the handlers."""
         self._session.lock_owner.check_interrupt()
         kind = type(statement)
         self._found_no_row = False
@@ -227,7 +230,7 @@ class Interpreter:
         return end
 
     def _run_handler(self, problem: SqlError) -> Any:
-        if self._caller.trigger_depth:  # "ON EXCEPTION has no effect" in what triggers do
+        if self._caller.trigger_depth:  # ON EXCEPTION has no effect inside triggers
             raise _UnhandledError(problem)
         for index in range(len(self._handlers) - 1, -1, -1):
             block, handler, cells = self._handlers[index]
@@ -249,15 +252,15 @@ class Interpreter:
         raise _UnhandledError(problem)
 
     def _assign_error(self, handler: n.Handler, problem: SqlError) -> None:
-        told = (problem.sqlcode, problem.isamcode, problem.near)
-        for name, value in zip(handler.into, told, strict=False):
+        error_values = (problem.sqlcode, problem.isamcode, problem.near)
+        for name, value in zip(handler.into, error_values, strict=False):
             self._evaluation.assign(name, value)
 
     # ---- statements ---------------------------------------------------------------------------
     def _let(self, statement: n.Let) -> RowIterator:
         types = [self._frame.cell(name).type for name in statement.targets]
         found = self._evaluation.cached_plan(
-            statement, lambda reader: self._plan_let(reader, statement, types)
+            statement, lambda compiler: self._plan_let(compiler, statement, types)
         )
         if isinstance(found, CompiledExpressions):
             self._evaluation.assign_stored(statement.targets, self._evaluation.evaluate(found))
@@ -273,18 +276,18 @@ class Interpreter:
         yield
 
     def _plan_let(
-        self, reader: SqlCompiler, statement: n.Let, types: list[ColumnType]
+        self, compiler: SqlCompiler, statement: n.Let, types: list[ColumnType]
     ) -> CompiledExpressions | CompiledQuery | CompiledArguments:
         items = parse_list(self._session.sql_reader, statement.values.sql)
         if len(items) == 1:
-            called = reader.routine_call(items[0])
+            called = compiler.routine_call(items[0])
             if called is not None:
-                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(types) > 1:
                 text = statement.values.sql.strip()
                 if text.startswith("(") and text.endswith(")"):
-                    return reader.compile_query(n.SqlText(text[1:-1], statement.values.start + 1), types)
-        return reader.compile_list(statement.values, types)
+                    return compiler.compile_query(n.SqlText(text[1:-1], statement.values.start + 1), types)
+        return compiler.compile_list(statement.values, types)
 
     def _if(self, statement: n.If) -> Any:
         for condition, block in statement.arms:
@@ -307,7 +310,7 @@ class Interpreter:
 
     def _select(self, statement: n.SelectInto) -> RowIterator:
         query = self._evaluation.cached_plan(
-            statement, lambda reader: self._evaluation.plan_query(reader, statement)
+            statement, lambda compiler: self._evaluation.plan_query(compiler, statement)
         )
         rows = self._evaluation.fetch(query, 2)
         if len(rows) > 1:
@@ -332,14 +335,14 @@ class Interpreter:
         text = statement.values
         assert text is not None
 
-        def plan(reader: SqlCompiler) -> CompiledExpressions | CompiledArguments:
+        def plan(compiler: SqlCompiler) -> CompiledExpressions | CompiledArguments:
             items = parse_list(self._session.sql_reader, text.sql)
-            called = reader.routine_call(items[0]) if len(items) == 1 else None
+            called = compiler.routine_call(items[0]) if len(items) == 1 else None
             if called is not None:
-                return reader.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
             if len(items) != len(types):
                 raise SqlError(codes.WRONG_RETURN)
-            return reader.compile_expressions(items, types)
+            return compiler.compile_expressions(items, types)
 
         found = self._evaluation.cached_plan(text, plan)
         if isinstance(found, CompiledExpressions):
@@ -363,37 +366,43 @@ class Interpreter:
         yield
 
     def _call(self, statement: n.CallStatement) -> RowIterator:
-        arguments = self._evaluation.cached_plan(statement, lambda reader: reader.compile_call(statement)[1])
+        arguments = self._evaluation.cached_plan(
+            statement, lambda compiler: compiler.compile_call(statement)[1]
+        )
         callee = arguments.callee
-        given = self._evaluation.argument_values(arguments)
+        argument_values = self._evaluation.argument_values(arguments)
         row = self._trigger_row_for(statement, callee)
         if statement.into:
             self._evaluation.assign_converted(
                 callee,
                 statement.into,
                 self._session.transaction.run_nested(
-                    lambda: self._caller.call_single_row(callee, given, self._frame.from_query, row)
+                    lambda: self._caller.call_single_row(callee, argument_values, self._frame.from_query, row)
                 ),
             )
         else:
             self._session.transaction.run_nested(
-                lambda: self._run_discarding_rows(statement, arguments, given)
+                lambda: self._run_discarding_rows(statement, arguments, argument_values)
             )
         return
         yield
 
     def _run_discarding_rows(
-        self, statement: n.CallStatement, arguments: CompiledArguments, given: Sequence[object]
+        self, statement: n.CallStatement, arguments: CompiledArguments, argument_values: Sequence[object]
     ) -> None:
-        """Run a call whose rows are not wanted."""
-        over = self._out_assigner(statement, arguments)
+        """Execute a call and discard its rows."""
+        at_end = self._out_assigner(statement, arguments)
         row = self._trigger_row_for(statement, arguments.callee)
-        for _ in self._caller.call_rows(arguments.callee, given, self._frame.from_query, over, row):
+        for _ in self._caller.call_rows(
+            arguments.callee, argument_values, self._frame.from_query, at_end, row
+        ):
             pass
 
     def _trigger_row_for(self, statement: n.CallStatement, callee: Callee) -> TriggerRow | None:
-        """The row that a trigger routine is given, for WITH TRIGGER REFERENCES. -201 where there is none, and for a
-        routine that is none for the table's triggers."""
+        """Return the row for a trigger routine called WITH TRIGGER REFERENCES.
+
+        Raises -201 if there is no such row, or if the routine is not for triggers of this table.
+        """
         row = self._frame.row
         if not statement.references:
             return None
@@ -404,7 +413,7 @@ class Interpreter:
     def _out_assigner(
         self, statement: n.CallStatement, arguments: CompiledArguments
     ) -> Callable[[CallFrame], None] | None:
-        """Gives the variables of OUT and INOUT arguments their values, when the call is over."""
+        """Return a function that assigns the values of OUT and INOUT arguments at the end of the call."""
         callee = arguments.callee
         if not any(p.mode for p in callee.parameters):
             return None
@@ -412,8 +421,8 @@ class Interpreter:
         names = [(item.expression if isinstance(item, exp.EQ) else item).name.lower() for item in items]
 
         def assign_outputs(frame: CallFrame) -> None:
-            for name, place in zip(names, arguments.parameter_positions, strict=True):
-                parameter = callee.parameters[place]
+            for name, position in zip(names, arguments.parameter_positions, strict=True):
+                parameter = callee.parameters[position]
                 if parameter.mode:
                     cell = self._frame.cell(name)
                     value = frame.value(parameter.name)
@@ -503,7 +512,7 @@ class Interpreter:
 
     # ---- loops ----------------------------------------------------------------------------------
     def _loop(self, body: n.StatementBlock, kind: str) -> Any:
-        """One round of a loop: (whether it is the last, how the loop ended)."""
+        """Execute one iteration of a loop. Return whether it is the last, and how the loop ended."""
         end = yield from self._block(body)
         if isinstance(end, LoopExit) and (end.label == body.label if end.label else end.kind in ("", kind)):
             return end.verb == "EXIT", None
@@ -519,12 +528,12 @@ class Interpreter:
 
     def _for(self, statement: n.For) -> Any:
         cell = self._frame.cell(statement.variable)
-        whole = cell.type.code in (TypeCode.INTEGER, TypeCode.SMALLINT, TypeCode.BIGINT, TypeCode.INT8)
-        ranges: list[Sequence[object]] = []  # all of them are known before the first round
+        is_integer = cell.type.code in (TypeCode.INTEGER, TypeCode.SMALLINT, TypeCode.BIGINT, TypeCode.INT8)
+        ranges: list[Sequence[object]] = []  # all are evaluated before the first iteration
         for part in statement.ranges:
             if part.stop is None:
                 ranges.append(self._evaluation.evaluate_list(part.start, [cell.type]))
-            elif not whole:
+            elif not is_integer:
                 raise SqlError(codes.LOOP_TYPE, 0, 0, statement.variable)
             else:
                 ranges.append(self._range(part, cell.type))
@@ -537,23 +546,23 @@ class Interpreter:
         return None
 
     def _range(self, part: n.Range, t: ColumnType) -> range:
-        """-697 for a step of 0, -683 for one that leads away from the end, as a step of the wrong sign does."""
+        """Return the values of a FOR range. Raises -697 for a step of 0, -683 for a step with the wrong sign."""
         assert part.stop is not None
         (start,), (stop,) = (
             self._evaluation.evaluate_list(part.start, [t]),
             self._evaluation.evaluate_list(part.stop, [t]),
         )
         if not isinstance(start, int) or not isinstance(stop, int):
-            return range(0)  # NULL
+            return range(0)  # a bound is NULL
         step = 1 if start <= stop else -1
         if part.step is not None:
-            (given,) = self._evaluation.evaluate_list(part.step, [t])
-            if not given:
+            (step_value,) = self._evaluation.evaluate_list(part.step, [t])
+            if not step_value:
                 raise SqlError(codes.ZERO_STEP)
-            assert isinstance(given, int)
-            if start != stop and (given > 0) != (stop > start):
+            assert isinstance(step_value, int)
+            if start != stop and (step_value > 0) != (stop > start):
                 raise SqlError(codes.NO_RANGE)
-            step = given
+            step = step_value
         return range(start, stop + (1 if step > 0 else -1), step)
 
     def _foreach(self, statement: n.Foreach) -> Any:
@@ -561,7 +570,7 @@ class Interpreter:
         if isinstance(source, n.CallStatement):
             return (yield from self._foreach_of_call(statement, source))
         query = self._evaluation.cached_plan(
-            source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
+            source, lambda compiler: self._evaluation.plan_query(compiler, source, statement.body)
         )
         position = (
             None if query.positioned_table is None else self._position(source.cursor, query.positioned_table)
@@ -581,9 +590,9 @@ class Interpreter:
         return None
 
     def _foreach_of_call(self, statement: n.Foreach, call: n.CallStatement) -> Any:
-        arguments = self._evaluation.cached_plan(call, lambda reader: reader.compile_call(call)[1])
-        count, given = 0, self._evaluation.argument_values(arguments)
-        for row in self._call_rows(arguments.callee, given):
+        arguments = self._evaluation.cached_plan(call, lambda compiler: compiler.compile_call(call)[1])
+        count, argument_values = 0, self._evaluation.argument_values(arguments)
+        for row in self._call_rows(arguments.callee, argument_values):
             count += 1
             self._evaluation.assign_converted(arguments.callee, call.into, row)
             self._session.lock_owner.check_interrupt()
@@ -634,21 +643,22 @@ _STATEMENT_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
 
 _SETS_SQLCODE = frozenset(
     {
-        n.CallStatement, n.SelectInto, n.ExecuteImmediate, n.Prepare, n.Declare, n.Open, n.Fetch, n.Release, n.SqlStatement,
+        n.CallStatement, n.SelectInto, n.ExecuteImmediate, n.Prepare, n.Declare, n.Open, n.Fetch, n.Release,
+        n.SqlStatement,
     }
 )  # fmt: skip
-"""Statements after which SQLCODE tells what became of them."""
+"""Statements that set SQLCODE."""
 
 
 class RoutineCaller:
-    """Calls the routines of one session, which call each other through it.
+    """Calls the routines of one session. Nested calls also use it.
 
     Attributes
     ----------
-    acts
-        How many triggers' actions run now, one inside the other.
+    trigger_depth
+        Number of triggers whose actions are running, nested in each other.
     cursors
-        Those that routines have declared.
+        Cursors that routines have declared.
     """
 
     def __init__(
@@ -662,18 +672,18 @@ class RoutineCaller:
         self._registry = registry
         self._conversions = conversions
         self._globals = variables
-        self._depth = 0  # of calls inside calls, now
+        self._depth = 0  # current depth of nested calls
         self.trigger_depth = 0
         self.cursors: WeakSet[RoutineCursor] = WeakSet()
 
     def close_cursors(self) -> None:
-        """A transaction has ended: cursors without HOLD are closed."""
+        """Close cursors without HOLD at the end of a transaction."""
         for cursor in self.cursors:
             if not cursor.with_hold:
                 cursor.close()
 
     def run_trigger_actions(self, callee: Callee, row: TriggerRow | None) -> None:
-        """Run actions of a trigger."""
+        """Execute actions of a trigger."""
         self.trigger_depth += 1
         try:
             for _ in self.call_rows(callee, (), from_query=False, row=row):
@@ -687,11 +697,13 @@ class RoutineCaller:
         arguments: Sequence[object],
         from_query: bool,
         row: TriggerRow | None = None,
-        over: Callable[[CallFrame], None] | None = None,
+        at_end: Callable[[CallFrame], None] | None = None,
     ) -> StoredValues:
-        """The only row of a call; NULLs when it gives none, -686 when it gives several. `row` and `over` as in
-        `call_rows`."""
-        rows = self.call_rows(callee, arguments, from_query, over, row)
+        """Return the only row of a call. It consists of NULLs if there is none. Raises -686 if there are several.
+
+        `row` and `at_end` have the meaning of `call_rows`.
+        """
+        rows = self.call_rows(callee, arguments, from_query, at_end, row)
         first = next(rows, None)
         if first is None:
             return (None,) * len(callee.returns)
@@ -704,11 +716,14 @@ class RoutineCaller:
         callee: Callee,
         arguments: Sequence[object],
         from_query: bool,
-        over: Callable[[CallFrame], None] | None = None,
+        at_end: Callable[[CallFrame], None] | None = None,
         row: TriggerRow | None = None,
     ) -> RowIterator:
-        """The rows of a call, in the storage form of what the routine returns; `over` sees its variables at its end,
-        `row` is that of a trigger. -201 for a trigger routine that has none."""
+        """Yield the rows of a call, in the storage form of the routine's return types.
+
+        `at_end` is called with its variables at the end. `row` is the row of a trigger. Raises -201 for a trigger
+        routine without one.
+        """
         if callee.table and row is None:
             raise SqlError(
                 -201, 0, 1, callee.name, "a trigger routine, called without WITH TRIGGER REFERENCES"
@@ -743,12 +758,12 @@ class RoutineCaller:
             if results is None:
                 break
             yield results
-        if over is not None:
-            over(interpreter.frame)
+        if at_end is not None:
+            at_end(interpreter.frame)
 
 
 def _next_row(rows: RowIterator, *, on_new_stack: bool) -> StoredValues | None:
-    """The next row of a call, found on a thread of its own where Python's stack would not hold the calls inside."""
+    """Return the next row of a call, on a new thread if Python's stack has no room for nested calls."""
     if not on_new_stack:
         return next(rows, None)
     found: list[StoredValues | None] = []
@@ -757,7 +772,7 @@ def _next_row(rows: RowIterator, *, on_new_stack: bool) -> StoredValues | None:
     def run() -> None:
         try:
             found.append(next(rows, None))
-        except BaseException as problem:  # noqa: BLE001 - raised again by who waits
+        except BaseException as problem:  # noqa: BLE001 - raised again in the waiting thread
             problems.append(problem)
 
     thread = threading.Thread(target=run, name="routine", daemon=True)

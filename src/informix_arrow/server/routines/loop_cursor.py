@@ -1,4 +1,4 @@
-"""Where a FOREACH loop stands, for UPDATE and DELETE WHERE CURRENT OF its cursor."""
+"""The position of a FOREACH loop, for UPDATE and DELETE WHERE CURRENT OF its cursor."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..session.locks import RowKey
 
 
 class LoopCursor:
-    """What a cursor FOR UPDATE is to the statements that name it (positioned.Positioned).
+    """A cursor FOR UPDATE, in the form that statements with WHERE CURRENT OF require (update_cursor.PositionedCursor).
 
     Attributes
     ----------
     info
-        The table that the rows are of.
+        The table of the rows.
     current
-        What identifies the current row; None after it was deleted.
+        The identity of the current row, None after it was deleted.
     """
 
     def __init__(self, info: TableInfo) -> None:
@@ -24,5 +24,5 @@ class LoopCursor:
         self.current: RowKey | None = None
 
     def move_to(self, key: Sequence[object]) -> None:
-        """The loop has come to a row."""
+        """Set the current row."""
         self.current = tuple(key)

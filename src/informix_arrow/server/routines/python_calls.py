@@ -1,4 +1,4 @@
-"""Routines in Python, which testers register."""
+"""Execution of routines written in Python, which the tester registers."""
 
 from __future__ import annotations
 
@@ -23,21 +23,26 @@ log = logging.getLogger("informix_arrow.server")
 def run_python(
     callee: Callee, arguments: Sequence[object], environment: SessionEnvironment, owner: LockOwner
 ) -> Iterator[tuple[object, ...]]:
-    """The rows of a call. A callable gives one value, a tuple of the values of one row, or an iterator of rows; None
-    of a routine that returns nothing is no row. SqlError passes, anything else that it raises is -746 and logged."""
+    """Yield the rows of a call.
+
+    The callable returns one value, a tuple with the values of one row, or an iterator of rows. None from a routine
+    without return values is no row. A SqlError is passed on. Any other exception is logged and raises -746.
+    """
     function = callee.function
     assert function is not None
-    given = [python_value(value, p.type) for value, p in zip(arguments, callee.parameters, strict=True)]
+    python_arguments = [
+        python_value(value, p.type) for value, p in zip(arguments, callee.parameters, strict=True)
+    ]
     try:
-        answer = function(*given)
+        result = function(*python_arguments)
         if not callee.returns:
             return
-        if isinstance(answer, Iterator):
-            for row in answer:
+        if isinstance(result, Iterator):
+            for row in result:
                 owner.check_interrupt()
                 yield _row(environment, callee, row)
         else:
-            yield _row(environment, callee, answer)
+            yield _row(environment, callee, result)
     except SqlError:
         raise
     except Exception as problem:
@@ -58,8 +63,10 @@ def _row(environment: SessionEnvironment, callee: Callee, row: object) -> tuple[
 
 
 def python_value(value: object, t: ColumnType) -> object:
-    """A value in storage form as Python has it: int, float, Decimal, str, bool, date, datetime, time, bytes,
-    timedelta; an INTERVAL of months as their number."""
+    """Convert a value from storage form to int, float, Decimal, str, bool, date, datetime, time, bytes or timedelta.
+
+    An INTERVAL of months becomes the number of months.
+    """
     if value is None:
         return None
     if is_floating_decimal(t):

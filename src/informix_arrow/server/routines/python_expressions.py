@@ -1,9 +1,9 @@
-"""Expressions of routines that are computed here: a query to DuckDB costs a hundred times more.
+"""Evaluation of routines' expressions in Python. A query to DuckDB would cost a hundred times more.
 
-Only what is certain to mean the same in Python is taken: whole numbers while every one on the way fits an INTEGER,
-decimals of few enough digits to be exact, texts of ASCII characters that fit where they go. For anything else
-`compile_row` and `compile_condition` say so, or the computation does (NotPlain), and DuckDB does it (and finds the
-right error).
+Only expressions with certainly the same result in Python are compiled: integers as long as every intermediate value
+fits an INTEGER, decimals with few enough digits to be exact, ASCII texts that fit their targets. For anything else
+`compile_row` and `compile_condition` return None, or the evaluation raises NotCompilable. DuckDB then evaluates the
+expression and raises the correct error.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from ..plan.variables import RoutineVariable
 from ..types.result_types import DECIMALS, PADDED, is_character
 
 Lookup = Callable[[int], object]
-"""The value of the variable with a number."""
+"""Returns the value of a variable by its number."""
 Compute = Callable[[Lookup], object]
 
 _MAX_INTEGER = 2**31 - 1
 _MAX_SMALLINT = 2**15 - 1
-_DIGITS = 28  # what Python's Decimal keeps
+_DIGITS = 28  # precision of Python's Decimal
 _INTEGER_TYPES = frozenset({TypeCode.SMALLINT, TypeCode.INTEGER, TypeCode.BIGINT, TypeCode.INT8})
 
 
 class NotCompilable(Exception):
-    """This is not for Python to compute."""
+    """The expression cannot be evaluated in Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class _NumericExpression:
-    """A number: `integer_digits` and `scale` are the most digits that it has before and behind the point."""
+    """A numeric expression. `integer_digits` and `scale` are the maximum digits before and after the point."""
 
     compute: Compute
     integer_digits: int = 10
     scale: int = 0
-    integer: bool = True  # computed as an INTEGER, with its limits
+    integer: bool = True  # evaluated as an INTEGER, with its limits
 
 
 def compile_row(items: Sequence[exp.Expression], targets: Sequence[ColumnType | None]) -> Compute | None:
-    """Computes the values of a list, for variables of the types `targets`; None where that is not for Python."""
+    """Compile a list of expressions for variables of the types `targets`. Return None if Python cannot evaluate it."""
     try:
         parts = [_compile_assignment(item, target) for item, target in zip(items, targets, strict=True)]
     except NotCompilable:
@@ -53,7 +53,7 @@ def compile_row(items: Sequence[exp.Expression], targets: Sequence[ColumnType | 
 
 
 def compile_condition(item: exp.Expression) -> Compute | None:
-    """Computes a condition: (True,), (False,) or (None,); None where that is not for Python."""
+    """Compile a condition with the result (True,), (False,) or (None,). Return None if Python cannot evaluate it."""
     try:
         part = _compile_condition(item)
     except NotCompilable:
@@ -118,7 +118,7 @@ def _as_text(compute: Compute, target: ColumnType) -> Compute:
             return None
         text = _ascii(value)
         if len(text) > width:
-            raise NotCompilable  # it is cut, in the code set's bytes
+            raise NotCompilable  # DuckDB truncates it in bytes of the code set
         return text.rstrip(" ") if padded else text
 
     return assigned
@@ -188,37 +188,39 @@ def _number_variable(number: int, t: ColumnType) -> _NumericExpression:
 
 
 def _number_literal(text: str) -> _NumericExpression:
-    whole, _, fraction = text.partition(".")
-    if not (whole + fraction).isdecimal():
+    integer_part, _, fraction = text.partition(".")
+    if not (integer_part + fraction).isdecimal():
         raise NotCompilable
     if "." in text:
         exact = Decimal(text)
-        return _NumericExpression(lambda lookup: exact, max(1, len(whole)), len(fraction), integer=False)
-    constant = _check_limit(int(whole))
+        return _NumericExpression(
+            lambda lookup: exact, max(1, len(integer_part)), len(fraction), integer=False
+        )
+    constant = _check_limit(int(integer_part))
     return _NumericExpression(lambda lookup: constant)
 
 
-def _arithmetic(a: _NumericExpression, b: _NumericExpression, how: _Operation) -> _NumericExpression:
+def _arithmetic(a: _NumericExpression, b: _NumericExpression, operation: _Operation) -> _NumericExpression:
     left, right = a.compute, b.compute
     if a.integer and b.integer:
 
-        def whole(lookup: Lookup) -> object:
+        def compute_integer(lookup: Lookup) -> object:
             x, y = left(lookup), right(lookup)
-            return None if x is None or y is None else _check_limit(how(x, y))  # type: ignore[arg-type]
+            return None if x is None or y is None else _check_limit(operation(x, y))  # type: ignore[arg-type]
 
-        return _NumericExpression(whole)
-    if how is operator.mul:
+        return _NumericExpression(compute_integer)
+    if operation is operator.mul:
         digits, scale = a.integer_digits + b.integer_digits, a.scale + b.scale
     else:
         digits, scale = max(a.integer_digits, b.integer_digits) + 1, max(a.scale, b.scale)
     if digits + scale > _DIGITS:
         raise NotCompilable
 
-    def exact(lookup: Lookup) -> object:
+    def compute_decimal(lookup: Lookup) -> object:
         x, y = left(lookup), right(lookup)
-        return None if x is None or y is None else how(x, y)  # type: ignore[arg-type]
+        return None if x is None or y is None else operation(x, y)  # type: ignore[arg-type]
 
-    return _NumericExpression(exact, digits, scale, integer=False)
+    return _NumericExpression(compute_decimal, digits, scale, integer=False)
 
 
 def _number_function(name: str, arguments: Sequence[exp.Expression]) -> _NumericExpression:
@@ -252,7 +254,7 @@ _CASES = ("upper", "lower")
 
 
 def _compile_text(item: exp.Expression) -> Compute:
-    """A text; a CHAR without the blanks that pad it."""
+    """Compile a text. A CHAR has no trailing blanks."""
     if isinstance(item, exp.Paren):
         return _compile_text(item.this)
     if isinstance(item, RoutineVariable) and is_character(item.meta["type"]):
@@ -275,7 +277,8 @@ def _compile_text(item: exp.Expression) -> Compute:
 
 
 def _padded_width(item: exp.Expression) -> int:
-    """How wide a CHAR variable is with its blanks, also inside UPPER and LOWER; 0 for all else."""
+    """Return the width of a CHAR variable with its trailing blanks, also inside UPPER and LOWER. 0 for anything
+    else."""
     while True:
         if isinstance(item, exp.Paren):
             item = item.this
@@ -288,7 +291,7 @@ def _padded_width(item: exp.Expression) -> int:
 
 
 def _concat_operand(item: exp.Expression) -> Compute:
-    """A side of ||: a text, a CHAR with all its blanks, or a whole number as text."""
+    """Compile an operand of ||: a text, a CHAR with its trailing blanks, or an integer as text."""
     while isinstance(item, exp.Paren):
         item = item.this
     width = _padded_width(item)
@@ -315,13 +318,13 @@ def _text_function(name: str, arguments: Sequence[exp.Expression]) -> Compute:
             raise NotCompilable
 
         def cut(lookup: Lookup) -> object:
-            text, places = value(lookup), [part.compute(lookup) for part in numbers]
-            if text is None or None in places:
+            text, bounds = value(lookup), [part.compute(lookup) for part in numbers]
+            if text is None or None in bounds:
                 return None
-            start, count = int(str(places[0])), int(str(places[-1]))
+            start, count = int(str(bounds[0])), int(str(bounds[-1]))
             if not 1 <= start <= len(_ascii(text)) or count < 1:
                 raise NotCompilable
-            end = start - 1 + count if len(places) == 2 else len(str(text))
+            end = start - 1 + count if len(bounds) == 2 else len(str(text))
             return str(text)[start - 1 : end]
 
         return cut
@@ -361,7 +364,7 @@ def _compile_condition(item: exp.Expression) -> Compute:
 
 
 def _compile_compared_text(item: exp.Expression, equality: bool) -> Compute:
-    """A text as it is compared; its order is certain for ASCII only."""
+    """Compile a text for comparison. Its order is certain only for ASCII."""
     value = _compile_text(item)
 
     def compute(lookup: Lookup) -> object:
@@ -371,16 +374,16 @@ def _compile_compared_text(item: exp.Expression, equality: bool) -> Compute:
     return compute
 
 
-def _compare(a: Compute, b: Compute, how: Callable[[object, object], bool]) -> Compute:
+def _compare(a: Compute, b: Compute, operation: Callable[[object, object], bool]) -> Compute:
     def compute(lookup: Lookup) -> object:
         x, y = a(lookup), b(lookup)
-        return None if x is None or y is None else how(x, y)
+        return None if x is None or y is None else operation(x, y)
 
     return compute
 
 
 def _and_or(a: Compute, b: Compute, decided: bool) -> Compute:
-    """AND, OR: what decides alone, else NULL if one side is."""
+    """Compile AND or OR: `decided` if an operand has that value, else NULL if one is NULL."""
 
     def compute(lookup: Lookup) -> object:
         x, y = a(lookup), b(lookup)

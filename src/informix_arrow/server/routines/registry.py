@@ -1,4 +1,5 @@
-"""Which routines a session can call: those of its database's catalogue, and those that a tester has registered."""
+"""Lookup of the routines that a session can call: those in its database's catalogue, and those that the tester has
+registered."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from .cross_database import in_database
 
 @dataclass(frozen=True, slots=True)
 class CalleeParameter:
-    """A parameter with its type as it is now. `default` is a column's default (catalog.ColumnInfo)."""
+    """A parameter with its resolved type. `default` has the form of a column's default (catalog.ColumnInfo)."""
 
     name: str
     type: ColumnType
@@ -32,17 +33,17 @@ class CalleeParameter:
 
     @property
     def as_column(self) -> ColumnInfo:
-        """As a column of that type and default would be."""
+        """A column with the same type and default."""
         return ColumnInfo(self.name, self.type, self.default)
 
 
 @dataclass(eq=False, slots=True)
 class Callee:
-    """A routine that can be called: one in SPL, or a Python callable.
+    """A routine that can be called: an SPL routine or a Python callable.
 
-    `plans` keeps what `embedded` made of the routine's texts; a callee lives until the schema changes. `references` are
-    the names that the actions of a trigger, or a trigger routine, have for the values of a row before and after;
-    `table` is the one whose triggers may call it, "" for a routine that others call.
+    `plans` caches the plans of the routine's texts (sql_compiler.py). A callee lives until the schema changes.
+    `references` are the names that a trigger's actions or a trigger routine use for the old and new row. `table` is the
+    table whose triggers may call it, "" if it is no trigger routine.
     """
 
     name: str
@@ -52,15 +53,15 @@ class Callee:
     function: Callable[..., Any] | None = None
     procid: int = 0
     is_function: bool = True
-    owner: str = ""  # of one in SPL
-    database: str = ""  # whose catalogue it is of; "" for none
+    owner: str = ""  # owner of an SPL routine
+    database: str = ""  # database whose catalogue has it; "" if none has
     plans: dict[object, Any] = field(default_factory=dict)
     references: tuple[str, str] | None = None
     table: str = ""
 
 
 def callee_of(routine: PythonRoutine) -> Callee:
-    """A Python callable as a routine that can be called."""
+    """Return a Python callable as a routine."""
     arguments = tuple(CalleeParameter(f"p{i}", t) for i, t in enumerate(routine.parameters, 1))
     returns = tuple(("(expression)", t) for t in routine.returns)
     return Callee(
@@ -69,8 +70,8 @@ def callee_of(routine: PythonRoutine) -> Callee:
 
 
 class ParsedRoutineCache:
-    """Routines of all databases as they were read, shared by the sessions of an engine. A number is never given
-    twice, so nothing in here grows old."""
+    """Parsed routines of all databases, shared by the sessions of a server. Numbers are never reused, so entries never
+    become stale."""
 
     def __init__(self) -> None:
         self._routines: dict[tuple[str, int, bool], n.Routine] = {}
@@ -94,28 +95,30 @@ class RoutineRegistry:
 
     # ---- finding ------------------------------------------------------------------------------
     def find_by_name(self, name: str, database: str | None = None) -> list[Callee]:
-        """All routines of a name in a database, None for the open one, in the order of their creation; registered ones
-        when it has none."""
-        stamp, place = self._session.schema.stamp, database or self._session.current_database.name
+        """Return all routines with a name in a database, in the order of creation.
+
+        `database` is None for the current one. If it has none, registered Python routines are returned.
+        """
+        stamp, target_database = self._session.schema.stamp, database or self._session.current_database.name
         if stamp != self._stamp:
             self._stamp = stamp
             self._callees.clear()
-        found = self._callees.get((place, name))
+        found = self._callees.get((target_database, name))
         if found is None:
-            own = self._session.capture_routines.find_routines(place, name)
+            own = self._session.capture_routines.find_routines(target_database, name)
             if own:
-                self._session.current_database.databases.get(place or "")
+                self._session.current_database.databases.get(target_database or "")
                 found = [callee_of(r) for r in own]
             else:
-                with in_database(self._session, place):
+                with in_database(self._session, target_database):
                     found = self._load(name) or [
                         callee_of(r) for r in self._session.python_routines.get(name, ())
                     ]
-            self._callees[place, name] = found
+            self._callees[target_database, name] = found
         return found
 
     def find_by_number(self, database: str, procid: int) -> Callee:
-        """The routine of a number in a database. -674 when there is none."""
+        """Return the routine with a number in a database. Raises -674 if there is none."""
         with in_database(self._session, database):
             transaction = self._session.transaction
             name = transaction.read(lambda: stored_routines.name(transaction.con, database, procid))
@@ -136,7 +139,7 @@ class RoutineRegistry:
         ]
 
     def make_callee(self, routine: n.Routine, procid: int, owner: str = "") -> Callee:
-        """A routine with its types looked up. -206 and -217 for LIKE, -9628 for a type that is not there."""
+        """Return a routine with resolved types. Raises -206 and -217 for LIKE, -9628 for an unknown type."""
         return Callee(
             routine.name,
             tuple(
@@ -154,7 +157,7 @@ class RoutineRegistry:
         )
 
     def resolve_type(self, declared: n.DeclaredVariableType) -> ColumnType:
-        """The type that a declaration means now."""
+        """Return the current type of a declaration."""
         if isinstance(declared, n.Like):
             info = self._session.tables.find(None, declared.table)
             if info is None:
@@ -167,7 +170,7 @@ class RoutineRegistry:
             return declared
         return declare(declared.extended_name, self._session.types.find)
 
-    # ---- choosing -----------------------------------------------------------------------------
+    # ---- overload resolution ------------------------------------------------------------------
     def resolve_overload(
         self,
         name: str,
@@ -175,41 +178,43 @@ class RoutineRegistry:
         names: Sequence[str] = (),
         database: str | None = None,
     ) -> Callee:
-        """The routine that a call means: `types` of its arguments (None: not known), `names` of those that are given
-        by name, at the end; `database` is None for the open one. -674 when there is none, -706 for one that may not be
-        called."""
+        """Return the routine that a call resolves to.
+
+        `types` are the types of its arguments (None: unknown), `names` the names of the last ones, which are given by
+        name. `database` is None for the current one. Raises -674 if there is none, -706 if the user may not call it.
+        """
         best: Callee | None = None
-        least = 0
+        best_cost = 0
         for callee in self.find_by_name(name, database):
             cost = _match_cost(callee, types, names)
-            if cost is not None and (best is None or cost < least):
-                best, least = callee, cost
+            if cost is not None and (best is None or cost < best_cost):
+                best, best_cost = callee, cost
         if best is None:
             raise SqlError(codes.NO_ROUTINE, 0, 0, name)
         self.require_execute(best)
         return best
 
     def require_execute(self, callee: Callee) -> None:
-        """-706 for a routine that the session's user may not call."""
+        """Raise -706 if the session's user may not call a routine."""
         if callee.routine is not None:
             with in_database(self._session, callee.database):
                 self._session.privileges.require_execute(callee.name, callee.procid, callee.owner)
 
 
 def _match_cost(callee: Callee, types: Sequence[ColumnType | None], names: Sequence[str]) -> int | None:
-    """How far a call's arguments are from a routine's parameters; None when the call cannot mean it."""
+    """Return the cost of converting a call's arguments to a routine's parameters, None if the call does not match."""
     if len(types) > len(callee.parameters):
         return None
     known = [p.name for p in callee.parameters]
     first = len(types) - len(names)
-    places = [*range(first), *(known.index(name) if name in known else -1 for name in names)]
-    if -1 in places or len(set(places)) < len(places):
+    positions = [*range(first), *(known.index(name) if name in known else -1 for name in names)]
+    if -1 in positions or len(set(positions)) < len(positions):
         return None
-    left = [p for i, p in enumerate(callee.parameters) if i not in places]
-    if any(p.default is None for p in left):
-        return None  # an argument that is left out and has no default would be undefined
-    return len(left) + sum(
-        10 * _conversion_cost(t, callee.parameters[i].type) for t, i in zip(types, places, strict=True)
+    omitted = [p for i, p in enumerate(callee.parameters) if i not in positions]
+    if any(p.default is None for p in omitted):
+        return None  # an omitted argument without a default would be undefined
+    return len(omitted) + sum(
+        10 * _conversion_cost(t, callee.parameters[i].type) for t, i in zip(types, positions, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""All that a session has of its routines (session/routine_protocols.py says what for)."""
+"""The routines of a session, as session/routine_protocols.py requires them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ T = TypeVar("T")
 
 
 class SplLibrary:
-    """The routines of an engine: makes those of its sessions (engine.parts.RoutineLibrary)."""
+    """The routines of a server, which creates those of its sessions (session_services.RoutineLibrary)."""
 
     def __init__(self) -> None:
         self._parsed = ParsedRoutineCache()
 
     def install(self, root: duckdb.DuckDBPyConnection) -> None:
-        """Give DuckDB the function that stands for calls in SQL."""
+        """Register the function that calls in SQL use with DuckDB."""
         install(root)
 
     def for_session(self, parts: SessionServices) -> SplSessionRoutines:
-        """The routines of a new session."""
+        """Return the routines of a new session."""
         return SplSessionRoutines(parts, self._parsed)
 
 
 class SplSessionRoutines:
     """The routines that one session can call, its global variables, and its calls from SQL
-    (engine.calling.SessionRoutines)."""
+    (routine_protocols.SessionRoutines)."""
 
     def __init__(self, parts: SessionServices, parsed: ParsedRoutineCache) -> None:
         self._session = parts
@@ -61,49 +61,49 @@ class SplSessionRoutines:
 
     # ---- planning -----------------------------------------------------------------------------
     def has_routine(self, name: str) -> bool:
-        """Whether there is a routine of that name."""
+        """Return whether there is a routine of that name."""
         return self._sql_calls.has_routine(name)
 
     def resolve_call(self, name: str, types: Sequence[ColumnType | None], *, rows: bool) -> RoutineCall:
-        """The routine that a call in SQL means."""
+        """Return the routine that a call in SQL resolves to."""
         return self._sql_calls.resolve_call(name, types, rows=rows)
 
     def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """EXECUTE or CALL by a client: the statement's type and its plan."""
+        """Return statement type and plan of an EXECUTE or CALL by a client."""
         return self._client_calls.plan(statement)
 
-    # ---- answers in SQL -----------------------------------------------------------------------
+    # ---- results in SQL -----------------------------------------------------------------------
     def run_with_results(
         self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
     ) -> T:
-        """See `engine.calling.RoutineAnswers`."""
+        """Implements `routine_protocols.RoutineResultProvider`."""
         return self._sql_calls.run_with_results(sql, run, ahead)
 
     def result_scope(self) -> AbstractContextManager[None]:
-        """Around one statement: answers are remembered until its end."""
+        """Enclose one statement. Results of calls are cached until its end."""
         return self._sql_calls.result_scope()
 
     def bind_results(self, sql: str) -> str:
-        """A write's text with the answers that its calls have now."""
+        """Return a write's SQL bound to the current results of its calls."""
         return self._sql_calls.bind_results(sql)
 
     # ---- statements ---------------------------------------------------------------------------
     def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run a call that returns nothing."""
+        """Execute a call that returns nothing."""
         return self._client_calls.execute(plan, params)
 
     def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
-        """Run a call to its end; the rows that it returned."""
+        """Execute a call to its end and return its rows."""
         return self._client_calls.query(plan, params)
 
     def define_routine(self, statement: Routine | DropRoutine) -> int:
-        """CREATE or DROP of a routine, inside a write."""
+        """Execute CREATE or DROP of a routine inside a write."""
         return catalog.run(self._session, self._registry, statement)
 
     def find_routines(
         self, name: str, types: Sequence[ColumnType] | None, *, specific: bool
     ) -> list[tuple[int, str]]:
-        """Number and owner of the database's routines of a name."""
+        """Return number and owner of the database's routines with a name."""
         return catalog.find_routines(self._session, self._registry, name, types, specific=specific)
 
     # ---- triggers -----------------------------------------------------------------------------
@@ -115,14 +115,15 @@ class SplSessionRoutines:
         old: Mapping[str, object],
         new: Mapping[str, object],
     ) -> dict[str, object]:
-        """Run the actions of a trigger's section, inside a write; the columns that were given other values."""
+        """Execute the actions of a trigger's section inside a write. Return the columns that were assigned new
+        values."""
         return self._trigger_actions.run_actions(info, trigger, section, old, new)
 
-    # ---- by a handle --------------------------------------------------------------------------
-    def require_routine(self, wanted: RoutineReference) -> None:
-        """-674 when there is no such routine, and for a bare name that several have."""
-        find_routine(self._registry, wanted)
+    # ---- fast path ----------------------------------------------------------------------------
+    def require_routine(self, reference: RoutineReference) -> None:
+        """Raise -674 if there is no such routine, or if a bare name has several."""
+        find_routine(self._registry, reference)
 
-    def call_named(self, wanted: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
+    def call_named(self, reference: RoutineReference, arguments: Sequence[object]) -> RoutineCallResult:
         """Call a routine that returns at most one row."""
-        return call_routine(self._session, find_routine(self._registry, wanted), self._caller, arguments)
+        return call_routine(self._session, find_routine(self._registry, reference), self._caller, arguments)

@@ -1,8 +1,8 @@
-"""The SQL inside routines: planned when it is first run, with the routine's variables as typed parameters.
+"""Planning of the SQL inside routines at its first execution, with the routine's variables as typed parameters.
 
-A plan belongs to one place in one routine and holds as long as the schema does. Calls of user routines in an
-expression are made beforehand where they are certain to be made; anywhere else (in the arms of CASE, in
-subqueries) they are calls from SQL (sql_calls.py).
+A plan belongs to one place in one routine and stays valid until the schema changes. Calls of user routines in an
+expression run before it if they are certain to run. Anywhere else (in the arms of CASE, in subqueries) they are calls
+from SQL (sql_calls.py).
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from .python_expressions import Compute, NotCompilable, compile_condition, compi
 from .registry import Callee, RoutineRegistry
 
 SQLCODE = "#sqlcode"
-"""The variable that SQLCODE stands for."""
+"""The variable behind the name SQLCODE."""
 
 _SIMPLE = (exp.Tuple, exp.Literal, exp.Neg, exp.Paren, exp.Null)
 
 VariableTypes = Mapping[str, ColumnType]
 GetVariable = Callable[[str], object]
-"""The value of a variable in its storage form; SqlError -696 when it has none."""
+"""Returns the value of a variable in storage form. Raises SqlError -696 if it has none."""
 InvokeRoutine = Callable[[Callee, Sequence[object]], tuple[object, ...]]
-"""Calls a routine that gives one row, with arguments in storage form."""
+"""Calls a routine that returns one row, with arguments in storage form."""
 
 
 @dataclass(slots=True)
 class ExtractedCall:
-    """A call that an expression begins with; its result is the variable `name`."""
+    """A call that runs before its expression. Its result is the variable `name`."""
 
     name: str
     callee: Callee
@@ -60,8 +60,11 @@ class ExtractedCall:
 
 @dataclass(slots=True)
 class CompiledExpressions:
-    """Some values by one DuckDB query without FROM. `types` are those of the values; a row with a `constant` needs no
-    query. `read_tables` are the tables of subqueries."""
+    """Some values computed by one DuckDB query without FROM.
+
+    `types` are the types of the values. A row with a `constant` needs no query. `read_tables` are the tables of
+    subqueries.
+    """
 
     sql: str
     needs: BindRequirements
@@ -76,7 +79,7 @@ class CompiledExpressions:
     def evaluate(
         self, parts: SessionServices, value: GetVariable, invoke: InvokeRoutine, params: Sequence[object] = ()
     ) -> tuple[object, ...]:
-        """The values in storage form; `params` are those of a client's `?`."""
+        """Return the values in storage form. `params` are the values of a client's `?`."""
         if self.constant is not None:
             return self.constant
         if self.python_function is not None:
@@ -85,7 +88,7 @@ class CompiledExpressions:
                     "tuple[object, ...]", self.python_function(lambda number: value(self.names[number]))
                 )
             except NotCompilable:
-                pass  # a number that is too large: DuckDB says which error that is
+                pass  # e.g. a number that is too large: DuckDB raises the correct error
         call_results: dict[str, object] = {}
         for step in self.extracted_calls:
             arguments = step.arguments.evaluate(parts, _overlay(call_results, value), invoke, params)
@@ -104,7 +107,7 @@ class CompiledExpressions:
 
 @dataclass(slots=True)
 class CompiledArguments:
-    """The arguments of a call, in the order of the routine's parameters; None for one that is left out."""
+    """The arguments of a call, in the order of the routine's parameters. `row` is None if there are none."""
 
     callee: Callee
     row: CompiledExpressions | None
@@ -117,14 +120,14 @@ class CompiledArguments:
             None if p.default is None else parts.values.default(p.as_column) for p in self.callee.parameters
         ]
         if self.row is not None:
-            for place, item in zip(
+            for position, item in zip(
                 self.parameter_positions, self.row.evaluate(parts, value, invoke, params), strict=True
             ):
-                argument_values[place] = item
+                argument_values[position] = item
         return argument_values
 
     def parameters(self) -> dict[int, ColumnType]:
-        """Types of the client's `?`, by number."""
+        """The types of the client's `?`, by number."""
         parameter_types: dict[int, ColumnType] = {}
         if self.row is not None:
             for step in self.row.extracted_calls:
@@ -138,8 +141,10 @@ class CompiledArguments:
 
 @dataclass(slots=True)
 class CompiledQuery:
-    """A SELECT whose columns have the `types` of the variables that take them. With `keyed` every row ends with what
-    identifies its row of that table."""
+    """A SELECT whose columns are converted to the `types` of the variables that receive them.
+
+    With a `positioned_table` every row ends with the identity of its row in that table.
+    """
 
     plan: SelectPlan
     sql: str
@@ -148,22 +153,23 @@ class CompiledQuery:
     positioned_table: TableInfo | None = None
 
     def fetch(self, parts: SessionServices, value: GetVariable, limit: int) -> list[tuple[Any, ...]]:
-        """The first `limit` rows in storage form."""
+        """Return the first `limit` rows in storage form."""
         with self.spool_rows(parts, value, limit) as rows:
             return list(rows)
 
     def spool_rows(self, parts: SessionServices, value: GetVariable, limit: int = 0) -> RowSpool:
-        """All rows in storage form, or the first `limit`: made to the last, whatever becomes of their tables then."""
+        """Return all rows in storage form, or the first `limit`. They are independent of later changes of their
+        tables."""
         bound = parts.executor.bind(self.plan.needs, [StoredValue(value(name)) for name in self.names])
         parts.isolation.before_query(self.plan, bound)
         sql = f"SELECT * FROM ({self.sql}) LIMIT {limit}" if limit else self.sql
 
-        def made() -> RowSpool:
+        def execute() -> RowSpool:
             con = parts.transaction.con
             con.execute(sql, select_values(sql, bound) or {})
             return RowSpool(con.fetchmany, parts.executor.temporary)
 
-        return parts.transaction.read(lambda: parts.executor.build_with_results(sql, made, bound))
+        return parts.transaction.read(lambda: parts.executor.build_with_results(sql, execute, bound))
 
 
 @dataclass(slots=True)
@@ -174,12 +180,12 @@ class CompiledChange:
     names: list[str]
 
     def run(self, parts: SessionServices, value: GetVariable) -> int:
-        """Rows changed."""
+        """Execute the statement and return the number of changed rows."""
         return parts.run_plan(self.plan, [StoredValue(value(name)) for name in self.names]).rows
 
 
-def _overlay(made: Mapping[str, object], value: GetVariable) -> GetVariable:
-    return lambda name: made[name] if name in made else value(name)
+def _overlay(call_results: Mapping[str, object], value: GetVariable) -> GetVariable:
+    return lambda name: call_results[name] if name in call_results else value(name)
 
 
 def _fetch_row(parts: SessionServices, sql: str, bound: dict[str, object]) -> tuple[Any, ...]:
@@ -187,7 +193,7 @@ def _fetch_row(parts: SessionServices, sql: str, bound: dict[str, object]) -> tu
 
 
 def parse_list(reader: SqlReader, sql: str) -> list[exp.Expression]:
-    """The expressions of a list."""
+    """Parse a list of expressions."""
     if not sql.strip():
         return []
     tree = reader.parse(f"SELECT {sql}")
@@ -198,7 +204,7 @@ def parse_list(reader: SqlReader, sql: str) -> list[exp.Expression]:
 
 
 class SqlCompiler:
-    """Makes plans of texts for one place: the types of the variables that are visible there."""
+    """Compiles texts for one place, given the types of the variables that are visible there."""
 
     def __init__(
         self, parts: SessionServices, registry: RoutineRegistry, types: VariableTypes, placeholders: int = 0
@@ -206,37 +212,37 @@ class SqlCompiler:
         self._session = parts
         self._registry = registry
         self.types: dict[str, ColumnType] = dict(types)
-        self._placeholders = placeholders  # of the client, numbered in the tree
+        self._placeholders = placeholders  # placeholders of the client, numbered in the tree
 
     # ---- values -------------------------------------------------------------------------------
     def compile_expressions(
         self, items: Sequence[exp.Expression], targets: Sequence[ColumnType | None]
     ) -> CompiledExpressions:
-        """Expressions as values of the types `targets`; None leaves an expression the type that it has."""
-        steps: list[ExtractedCall] = []
+        """Compile expressions to values of the types `targets`. None keeps the type of an expression."""
+        calls: list[ExtractedCall] = []
         holder = exp.Tuple(expressions=list(items))
         for item in list(holder.expressions):
-            self._extract_calls(item, steps)
+            self._extract_calls(item, calls)
         simple = all(type(node) in _SIMPLE for node in holder.walk())
         translator, names = self._translator(holder)
         ctx = translator.ctx
         sqls: list[str] = []
         types: list[ColumnType] = []
         for item, target in zip(holder.expressions, targets, strict=True):
-            ex = translator.values.settle(translator.expr(item, Scope()))
+            ex = translator.values.with_inferred_type(translator.expr(item, Scope()))
             wanted = target or self._expression_type(ex)
             sqls.append(translator.values.assign(ex, wanted))
             types.append(wanted)
         ctx.require_read()
-        plain = None if steps or self._placeholders else compile_row(holder.expressions, targets)
+        plain = None if calls or self._placeholders else compile_row(holder.expressions, targets)
         text = f"SELECT {', '.join(sqls)}"
         read = tuple(ctx.tables.values())
         return CompiledExpressions(
-            text, ctx.bind_requirements(), names, steps, tuple(types), None, simple, plain, read
+            text, ctx.bind_requirements(), names, calls, tuple(types), None, simple, plain, read
         )
 
     def _translator(self, tree: exp.Expression) -> tuple[ExpressionTranslator, list[str]]:
-        """A translator for a tree whose variables it has put in."""
+        """Substitute the variables in a tree. Return a translator for it, and the names of the variables."""
         self._substitute_sqlcode(tree)
         names = substitute_variables(tree, self.types, self._placeholders)
         ctx = self._session.planner.context()
@@ -244,7 +250,7 @@ class SqlCompiler:
         return QueryTranslator(ctx).expressions, names
 
     def _substitute_sqlcode(self, tree: exp.Expression) -> None:
-        """SQLCODE outside of queries and of what names columns is what became of the last statement."""
+        """Replace SQLCODE, outside of queries and column names, by the result of the last statement."""
         if SQLCODE not in self.types or "sqlcode" in self.types:
             return
         for column in list(tree.find_all(exp.Column)):
@@ -266,8 +272,7 @@ class SqlCompiler:
         return (from_duck_type(names[0]) if names else None) or character(255)
 
     def compile_list(self, text: SqlText, targets: Sequence[ColumnType | None] | None) -> CompiledExpressions:
-        """A list of expressions; -684 when it has not as many as there are targets. None leaves all of them the types
-        that they have."""
+        """Compile a list of expressions. Without `targets` all keep their types. Raises -684 if the numbers differ."""
         items = parse_list(self._session.sql_reader, text.sql)
         if targets is None:
             targets = [None] * len(items)
@@ -276,26 +281,26 @@ class SqlCompiler:
         return self.compile_expressions(items, targets)
 
     def compile_condition(self, text: SqlText) -> CompiledExpressions:
-        """A condition as TRUE, FALSE or NULL."""
+        """Compile a condition to TRUE, FALSE or NULL."""
         items = parse_list(self._session.sql_reader, text.sql)
         if len(items) != 1:
             raise SqlError(-201, 0, 1)
-        steps: list[ExtractedCall] = []
+        calls: list[ExtractedCall] = []
         holder = exp.Tuple(expressions=items)
-        self._extract_calls(holder.expressions[0], steps)
+        self._extract_calls(holder.expressions[0], calls)
         translator, names = self._translator(holder)
         sql = translator.condition(holder.expressions[0], Scope())
         translator.ctx.require_read()
-        plain = None if steps else compile_condition(holder.expressions[0])
+        plain = None if calls else compile_condition(holder.expressions[0])
         ctx = translator.ctx
         needs, read = ctx.bind_requirements(), tuple(ctx.tables.values())
         return CompiledExpressions(
-            f"SELECT {sql}", needs, names, steps, (ColumnType.boolean(),), None, False, plain, read
+            f"SELECT {sql}", needs, names, calls, (ColumnType.boolean(),), None, False, plain, read
         )
 
     # ---- calls --------------------------------------------------------------------------------
     def routine_call(self, node: exp.Expression) -> exp.Anonymous | None:
-        """The call of a user routine that an expression is as a whole."""
+        """Return the call if an expression consists only of a call of a user routine."""
         while isinstance(node, exp.Paren):
             node = node.this
         if isinstance(node, exp.Dot):
@@ -308,8 +313,8 @@ class SqlCompiler:
         name = node.name.lower()
         return not is_builtin(name) and bool(self._registry.find_by_name(name))
 
-    def _extract_calls(self, node: exp.Expression, steps: list[ExtractedCall]) -> None:
-        """Take the calls that are certain to be made out of an expression, inner ones first."""
+    def _extract_calls(self, node: exp.Expression, calls: list[ExtractedCall]) -> None:
+        """Remove the calls that are certain to run from an expression, inner ones first."""
         if isinstance(node, (exp.Query, exp.Subquery, exp.Case)):
             return
         children = list(node.iter_expressions())
@@ -318,27 +323,29 @@ class SqlCompiler:
         ):
             children = children[:1]
         for child in children:
-            self._extract_calls(child, steps)
+            self._extract_calls(child, calls)
         if isinstance(node, exp.Anonymous) and self._is_routine(node):
             callee, arguments = self.compile_arguments(node.name.lower(), list(node.expressions))
             if len(callee.returns) != 1:
                 return
             name = f"#{len(self.types)}"
             self.types[name] = callee.returns[0][1]
-            steps.append(ExtractedCall(name, callee, arguments))
+            calls.append(ExtractedCall(name, callee, arguments))
             outer = node.parent if isinstance(node.parent, exp.Dot) else node
             outer.replace(exp.Column(this=exp.Identifier(this=name, quoted=False)))
 
     def compile_call(self, statement: CallStatement) -> tuple[Callee, CompiledArguments]:
-        """CALL or EXECUTE in a routine."""
+        """Compile CALL or EXECUTE in a routine."""
         items = parse_list(self._session.sql_reader, statement.arguments.sql)
         return self.compile_arguments(statement.name, items, statement.database)
 
     def compile_arguments(
         self, name: str, items: list[exp.Expression], database: str | None = None
     ) -> tuple[Callee, CompiledArguments]:
-        """The routine that a call means, and its arguments brought to its parameters' types; `database` is None for the
-        open one."""
+        """Return the routine that a call resolves to, and its arguments converted to the parameters' types.
+
+        `database` is None for the current one.
+        """
         callees = self._registry.find_by_name(name, database)
         known = {p.name for callee in callees for p in callee.parameters}
         argument_names: list[str] = []
@@ -360,18 +367,20 @@ class SqlCompiler:
         types = [self._argument_type(item) for item in values] if len(callees) > 1 else [None] * len(values)
         callee = self._registry.resolve_overload(name, types, argument_names, database)
         numbers = {p.name: i for i, p in enumerate(callee.parameters)}
-        places = (*range(len(values) - len(argument_names)), *(numbers[x] for x in argument_names))
+        positions = (*range(len(values) - len(argument_names)), *(numbers[x] for x in argument_names))
         values = [
             exp.Null() if callee.parameters[i].mode == "OUT" else item
-            for i, item in zip(places, values, strict=True)
+            for i, item in zip(positions, values, strict=True)
         ]
         row = (
-            self.compile_expressions(values, [callee.parameters[i].type for i in places]) if values else None
+            self.compile_expressions(values, [callee.parameters[i].type for i in positions])
+            if values
+            else None
         )
-        return callee, CompiledArguments(callee, row, places)
+        return callee, CompiledArguments(callee, row, positions)
 
     def _argument_type(self, item: exp.Expression) -> ColumnType | None:
-        """The type of an argument, to choose a routine by; None when it cannot be told."""
+        """Return the type of an argument for overload resolution, None if it is unknown."""
         call = self.routine_call(item)
         if call is not None:
             callee, _ = self.compile_arguments(call.name.lower(), [a.copy() for a in call.expressions])
@@ -382,7 +391,7 @@ class SqlCompiler:
 
     # ---- dynamic SQL --------------------------------------------------------------------------
     def compile_execute(self, sql: str) -> tuple[Callee, CompiledArguments]:
-        """EXECUTE FUNCTION or PROCEDURE that was prepared."""
+        """Compile a prepared EXECUTE FUNCTION or EXECUTE PROCEDURE."""
         tokens = TokenStream(sql, self._session.environment.delimident)
         tokens.expect("EXECUTE")
         if not (tokens.accept("FUNCTION") or tokens.accept("PROCEDURE")):
@@ -393,8 +402,8 @@ class SqlCompiler:
         return self.compile_arguments(call.name, list(holder.expressions), call.database)
 
     def _substitute_using(self, tree: exp.Expression) -> None:
-        """Put the values of USING, which are variables ?0, ?1 .., in place of the question marks. -254 for another
-        number of them."""
+        """Replace the question marks by the values of USING, which are the variables ?0, ?1, ... Raises -254 if the
+        numbers differ."""
         found = [node for node in tree.find_all(exp.Placeholder) if not isinstance(node, RoutineVariable)]
         if len(found) != sum(name.startswith("?") for name in self.types):
             raise SqlError(codes.PARAMETERS)
@@ -406,8 +415,11 @@ class SqlCompiler:
     def compile_query(
         self, text: SqlText, targets: Sequence[ColumnType] | None, *, positioned: bool = False
     ) -> CompiledQuery:
-        """A SELECT into variables of the types `targets`; -684 when it has not as many columns, None leaves them the
-        types that they have. With `positioned` its rows can be changed by WHERE CURRENT OF."""
+        """Compile a SELECT into variables of the types `targets`. None keeps the types of the columns.
+
+        With `positioned` its rows can be changed by WHERE CURRENT OF. Raises -684 if the numbers of columns and targets
+        differ.
+        """
         tree = self._session.sql_reader.parse(text.sql)
         self._substitute_using(tree)
         names = substitute_variables(tree, self.types)
@@ -433,11 +445,11 @@ class SqlCompiler:
                 raise not_supported("WHERE CURRENT OF on rows that are not rows of one table")
             source, keyed = plan.with_row_ids, plan.tables[0]
             items += [f"k{i}" for i in range(len(identity_names(keyed)))]
-        plan.needs.session_values.update(ctx.session_values)  # a DATETIME without a date takes today's
+        plan.needs.session_values.update(ctx.session_values)  # a DATETIME without a date gets today's date
         return CompiledQuery(plan, f"SELECT {', '.join(items)} FROM ({source})", names, tuple(targets), keyed)
 
     def compile_change(self, text: SqlText) -> CompiledChange:
-        """A statement that changes rows."""
+        """Compile a statement that changes rows."""
         tree = self._session.sql_reader.parse(text.sql)
         self._substitute_sqlcode(tree)
         names = substitute_variables(tree, self.types)

@@ -1,4 +1,4 @@
-"""What triggers do: their actions are statements of a nameless routine, with the columns of a row as variables."""
+"""Execution of triggers. Their actions are statements of a nameless routine, with the columns of a row as variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .registry import Callee
 
 
 class TriggerActionRunner:
-    """Those of one session (engine.calling.TriggerActions)."""
+    """Executes the trigger actions of one session (routine_protocols.TriggerActions)."""
 
     def __init__(self, parts: SessionServices, caller: RoutineCaller) -> None:
         self._session = parts
@@ -36,8 +36,8 @@ class TriggerActionRunner:
         old: Mapping[str, object],
         new: Mapping[str, object],
     ) -> dict[str, object]:
-        """Run the actions of a trigger's `section`, with the values of a row; the columns that were given other
-        values."""
+        """Execute the actions of a trigger's `section` with the values of a row. Return the columns that were assigned
+        new values."""
         callee = self._section_callees(info, trigger).get(section)
         if callee is None:
             return {}
@@ -58,7 +58,7 @@ class TriggerActionRunner:
         return {name: cell.value for name, cell in row.new.items() if cell.value != before[name]}
 
     def _section_callees(self, info: TableInfo, trigger: TriggerInfo) -> dict[str, Callee]:
-        """The sections of a trigger that have actions, read when they are first needed."""
+        """Return the sections of a trigger that have actions. They are parsed when first needed."""
         stamp = self._session.schema.stamp
         if stamp != self._stamp:
             self._stamp = stamp
@@ -83,5 +83,5 @@ def _callee(trigger: TriggerInfo, tree: CreateTrigger, block: StatementBlock, *,
 
 
 def _cell(t: ColumnType, value: Any) -> VariableCell:
-    """BYTE and TEXT are NULL in actions."""
+    """Return a variable for a column's value. BYTE and TEXT are NULL in actions."""
     return VariableCell(t, None if is_simple_large(t) else value)

@@ -1,1 +1,1 @@
-"""How values of Informix's types are stored and computed with. Knows no table, no statement and no session."""
+"""Storage of and computation with values of Informix types. This package knows no table, statement or session."""

@@ -1,4 +1,4 @@
-"""Whole columns of values of one Python type, converted at once where nothing can go wrong."""
+"""Conversion of whole columns of values of one Python type, where no value can fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONG_LIMIT = (2**63 - 1, -1284)
 
 @dataclass(slots=True)
 class ConvertedColumn:
-    """One column of rows: `array` in storage form (NULL where a row failed), errors and cut texts by row
+    """One converted column: `array` in storage form (NULL where a row failed), with errors and truncated texts by row
     number."""
 
     array: Any
@@ -36,7 +36,7 @@ class ConvertedColumn:
     truncated_rows: set[int] = field(default_factory=set)
 
     def row(self, number: int) -> ConvertedColumn:
-        """One row of it, as row 0."""
+        """Return one row of the column, as row 0."""
         errors = {0: self.errors[number]} if number in self.errors else {}
         return ConvertedColumn(
             self.array.slice(number, 1), errors, {0} if number in self.truncated_rows else set()
@@ -44,14 +44,14 @@ class ConvertedColumn:
 
 
 class ColumnConverter:
-    """Converts columns of values of one Python type to a column type, in one piece or not at all.
+    """Converts columns of values of one Python type to a column type, all values at once or not at all.
 
     Parameters
     ----------
     t, arrow
         The column's type, and the Arrow type of its storage.
     codec
-        Python's name of the database's code set, whose bytes the lengths of texts count.
+        Python codec of the database's code set. Lengths of texts count its bytes.
     """
 
     def __init__(self, t: ColumnType, arrow: pa.DataType, codec: str) -> None:
@@ -63,7 +63,7 @@ class ColumnConverter:
         )
 
     def convert(self, values: Sequence[object]) -> ConvertedColumn | None:
-        """A column; None where its values have to be looked at one by one."""
+        """Convert a column. Return None if its values must be converted one by one."""
         kinds = set(map(type, values))
         kinds.discard(_NONE)
         if not kinds:
@@ -95,7 +95,7 @@ class ColumnConverter:
                 return self._datetime([None if v is None else v.to_datetime() for v in values])  # type: ignore[attr-defined]
             if kind is dt.datetime and t.code == TypeCode.DATETIME:
                 return self._datetime(values)
-        except Exception:  # noqa: BLE001 - whatever does not go in one piece is looked at value by value
+        except Exception:  # noqa: BLE001 - the values are then converted one by one
             return None
         return None
 
@@ -122,8 +122,8 @@ class ColumnConverter:
         if qualifier.has_seconds_fraction:
             unit = 10 ** (6 - qualifier.fraction_digits)
             if unit > 1:
-                whole = array.cast(pa.int64())
-                array = pc.subtract(whole, modulo(whole, unit)).cast(pa.timestamp("us"))
+                microseconds = array.cast(pa.int64())
+                array = pc.subtract(microseconds, modulo(microseconds, unit)).cast(pa.timestamp("us"))
         elif qualifier.end >= 4:
             unit_name = {4: "day", 6: "hour", 8: "minute", 10: "second"}[qualifier.end]
             array = pc.floor_temporal(array, unit=unit_name)

@@ -1,9 +1,8 @@
-"""Values on their way into a column: Python objects (parameters) and Arrow columns (INSERT ... SELECT) to
-the column's storage.
+"""Conversion of values to a column's storage form: Python objects (parameters) and Arrow columns (INSERT ... SELECT).
 
-A whole column is tried at once; only when one value does not fit are values looked at singly, so that each
-bad row gets its own Informix code and the others go in. Texts that are too long are cut, as in databases
-that are not ANSI.
+A whole column is converted at once. If one value does not fit, the values are converted one by one, so that each bad
+row gets its own Informix code and the others are stored. Texts that are too long are truncated, as in databases that
+are not ANSI.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ from .parameter_values import DAY, FRACTION5, date_text, datetime_value_fields, 
 from .result_types import DECIMALS, FLOATS, INTEGERS, LONGS, PADDED, datetime_storage, is_character
 
 _NO_LARGE_OBJECT = -617
-_TRUNCATED_NUMBER = -1207  # for the digits before the point
+_TRUNCATED_NUMBER = -1207  # too many digits before the point
 _SMALLEST, _LARGEST = 1e-5, 1e20
-"""Numbers of which DuckDB's DECIMAL has all the digits that a FLOAT has, with room for those of a column."""
+"""Range in which DuckDB's DECIMAL holds all digits of a FLOAT and still has room for those of a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """A value that is in the column's storage form already."""
+    """A value that is already in the column's storage form."""
 
     value: object
 
 
 def arrow_storage(t: ColumnType) -> Any:
-    """Arrow type of a column's storage; SqlError -9628 for a type that this server cannot store."""
+    """Return the Arrow type of a column's storage. Raises SqlError -9628 for a type that this server cannot store."""
     code = t.code
     if t.is_boolean:
         return pa.bool_()
@@ -103,7 +102,7 @@ class ValueConverter:
 
     # ---- columns ----------------------------------------------------------------------------
     def convert_column(self, values: Sequence[object]) -> ConvertedColumn:
-        """Python values to an Arrow array of the column's storage."""
+        """Convert Python values to an Arrow array in the column's storage form."""
         fast = self._column_converter.convert(values)
         if fast is not None:
             return fast
@@ -129,8 +128,8 @@ class ValueConverter:
         return result
 
     def convert(self, value: object) -> object:
-        """One value in storage form; SqlError for what cannot be converted. `was_truncated` tells about a cut
-        text."""
+        """Convert one value to storage form. Raises SqlError if that is impossible. `was_truncated` is set if a text
+        was cut."""
         self.was_truncated = False
         if type(value) is StoredValue:
             return value.value
@@ -176,12 +175,12 @@ class ValueConverter:
         limit, code = LIMITS.get(TypeCode(self.type.code), LONG_LIMIT)
         plain = self._number(value)
         try:
-            whole = int(plain)  # fractions are cut
+            truncated = int(plain)  # fractions are cut
         except (ValueError, OverflowError, InvalidOperation):
             raise SqlError(code) from None
-        if not -limit <= whole <= limit:
+        if not -limit <= truncated <= limit:
             raise SqlError(code)
-        return whole
+        return truncated
 
     def _float(self, value: object) -> float:
         plain = self._number(value)
@@ -201,7 +200,7 @@ class ValueConverter:
         try:
             rounded = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         except InvalidOperation:
-            # 28 digits are the default context's; do it with enough of them
+            # the default context has only 28 digits
             rounded = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(prec=60))
         if rounded and rounded.adjusted() >= precision - scale:
             raise SqlError(-1226)
@@ -234,7 +233,7 @@ class ValueConverter:
         number = self._number(value)
         try:
             return dt.date(1899, 12, 31) + dt.timedelta(days=int(number))
-        except (OverflowError, ValueError):  # no day, no number
+        except (OverflowError, ValueError):  # not a valid date or number
             raise SqlError(-1218) from None
 
     def _datetime(self, value: object) -> object:
@@ -252,16 +251,18 @@ class ValueConverter:
         return to_storage(extend_fields(fields, qualifier), qualifier)
 
     def _interval(self, value: object) -> int:
-        """Units of storage: a parameter keeps the fields that the column has, a text must be in its form."""
+        """Return storage units. A parameter may have other fields than the column, a text must have the column's
+        form."""
         qualifier = intervals.qualifier_of(self.type)
         if isinstance(value, str):
             return intervals.parse(value, qualifier)
         if isinstance(value, pa.MonthDayNano) and not any(value):
-            return 0  # of either class
+            return 0  # zero, valid for both classes
         return intervals.convert_units(*interval_units(value), qualifier)
 
     def _simple_large(self, value: object) -> bytes:
-        """The content of a BYTE or TEXT; text in the database's code set. -617 for anything but bytes and text."""
+        """Return the content of a BYTE or TEXT, text in the database's code set. Raises -617 for anything but bytes and
+        text."""
         if isinstance(value, (bytes, bytearray, memoryview)):
             return bytes(value)
         if isinstance(value, str) and self.type.code == TypeCode.TEXT:
@@ -272,7 +273,7 @@ class ValueConverter:
         raise SqlError(_NO_LARGE_OBJECT)
 
     def _large(self, value: object) -> bytes:
-        """The locator of a BLOB or CLOB."""
+        """Return the locator of a BLOB or CLOB."""
         kind = lob_kind(self.type)
         assert kind is not None
         return as_locator(value, kind)
@@ -318,8 +319,8 @@ class ValueConverter:
             encoded = plain.encode(self.codec, "replace")
             if len(encoded) > width:
                 if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-                    whole, _, fraction = plain.partition(".")
-                    if len(whole) > width or not fraction or "e" in fraction:
+                    integer_part, _, fraction = plain.partition(".")
+                    if len(integer_part) > width or not fraction or "e" in fraction:
                         raise SqlError(_TRUNCATED_NUMBER)
                 self.was_truncated = True
                 plain = encoded[:width].decode(self.codec, "ignore")
@@ -329,8 +330,8 @@ class ValueConverter:
 
 
 def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str) -> object:
-    """A parameter beside a column or expression of type `t`: read, but neither cut nor rounded nor
-    range-checked."""
+    """Convert a parameter that is compared with a column or expression of type `t`, without truncation, rounding or
+    range check."""
     if value is None or t is None:
         return untyped_value(value)
     if is_character(t):
@@ -341,7 +342,7 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
             return value
         found = ValueConverter(t, codec, dbdate)._number(value)
         if isinstance(found, float) and t.code not in FLOATS and _SMALLEST <= abs(found) < _LARGEST:
-            found = Decimal(repr(found))  # beside a DOUBLE, DuckDB has 15 digits of the column left
+            found = Decimal(repr(found))  # DuckDB compares only 15 digits with a DOUBLE
         return (
             int(found)
             if isinstance(found, Decimal) and found == found.to_integral_value() and abs(found) < 2**62
@@ -357,7 +358,7 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
 
 
 def _moment_for_comparison(value: object, t: ColumnType, codec: str, dbdate: str) -> object:
-    """A moment with the fields that it has, also those that are finer than the column's last one."""
+    """Convert a DATETIME with the fields that it has, even fields finer than the column's last one."""
     plain = ValueConverter(t, codec, dbdate)
     start = Field.YEAR if t.qualifier is None else t.qualifier.start
     if isinstance(value, DatetimeValue):
@@ -375,7 +376,7 @@ def _moment_for_comparison(value: object, t: ColumnType, codec: str, dbdate: str
 
 
 def untyped_value(value: object) -> object:
-    """A parameter of unknown purpose in a form that DuckDB takes."""
+    """Convert a parameter of unknown type to a form that DuckDB accepts."""
     if isinstance(value, DatetimeValue):
         stored = to_storage(datetime_value_fields(value), value.qualifier)
         return stored

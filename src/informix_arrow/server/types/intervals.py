@@ -1,8 +1,8 @@
-"""INTERVAL: how values are stored, read from text, written out and brought to another qualifier.
+"""INTERVAL values: storage, parsing, formatting and conversion between qualifiers.
 
-The two classes never mix (TYPES section 7): YEAR TO MONTH is stored as months, DAY TO FRACTION in units of
-10 microseconds, both as BIGINT, so that comparison, order and arithmetic are those of whole numbers and exact.
-The qualifier is the column's, not the value's.
+The two classes never mix (TYPES section 7). YEAR TO MONTH is stored as months, DAY TO FRACTION in units of 10
+microseconds, both as BIGINT. Comparison, order and arithmetic are those of whole numbers and exact. The qualifier
+belongs to the column, not to the value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNITS = {
     "YEAR": 12, "MONTH": 1, "DAY": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND,
 }  # fmt: skip
 _LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
-_BEFORE = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+_SEPARATORS = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 INCOMPATIBLE = -1266
 OVERFLOW = -1265
@@ -31,7 +31,7 @@ def is_interval(t: ColumnType | None) -> bool:
 
 
 def qualifier_of(t: ColumnType) -> Qualifier:
-    """The qualifier of an INTERVAL type."""
+    """Return the qualifier of an INTERVAL type."""
     qualifier = t.qualifier
     if qualifier is None:
         raise SqlError(INCOMPATIBLE)
@@ -39,7 +39,7 @@ def qualifier_of(t: ColumnType) -> Qualifier:
 
 
 def _first_digits(name: str, qualifier: Qualifier) -> int:
-    """Digits with which the first field is written at least: `01:30`, but `1 02:03` and `5.25`."""
+    """Return the minimum number of digits of the first field: `01:30`, but `1 02:03` and `5.25`."""
     return min(qualifier.leading, 2) if name in ("HOUR", "MINUTE") else 1
 
 
@@ -48,34 +48,34 @@ def _fields_without_fraction(qualifier: Qualifier) -> list[str]:
 
 
 def smallest_step(qualifier: Qualifier) -> int:
-    """The smallest value of the qualifier in units of storage."""
+    """Return the smallest nonzero value of the qualifier in storage units."""
     if qualifier.has_seconds_fraction:
         return int(10 ** (5 - qualifier.fraction_digits))
     return _UNITS[_fields_without_fraction(qualifier)[-1]]
 
 
 def magnitude_limit(qualifier: Qualifier) -> int:
-    """The first magnitude, in units of storage, that has too many digits for the first field."""
+    """Return the smallest magnitude, in storage units, that has too many digits for the first field."""
     if qualifier.start == FRACTION_START:
         return SECOND
     return int(10**qualifier.leading * _UNITS[_fields_without_fraction(qualifier)[0]])
 
 
 def with_widest_lead(qualifier: Qualifier) -> Qualifier:
-    """The same fields with nine digits in the first: what computed intervals have."""
+    """Return the qualifier with nine digits in its first field, the type of computed intervals."""
     if qualifier.start == FRACTION_START:
         return qualifier
     return Qualifier(qualifier.start, qualifier.end, 9 + qualifier.end - qualifier.start)
 
 
 def same_class(a: Qualifier, b: Qualifier) -> None:
-    """-1266 unless both belong to one class."""
+    """Raise -1266 unless both qualifiers belong to the same class."""
     if a.is_year_month != b.is_year_month:
         raise SqlError(INCOMPATIBLE)
 
 
 def widest(a: Qualifier, b: Qualifier) -> Qualifier:
-    """A qualifier that holds every value of both; -1266 for different classes."""
+    """Return a qualifier that holds every value of both. Raises -1266 for different classes."""
     same_class(a, b)
     start, end = min(a.start, b.start), max(a.end, b.end)
     if start == FRACTION_START:
@@ -90,10 +90,11 @@ def interval_type(qualifier: Qualifier) -> ColumnType:
 
 # ---- values ------------------------------------------------------------------------------------
 def parse(text: str, qualifier: Qualifier) -> int:
-    """An INTERVAL text such as `-3 04:05:06` for DAY TO SECOND, in units of storage.
+    """Parse an INTERVAL text such as `-3 04:05:06` for DAY TO SECOND. Return storage units.
 
-    -1261 too many digits in the first field, -1262 no number or a wrong separator, -1263 a field out of range or
-    missing, -1264 characters behind it. Digits of the fraction that the qualifier has no place for are cut.
+    Raises -1261 for too many digits in the first field, -1262 for a missing number or a wrong separator, -1263 for a
+    field that is missing or out of range, -1264 for extra characters. Digits of the fraction beyond the qualifier are
+    cut.
     """
     rest = text.strip()
     negative = rest[:1] == "-"
@@ -114,7 +115,7 @@ def parse(text: str, qualifier: Qualifier) -> int:
         total += value * _UNITS[name]
         rest = rest[found.end() :]
         if position + 1 < len(names):
-            separator = _BEFORE[names[position + 1]]
+            separator = _SEPARATORS[names[position + 1]]
             if not rest:
                 raise SqlError(-1263)
             if rest[0] != separator:
@@ -135,12 +136,12 @@ def parse(text: str, qualifier: Qualifier) -> int:
 
 
 def format_units(units: int, qualifier: Qualifier) -> str:
-    """Informix's text of a stored interval, without padding: `1-06`, `-3 03:27:01.12345`, `.5`."""
+    """Format a stored interval as Informix text without padding: `1-06`, `-3 03:27:01.12345`, `.5`."""
     rest, out = abs(units), ""
     for position, name in enumerate(_fields_without_fraction(qualifier)):
         value, rest = divmod(rest, _UNITS[name])
         if position:
-            out += f"{_BEFORE[name]}{value:02d}"
+            out += f"{_SEPARATORS[name]}{value:02d}"
         else:
             out = str(value).rjust(_first_digits(name, qualifier), "0")
     if qualifier.has_seconds_fraction:
@@ -149,7 +150,7 @@ def format_units(units: int, qualifier: Qualifier) -> str:
 
 
 def units_of(value: IntervalValue) -> int:
-    """A parameter in units of storage, with all its fields."""
+    """Return a parameter in storage units, with all its fields."""
     months = value.months
     if months is not None:
         return months
@@ -158,7 +159,7 @@ def units_of(value: IntervalValue) -> int:
 
 
 def value_of(units: int, qualifier: Qualifier) -> IntervalValue:
-    """A stored interval as the value that parameters are made of."""
+    """Return a stored interval as an IntervalValue, the class of parameters."""
     rest = abs(units)
     fields = []
     for name in _fields_without_fraction(qualifier):
@@ -170,35 +171,40 @@ def value_of(units: int, qualifier: Qualifier) -> IntervalValue:
 
 
 def convert_units(units: int, source: Qualifier, qualifier: Qualifier) -> int:
-    """A stored interval of `source` under another qualifier: finer fields are cut, -1265 for too many digits."""
+    """Convert a stored interval to another qualifier. Finer fields are cut. Raises -1265 for too many digits."""
     same_class(source, qualifier)
     if abs(units) >= magnitude_limit(qualifier):
         raise SqlError(OVERFLOW)
     unit = smallest_step(qualifier)
-    whole = abs(units) // unit * unit
-    return -whole if units < 0 else whole
+    truncated = abs(units) // unit * unit
+    return -truncated if units < 0 else truncated
 
 
 # ---- DuckDB text -------------------------------------------------------------------------------
 def convert_units_sql(sql: str, source: Qualifier, qualifier: Qualifier) -> str:
-    """`convert_units` as SQL; the text itself where nothing can be lost."""
+    """Return `convert_units` as SQL. The result is `sql` itself if nothing can be lost."""
     same_class(source, qualifier)
     unit = smallest_step(qualifier)
     cut = f"({sql} // {unit} * {unit})" if unit > smallest_step(source) else sql
     if magnitude_limit(qualifier) >= magnitude_limit(source):
         return cut
-    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return _range_checked_sql(sql, cut, qualifier)
+
+
+def _range_checked_sql(sql: str, cut: str, qualifier: Qualifier) -> str:
+    too_large = f"abs({sql}) >= {magnitude_limit(qualifier)}"
+    return f"(CASE WHEN {too_large} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
 
 
 def checked_sql(sql: str, qualifier: Qualifier) -> str:
-    """A computed number of units as an interval of the qualifier: cut to its step, -1265 beyond its digits."""
+    """Return SQL that fits a computed number of units to the qualifier: cut to its step, -1265 for too many digits."""
     unit = smallest_step(qualifier)
     cut = f"{sql} // {unit} * {unit}" if unit > 1 else sql
-    return f"(CASE WHEN abs({sql}) >= {magnitude_limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+    return _range_checked_sql(sql, cut, qualifier)
 
 
 def text_sql(sql: str, qualifier: Qualifier) -> str:
-    """`format_units` as SQL."""
+    """Return `format_units` as SQL."""
     size = f"abs({sql})"
     fields: list[str] = []
     above = 0
@@ -207,7 +213,7 @@ def text_sql(sql: str, qualifier: Qualifier) -> str:
         value = f"({size} % {above} // {unit})" if above else f"({size} // {unit})"
         written = f"CAST({value} AS VARCHAR)"
         if above:
-            fields.append(f"'{_BEFORE[name]}' || lpad({written}, 2, '0')")
+            fields.append(f"'{_SEPARATORS[name]}' || lpad({written}, 2, '0')")
         elif _first_digits(name, qualifier) == 2:
             fields.append(f"CASE WHEN {value} < 10 THEN '0' ELSE '' END || {written}")
         else:
@@ -222,13 +228,15 @@ def text_sql(sql: str, qualifier: Qualifier) -> str:
 
 
 def text_width(qualifier: Qualifier) -> int:
-    """The longest text of the qualifier's values."""
+    """Return the length of the longest text of the qualifier's values."""
     return 1 + len(format_units(magnitude_limit(qualifier) - 1, qualifier))
 
 
 def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
-    """A TIMESTAMP plus or minus a stored interval; -1267 for a day that its month has not, or another year
-    than 1 to 9999."""
+    """Return SQL for a TIMESTAMP plus or minus a stored interval.
+
+    It raises -1267 for a day that the month does not have, or a year outside of 1 to 9999.
+    """
     if qualifier.is_year_month:
         found = f"({moment} {op} to_months(CAST({span} AS INTEGER)))"
         wrong, most = f"day({found}) <> day({moment}) OR ", 9999 * 12
@@ -239,7 +247,7 @@ def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
         )
         wrong, most = "", 9999 * 366 * DAY
     return (
-        f"(CASE WHEN abs({span}) > {most} THEN error('IFX-1267') "  # what DuckDB may have no number for
+        f"(CASE WHEN abs({span}) > {most} THEN error('IFX-1267') "  # DuckDB may overflow beyond this
         f"WHEN {wrong}year({found}) NOT BETWEEN 1 AND 9999 THEN error('IFX-1267') ELSE {found} END)"
     )
 

@@ -1,6 +1,6 @@
-"""Texts of numbers, dates and datetimes, as Informix reads them in conversions and literals.
+"""Parsing of numbers, dates and datetimes from text, as Informix does in conversions and literals.
 
-Every function raises SqlError with the code of SERVER-BEHAVIOUR section 1 for what it cannot read.
+Every function raises SqlError with the code of SERVER-BEHAVIOUR section 1 for invalid text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LIMITS = {
 
 
 def number(text: str) -> Decimal:
-    """A number from text; -1213 when it is none. Blanks around it are ignored."""
+    """Parse a number. Raises -1213 if it is invalid. Blanks around it are ignored."""
     stripped = text.strip()
     if not _NUMBER.fullmatch(stripped):
         raise SqlError(-1213)
@@ -42,8 +42,10 @@ def number(text: str) -> Decimal:
 
 
 def money(text: str) -> Decimal:
-    """A MONEY from text: a number that may have the currency `$` before or behind it, and commas between groups of
-    three digits. -1213 when it is none."""
+    """Parse a MONEY. Raises -1213 if it is invalid.
+
+    The currency `$` may stand before or after the number, and commas may separate groups of three digits.
+    """
     found = _MONEY.fullmatch(text.strip())
     if not found or (found[1] and found[3]) or (found[2] and found[5]):
         return number(text)
@@ -51,11 +53,11 @@ def money(text: str) -> Decimal:
 
 
 def date(text: str, dbdate: str = "") -> dt.date:
-    """A DATE from text.
+    """Parse a DATE.
 
-    Accepted: yyyy-mm-dd always, and the order that DBDATE gives (MDY4/ when it is not set), also with two digits for
-    month and day, two or four for the year, and nothing between them. Codes: -1218 for what is no date at all, -1204,
-    -1205, -1206 for a wrong year, month, day.
+    yyyy-mm-dd is always valid, and so is the order of DBDATE (MDY4/ by default). There month and day may have two
+    digits, the year two or four, and separators may be missing. Raises -1218 for text that is no date, -1204, -1205 or
+    -1206 for a wrong year, month or day.
     """
     stripped = text.strip()
     found = _ISO.fullmatch(stripped)
@@ -96,10 +98,10 @@ def _date(year: int, month: int, day: int) -> dt.date:
 
 
 def datetime_fields(text: str, qualifier: Qualifier) -> dict[str, int]:
-    """Fields of a DATETIME text such as `2026-01-31 10:00` for `YEAR TO MINUTE`; MICRO holds the fraction.
+    """Parse a DATETIME text such as `2026-01-31 10:00` for `YEAR TO MINUTE`. MICRO holds the fraction.
 
-    -1262 for what is no number, -1263 for a field out of range, -1264 for extra characters, -1261 for too
-    many digits.
+    Raises -1262 for a missing number, -1263 for a field out of range, -1264 for extra characters, -1261 for too many
+    digits.
     """
     names = [name for name in qualifier.field_names if name != "FRACTION"]
     rest = text.strip()
@@ -138,7 +140,7 @@ def datetime_fields(text: str, qualifier: Qualifier) -> dict[str, int]:
             kept = digits[: qualifier.fraction_digits]
             fields["MICRO"] = int((kept + "000000")[:6])
     elif rest[:1] == "." and rest[1:].isdigit():
-        rest = ""  # a fraction that the qualifier has no place for is cut
+        rest = ""  # a fraction beyond the qualifier is cut
     if rest.strip():
         raise SqlError(-1264)
     if "DAY" in fields and "MONTH" in fields:
@@ -150,7 +152,7 @@ def datetime_fields(text: str, qualifier: Qualifier) -> dict[str, int]:
 
 
 def to_storage(fields: dict[str, int], qualifier: Qualifier) -> dt.datetime | dt.date | dt.time | str:
-    """Fields (with MICRO) as the Python value of the column's storage (result_types.datetime_storage)."""
+    """Return fields (with MICRO) as the Python value of the column's storage (result_types.datetime_storage)."""
     micro = fields.get("MICRO", 0)
     if qualifier.start == Field.YEAR:
         get = {**_DEFAULTS, **fields}
@@ -165,7 +167,7 @@ def to_storage(fields: dict[str, int], qualifier: Qualifier) -> dt.datetime | dt
 
 
 def text_of(fields: dict[str, int], qualifier: Qualifier) -> str:
-    """Informix's literal text of fields, fixed width."""
+    """Format fields as Informix's literal text of fixed width."""
     separators = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
     out = ""
     for name in qualifier.field_names:
@@ -179,7 +181,7 @@ def text_of(fields: dict[str, int], qualifier: Qualifier) -> str:
 
 
 def fields_of(value: dt.date | dt.datetime | dt.time) -> dict[str, int]:
-    """All fields that a Python date, datetime or time has."""
+    """Return all fields of a Python date, datetime or time."""
     fields: dict[str, int] = {}
     if isinstance(value, dt.date):
         fields.update(YEAR=value.year, MONTH=value.month, DAY=value.day)
@@ -191,8 +193,8 @@ def fields_of(value: dt.date | dt.datetime | dt.time) -> dict[str, int]:
 def extend_fields(
     fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = None
 ) -> dict[str, int]:
-    """Fields converted to a qualifier as EXTEND does: leading ones from the current date, trailing ones
-    minimal, the fraction cut to its digits."""
+    """Convert fields to a qualifier like EXTEND: missing leading fields come from the current date, trailing fields are
+    minimal, the fraction is cut to its digits."""
     converted: dict[str, int] = {}
     seen = False
     for name in qualifier.field_names:

@@ -1,4 +1,4 @@
-"""Locators: the 72 bytes that a BLOB or CLOB column holds, which name an object kept elsewhere.
+"""Locators: the 72 bytes in a BLOB or CLOB column that identify an object stored elsewhere.
 
 They are opaque to clients (TYPES section 13):
 
@@ -20,46 +20,46 @@ _HEAD = struct.Struct(">4sBBHQ8s")
 _MAGIC = b"IFLO"
 _KINDS: dict[Kind, int] = {"blob": 1, "clob": 2}
 BAD_LOCATOR = -9810
-"""Bytes that name no large object."""
+"""The bytes do not identify a large object."""
 
 
 def bad_locator(detail: str) -> SqlError:
-    """-9810: a handle that names no large object."""
+    """Return SqlError -9810 for a locator that identifies no large object."""
     return SqlError(BAD_LOCATOR, 0, 0, "", detail)
 
 
 def database_tag(database: str) -> bytes:
-    """What a locator has in it for the database of its object."""
+    """Return the tag that identifies the object's database in a locator."""
     return hashlib.blake2b(database.encode(), digest_size=8).digest()
 
 
 def make_locator(kind: Kind, number: int, database: str) -> bytes:
-    """The locator of an object."""
+    """Return the locator of an object."""
     return _HEAD.pack(_MAGIC, 1, _KINDS[kind], 0, number, database_tag(database)).ljust(LOCATOR_SIZE, b"\0")
 
 
 def kind_of(locator: bytes) -> Kind:
-    """ "blob" or "clob"; -9810 for bytes that were never a locator of this server."""
+    """Return "blob" or "clob". Raises -9810 for bytes that are no locator of this server."""
     if len(locator) != LOCATOR_SIZE or locator[:5] != _MAGIC + b"\x01" or locator[5] not in (1, 2):
         raise bad_locator(f"{len(locator)} bytes that are no locator")
     return "blob" if locator[5] == 1 else "clob"
 
 
 def locator_number(locator: bytes) -> int:
-    """The number of the object in its database; -9810 for bytes that were never a locator."""
+    """Return the number of the object in its database. Raises -9810 for bytes that are no locator."""
     kind_of(locator)
     return int(_HEAD.unpack_from(locator)[4])
 
 
 def tag_of(locator: bytes) -> bytes:
-    """The tag of the object's database; -9810 for bytes that were never a locator."""
+    """Return the tag of the object's database. Raises -9810 for bytes that are no locator."""
     kind_of(locator)
     return bytes(_HEAD.unpack_from(locator)[5])
 
 
 def as_locator(value: object, kind: Kind) -> bytes:
-    """A locator from raw bytes or 144 hexadecimal digits: -9810 for anything else, -9634 for digits of the other
-    kind."""
+    """Return a locator from raw bytes or 144 hexadecimal digits. Raises -9810 for anything else, -9634 for digits of
+    the other kind."""
     if isinstance(value, str):
         try:
             raw = bytes.fromhex(value.strip())
@@ -69,7 +69,7 @@ def as_locator(value: object, kind: Kind) -> bytes:
         raw = bytes(value)
     else:
         raise SqlError(-9634, 0, 0, kind, f"a {type(value).__name__} is no {kind.upper()}")
-    # JDBC creates the objects of CLOB columns as BLOBs (JDBC section 11): raw, either kind will do.
+    # JDBC creates the objects of CLOB columns as BLOBs (JDBC section 11). Raw bytes may be of either kind.
     if kind_of(raw) != kind and isinstance(value, str):
         raise SqlError(-9634, 0, 0, kind, f"the locator of another kind in place of a {kind.upper()}")
     return raw

@@ -1,7 +1,7 @@
-"""Text of results in code sets that the C encoder has no table for: those of several bytes per character.
+"""Text of results in multi-byte code sets, for which the C encoder has no tables.
 
-Such columns go to the encoder as the bytes that they have on the wire (FLAG_RAW of plan_ops). Python's codecs make
-them, value by value, unless all of a column is ASCII, of which every code set of a server is an extension.
+The encoder receives such columns as bytes in their wire form (FLAG_RAW of plan_ops). Python's codecs encode them value
+by value. A column that is all ASCII needs no encoding, as every code set of a server extends ASCII.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ...wire.plan_ops import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
 
 
 class MultibyteTextEncoder:
-    """The text columns of one cursor in a multi-byte code set: their ops, and their values as bytes.
+    """Encodes the text columns of one cursor in a multi-byte code set.
 
     Parameters
     ----------
     columns, ops
-        The result's columns and what they were compiled to; `self.ops` is what the encoder has to be given.
+        The result's columns and their compiled ops. Pass `self.ops` to the encoder instead of `ops`.
     encoding
-        Python's name of the code set.
+        Python codec of the code set.
     """
 
     def __init__(self, columns: Sequence[Column], ops: Sequence[PlanOp], encoding: str) -> None:
@@ -38,8 +38,8 @@ class MultibyteTextEncoder:
         ]
 
     def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch with its text as bytes. DataError naming row and column for a character that the code set
-        lacks."""
+        """Return the batch with its text as bytes. Raises DataError with row and column for a character that the code
+        set lacks."""
         arrays = batch.columns
         for position in self._text:
             arrays[position] = self._bytes(arrays[position], self._names[position])
@@ -47,7 +47,7 @@ class MultibyteTextEncoder:
 
     def _bytes(self, values: pa.Array, name: str) -> pa.Array:
         kind = pa.large_binary() if pa.types.is_large_string(values.type) else pa.binary()
-        if pc.all(pc.string_is_ascii(values)).as_py() is not False:  # None: nothing but NULL
+        if pc.all(pc.string_is_ascii(values)).as_py() is not False:  # None: all values are NULL
             return values.cast(kind)
         encoded: list[bytes | None] = []
         for row, text in enumerate(values.to_pylist()):

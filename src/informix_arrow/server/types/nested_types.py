@@ -1,8 +1,8 @@
-"""Collections, ROWs and named types: from a declared text to a column type that knows its parts.
+"""Collections, ROWs and named types: from a declaration to a column type that includes its element and field types.
 
-A ColumnType says only code, length and the name that DESCRIBE tells. What a SET, a named ROW or a DISTINCT type
-consists of stands in its `definition`, a text in which every name has been replaced by what it stands for, so that
-nothing below needs the catalogue:
+A ColumnType has only code, length and the name that DESCRIBE reports. The parts of a SET, a named ROW or a DISTINCT
+type are in its `definition`. That text contains no user type names: each is replaced by its own definition, so that the
+code below does not need the catalogue.
 
     column type          extended name (as described)              definition
     SET(INT NOT NULL)    SET(integer not null)                     the same
@@ -39,18 +39,18 @@ _NOT_NULL = re.compile(r"\s+NOT\s+NULL\s*$", re.IGNORECASE)
 _NAME = re.compile(r'\s*(?:"([^"]+)"|([A-Za-z_][A-Za-z0-9_$]*))\s+')
 _USER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 LENGTH = 2048
-"""Described length of collections and ROWs; their values may be longer."""
+"""Described length of collections and ROWs. Their values may be longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserDefinedType(ColumnType):
-    """A type whose parts stand in `definition`."""
+    """A type whose parts are in `definition`."""
 
     definition: str = ""
 
 
 def is_collection(t: ColumnType | None) -> bool:
-    """SET, MULTISET or LIST."""
+    """Return whether the type is SET, MULTISET or LIST."""
     return t is not None and t.code in COLLECTIONS
 
 
@@ -63,24 +63,24 @@ def is_nested(t: ColumnType | None) -> bool:
 
 
 def definition_of(t: ColumnType) -> str:
-    """The text that tells the parts of a type."""
+    """Return the text that defines the parts of a type."""
     return t.definition if isinstance(t, UserDefinedType) and t.definition else t.extended_name
 
 
 def same_type(a: ColumnType, b: ColumnType) -> bool:
-    """The same storage: code, length and, for types with parts, the definition."""
+    """Return whether two types have the same storage: code, length and, for nested types, definition."""
     if (a.code, a.encoded_length) != (b.code, b.encoded_length):
         return False
     return not is_nested(a) or definition_of(a) == definition_of(b)
 
 
 def element_type(t: ColumnType) -> ColumnType:
-    """The type of a collection's elements."""
+    """Return the type of a collection's elements."""
     return _parse_parts(definition_of(t))[0][1]
 
 
 def row_fields(t: ColumnType) -> tuple[tuple[str, ColumnType], ...]:
-    """Names and types of a ROW's fields."""
+    """Return names and types of a ROW's fields."""
     return _parse_parts(definition_of(t))
 
 
@@ -100,7 +100,7 @@ def _find_no_type(name: str) -> ColumnType | None:
 
 
 def _fields(inner: str) -> list[tuple[str, str]]:
-    """`a INT, b VARCHAR(20)` as names and type texts. -201 for what is no list of fields."""
+    """Split `a INT, b VARCHAR(20)` into names and type texts. Raises -201 for an invalid list."""
     declared_fields: list[tuple[str, str]] = []
     depth, start = 0, 0
     for i, ch in enumerate(inner + ","):
@@ -118,7 +118,7 @@ def _fields(inner: str) -> list[tuple[str, str]]:
 
 
 def declare(text: str, find_type: FindType) -> ColumnType:
-    """The column type of a declared text; names of user types are looked up. -9628 for an unknown one, -201 for
+    """Return the column type of a declaration. User types are looked up. Raises -9628 for an unknown type, -201 for
     wrong sizes."""
     body, required = _NOT_NULL.subn("", text.strip())
     t = _declare(body, find_type)
@@ -157,7 +157,7 @@ def _declare(body: str, find_type: FindType) -> ColumnType:
 
 
 def _storable(t: ColumnType, where: str) -> None:
-    """Large objects and serials are no parts of other types here."""
+    """Raise -9628 for large objects and serials, which this server does not store inside other types."""
     large = t.code in (TypeCode.BYTE, TypeCode.TEXT) or lob_kind(t) is not None
     if large or t.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
         raise SqlError(-9628, 0, 0, t.sql.lower(), f"{t.sql} inside a collection or ROW ({where})")
@@ -174,29 +174,29 @@ def _expanded(t: ColumnType) -> str:
 
 
 def lob_kind(t: ColumnType | None) -> Literal["blob", "clob"] | None:
-    """ "blob" or "clob" for a type whose values are locators, else None."""
+    """Return "blob" or "clob" for a type whose values are locators, else None."""
     if t is None or t.code != TypeCode.UDTFIXED:
         return None
     return "blob" if t.is_blob else "clob" if t.is_clob else None
 
 
 def is_simple_large(t: ColumnType | None) -> bool:
-    """BYTE or TEXT."""
+    """Return whether the type is BYTE or TEXT."""
     return t is not None and t.code in (TypeCode.BYTE, TypeCode.TEXT)
 
 
 def named_row(name: str, definition: str, extended_id: int) -> UserDefinedType:
-    """The type that CREATE ROW TYPE makes of a ROW(...) definition."""
+    """Return the type that CREATE ROW TYPE creates from a ROW(...) definition."""
     return UserDefinedType(
         TypeCode.ROW.value, LENGTH, FLAG_NAMED_ROW, extended_id, "informix", name, 0, definition
     )
 
 
 def distinct(name: str, source: ColumnType, extended_id: int) -> UserDefinedType:
-    """The type that CREATE DISTINCT TYPE makes of its source: the same values under another name.
+    """Return the type that CREATE DISTINCT TYPE creates from its source: the same values under another name.
 
-    The source type is told by its number when it is opaque, and is 0 otherwise: the type code tells it then, and JDBC
-    decodes by the number where there is one.
+    The number of the source type is set only for an opaque type. Else it is 0 and the type code identifies the source:
+    JDBC decodes by the number if there is one.
     """
     flags = FLAG_DISTINCT
     if source.is_boolean:

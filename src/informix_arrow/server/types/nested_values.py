@@ -1,7 +1,7 @@
-"""Values of collections and ROWs on their way into storage: literal texts and Python containers.
+"""Conversion of collections and ROWs to storage form, from literal texts and Python containers.
 
-A collection is stored as a DuckDB LIST, a ROW as a STRUCT, of the storage forms of their parts. SETs hold no value
-twice; SETs and MULTISETs are stored in order, so that equal ones are equal to DuckDB too. LISTs keep their order.
+A collection is stored as a DuckDB LIST, a ROW as a STRUCT, with their parts in storage form. A SET holds no value
+twice. SETs and MULTISETs are stored sorted, so that equal ones are equal to DuckDB too. LISTs keep their order.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NULL_ELEMENT = -391
 
 @dataclass(frozen=True, slots=True)
 class NestedLiteral:
-    """A collection or ROW as it was written: `kind` is SET, MULTISET, LIST or ROW."""
+    """A parsed literal of a collection or ROW. `kind` is SET, MULTISET, LIST or ROW."""
 
     kind: str
     items: tuple[object, ...]
 
 
 def parse_literal(text: str) -> NestedLiteral:
-    """Read `SET{1,'a',ROW(2,NULL)}`. Scalars stay text, NULL is None. -9634 for what is no such literal."""
+    """Parse `SET{1,'a',ROW(2,NULL)}`. Scalars stay text, NULL is None. Raises -9634 for an invalid literal."""
     literal, at = _literal(text, 0)
     if text[at:].strip():
         raise _bad_literal(text, at)
@@ -103,9 +103,9 @@ ConvertScalar = Callable[[ColumnType, object], object]
 
 
 def to_storage(value: object, t: ColumnType, leaf: ConvertScalar) -> object:
-    """A literal text, Literal, list, tuple, set or dict as the storage of `t`; `leaf` converts scalars.
+    """Convert a literal text, NestedLiteral, list, tuple, set or dict to the storage of `t`. `leaf` converts scalars.
 
-    -9634 for a value of another shape, -391 for NULL where an element or field is NOT NULL.
+    Raises -9634 for a value of another shape, -391 for NULL where an element or field is NOT NULL.
     """
     if isinstance(value, str):
         value = parse_literal(value)
@@ -143,7 +143,7 @@ def _convert_part(item: object, t: ColumnType, leaf: ConvertScalar, where: str) 
 
 
 def canonical(items: list[object], t: ColumnType) -> list[object]:
-    """The elements as they are stored: sorted, and each once in a SET."""
+    """Return the elements as they are stored: sorted, and in a SET without duplicates."""
     if t.code == TypeCode.LIST:
         return items
     ordered = sorted(items, key=_sort_key)
@@ -153,7 +153,7 @@ def canonical(items: list[object], t: ColumnType) -> list[object]:
 
 
 def _sort_key(value: object) -> Any:
-    """DuckDB's order of LISTs and STRUCTs: part by part, NULL last."""
+    """Sort key for DuckDB's order of LISTs and STRUCTs: part by part, NULL last."""
     if value is None:
         return (1,)
     if isinstance(value, dict):

@@ -4,8 +4,8 @@
     ,  between digits     .  the point          (  )  around negative numbers
     -  a sign for negative numbers alone        +  a sign for all           $  the currency
 
-Several of `$ - + (` in a row are one, as far to the right as it can stand; each but one of them has room for a digit.
-What does not fit becomes asterisks, and a number without a place for its sign has none.
+Several of `$ - + (` in a row print one character, as far to the right as possible. All but one of them can print a
+digit. A number that does not fit becomes asterisks. A number without a place for its sign is printed without it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ _FLOATING = "$-+("
 _DIGITS = "".join(_FILLS) + _FLOATING
 _FRACTION = re.compile(r"([*&#<$\-]*)(\)?)([^*&#<$\-+(),.]*)")
 _AMBIGUOUS = re.compile(r"\)|--+\$[$,]*\$|\+\++\$[$,]*\$|\(\(+\$[$,]*\$|[&*].*[$\-+(]")
-"""Before the point: what could move in two ways, or has no way to move."""
+"""Masks that are ambiguous, or whose signs before the point cannot move."""
 _WIDE = Context(prec=160, rounding=ROUND_HALF_UP)
 
 
 @dataclass(frozen=True, slots=True)
 class NumberMask:
-    """A mask in its parts: `integer_cells` of the point, `fraction_digits` behind it, and whether it has a point; `closing` is the closing
-    parenthesis, `suffix` what follows."""
+    """A parsed mask.
+
+    `integer_cells` is the part before the point, `fraction_digits` the number of digits after it, `point` whether the
+    mask has a point. `closing` is the closing parenthesis, `suffix` the text after the number.
+    """
 
     integer_cells: str
     point: bool
@@ -41,43 +44,43 @@ class NumberMask:
 
 @lru_cache(256)
 def parse_mask(mask: str) -> NumberMask:
-    """-664 for a mask that says nothing about digits, or says it in another way (`9,999.99`)."""
+    """Parse a mask. Raises -664 for a mask without digit characters, or with another notation (`9,999.99`)."""
     left, point, right = mask.partition(".")
     close = tail = ""
     if not point:
         left, close = (left[:-1], ")") if left.endswith(")") else (left, "")
     found = _FRACTION.fullmatch(right)
-    places = 0
+    fraction_digits = 0
     if found is not None and point:
-        places, close, tail = len(found[1]), found[2], found[3]
+        fraction_digits, close, tail = len(found[1]), found[2], found[3]
     if (
         found is None
         or _AMBIGUOUS.search(left)
         or re.search(r"\d", mask)
-        or not _integer_digits(left) + places
+        or not _integer_digits(left) + fraction_digits
     ):
         raise not_supported(f"TO_CHAR of a number with the format {mask!r}", -664)
-    return NumberMask(left, bool(point), places, close, tail, len(mask))
+    return NumberMask(left, bool(point), fraction_digits, close, tail, len(mask))
 
 
 def _integer_digits(left: str) -> int:
-    """How many digits fit before the point."""
+    """Return the number of digits that fit before the point."""
     return sum(c in _DIGITS for c in left) - len(set(left) & set(_FLOATING))
 
 
 def format_number(number: str, mask: str) -> str:
-    """A number's text in a mask."""
+    """Format a number, given as text, with a mask."""
     m = parse_mask(mask)
     value = Decimal(number)
     text = f"{value.copy_abs().quantize(Decimal(1).scaleb(-m.fraction_digits), context=_WIDE):f}"
-    whole, _, fraction = text.partition(".")
-    whole = whole.lstrip("0")
-    negative = value < 0 and (whole + fraction).strip("0") != ""
-    if len(whole) > _integer_digits(m.integer_cells):
+    integer_digits, _, fraction = text.partition(".")
+    integer_digits = integer_digits.lstrip("0")
+    negative = value < 0 and (integer_digits + fraction).strip("0") != ""
+    if len(integer_digits) > _integer_digits(m.integer_cells):
         return "*" * m.width
     end = {"": "", ")": ")" if negative else " "}[m.closing]
     return (
-        _format_integer(m.integer_cells, whole, negative)
+        _format_integer(m.integer_cells, integer_digits, negative)
         + ("." if m.point else "")
         + fraction
         + end
@@ -86,7 +89,8 @@ def format_number(number: str, mask: str) -> str:
 
 
 def _format_integer(left: str, digits: str, negative: bool) -> str:
-    """The part before the point. Its cells are filled from the right: digits first, then what moves, then blanks."""
+    """Format the part before the point. Cells are filled from the right: digits, then the moving characters, then
+    blanks."""
     cells: list[str | None] = [None if c in _DIGITS + "," else c for c in left]
     first, rest = len(left), digits
     for at in range(len(left) - 1, -1, -1):
@@ -109,8 +113,8 @@ def _format_integer(left: str, digits: str, negative: bool) -> str:
     return "".join(_fill_character(left, at) if cell is None else cell for at, cell in enumerate(cells))
 
 
-def _fill_character(left: str, at: int) -> str:
-    """A cell that nothing was put into: that of a comma is like the one before it."""
-    while left[at] == "," and at:
+def _fill_character(integer_cells: str, at: int) -> str:
+    """Return the fill character of an empty cell. A comma takes that of the cell before it."""
+    while integer_cells[at] == "," and at:
         at -= 1
-    return _FILLS.get(left[at], " ")
+    return _FILLS.get(integer_cells[at], " ")

@@ -18,7 +18,7 @@ from ..errors import SqlError
 from .literals import number
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
-_NO_NUMBERS = frozenset({"inf", "-inf", "nan"})  # of a DOUBLE: -1226
+_NON_FINITE = frozenset({"inf", "-inf", "nan"})  # values of a DOUBLE that raise -1226
 _MAX_EXPONENT = 125
 _MIN_EXPONENT = -130
 
@@ -27,7 +27,7 @@ _ROUNDING = tuple(Context(prec=max(p, 1), rounding=ROUND_HALF_UP) for p in range
 
 
 def encode(value: Decimal, precision: int) -> str:
-    """The key of a number, rounded to `precision` digits; -1226 beyond 1E-130 .. 9.99E125."""
+    """Return the key of a number rounded to `precision` digits. Raises -1226 outside of 1E-130 .. 9.99E125."""
     if not value.is_finite():
         raise SqlError(-1226)
     value = _ROUNDING[precision].plus(value)
@@ -43,7 +43,7 @@ def encode(value: Decimal, precision: int) -> str:
 
 
 def decode(key: str) -> Decimal:
-    """The number of a key."""
+    """Return the number of a key."""
     if key == "5":
         return Decimal(0)
     negative = key[0] == "4"
@@ -52,7 +52,7 @@ def decode(key: str) -> Decimal:
 
 
 def unpack_sql(sql: str) -> str:
-    """DuckDB text: the key `sql` as DOUBLE."""
+    """Return DuckDB SQL for the key `sql` as DOUBLE."""
     complement = f"translate(rtrim({sql}, '~'), '0123456789', '9876543210')"
 
     def number(key: str) -> str:
@@ -68,7 +68,7 @@ def unpack_sql(sql: str) -> str:
 
 
 def pack_sql(sql: str) -> str:
-    """DuckDB text: a number `sql` as a key, through DOUBLE with 15 digits."""
+    """Return DuckDB SQL for the key of a number `sql`, through DOUBLE with 15 digits."""
     text = f"printf('%.14e', abs(CAST({sql} AS DOUBLE)))"
     body = (
         f"(lpad(CAST(CAST(substr({text}, 18) AS INTEGER) + 500 AS VARCHAR), 3, '0') || "
@@ -80,27 +80,27 @@ def pack_sql(sql: str) -> str:
     )
 
 
-# ---- numbers of keys in Python: what sql_functions.py offers to DuckDB ---------------------------
+# ---- arithmetic on keys in Python, which sql_functions.py registers with DuckDB ----------------------
 DIGITS = 32
 _WORK = Context(prec=DIGITS, rounding=ROUND_HALF_UP, Emax=999, Emin=-999)
 _EXACT = Context(prec=600)
 
 
 def to_decimal_text(key: str) -> str:
-    """The number as decimal text with all its digits and no exponent."""
+    """Return the number of a key as decimal text with all its digits and no exponent."""
     return decimal_text(decode(key))
 
 
 def decimal_text(value: Decimal) -> str:
-    """Decimal text without exponent and without zeros behind the last digit."""
+    """Return decimal text without exponent and trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def key_of(text: str) -> str:
-    """The key of a number as DuckDB or a client writes it; -1213 for a text that is none."""
+    """Return the key of a number that DuckDB or a client has written as text. Raises -1213 for invalid text."""
     stripped = text.strip()
-    return encode(Decimal(stripped) if stripped in _NO_NUMBERS else number(stripped), DIGITS)
+    return encode(Decimal(stripped) if stripped in _NON_FINITE else number(stripped), DIGITS)
 
 
 def add(a: str, b: str) -> str:
@@ -116,14 +116,14 @@ def multiply(a: str, b: str) -> str:
 
 
 def divide(a: str, b: str) -> str:
-    """-1202 for a division by zero."""
+    """Divide. Raises -1202 for a division by zero."""
     if b == "5":
         raise SqlError(-1202)
     return encode(_WORK.divide(decode(a), decode(b)), DIGITS)
 
 
 def remainder(a: str, b: str) -> str:
-    """What is left of a / b, with the sign of a."""
+    """Return the remainder of a / b, with the sign of a."""
     if b == "5":
         raise SqlError(-1202)
     return encode(_EXACT.remainder(decode(a), decode(b)), DIGITS)
@@ -138,7 +138,7 @@ def magnitude(a: str) -> str:
 
 
 def sum_keys(keys: list[str | None]) -> str | None:
-    """The sum of a group's keys, None when all are NULL."""
+    """Return the sum of a group's keys, None if all are NULL."""
     numbers = [decode(key) for key in keys if key is not None]
     if not numbers:
         return None
@@ -149,7 +149,7 @@ def sum_keys(keys: list[str | None]) -> str | None:
 
 
 def round_to_precision(key: str, precision: int) -> str:
-    """The key rounded to a column's digits."""
+    """Round a key to a column's digits."""
     return encode(decode(key), precision)
 
 
@@ -167,14 +167,15 @@ def truncate_key(key: str, digits: int) -> str:
     return encode(_quantize(key, -digits, ROUND_DOWN), DIGITS)
 
 
-def to_integral_text(key: str, way: str) -> str:
-    """The number as text without fraction: `way` is down (towards zero), ceil or floor."""
-    rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[way]
+def to_integral_text(key: str, direction: str) -> str:
+    """Return the number as text without fraction. `direction` is down (towards zero), ceil or floor."""
+    rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[direction]
     return f"{_quantize(key, 0, rounding):f}"
 
 
 def to_fixed_text(key: str, precision: int, scale: int) -> str:
-    """The number as text with `scale` digits behind the point; -1226 when it has more than `precision`."""
+    """Return the number as text with `scale` digits after the point. Raises -1226 if it has more than `precision`
+    digits."""
     value = _quantize(key, -scale, ROUND_HALF_UP)
     if value and value.adjusted() >= precision - scale:
         raise SqlError(-1226)

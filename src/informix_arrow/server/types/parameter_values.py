@@ -1,4 +1,4 @@
-"""What parameters of times and dates are in the engine's terms: fields, units of storage, texts."""
+"""Conversion of date, time and interval parameters to fields, storage units and texts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ FRACTION5 = Qualifier.parse("YEAR TO FRACTION(5)")
 
 
 def modulo(array: Any, unit: int) -> Any:
-    """array mod unit, never negative (times before 1970 are floored, too)."""
-    rest = pc.subtract(
-        array, pc.multiply(pc.divide(array, unit), unit)
-    )  # of whole numbers: rounds towards zero
+    """Return array mod unit, never negative: times before 1970 are rounded down, too."""
+    rest = pc.subtract(array, pc.multiply(pc.divide(array, unit), unit))  # integer division truncates
     return pc.if_else(pc.less(rest, 0), pc.add(rest, unit), rest)
 
 
@@ -30,7 +28,7 @@ _ANY_SPAN = Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True)
 
 
 def interval_units(value: object) -> tuple[int, Qualifier]:
-    """Units of storage of an interval parameter, and its qualifier; -1260 for anything else."""
+    """Return an interval parameter in storage units, and its qualifier. Raises -1260 for anything else."""
     if isinstance(value, IntervalValue):
         return intervals.units_of(value), value.qualifier
     if isinstance(value, pa.MonthDayNano):
@@ -57,7 +55,7 @@ def datetime_value_fields(value: DatetimeValue) -> dict[str, int]:
 
 
 def date_text(value: dt.date, dbdate: str = "") -> str:
-    """A DATE as text in the order of DBDATE; MDY4/ when it is not set."""
+    """Format a DATE in the order of DBDATE, MDY4/ if it is not set."""
     order = (dbdate or "MDY4/").upper()
     last = order[-1]
     separator = last if last in "/-." else ("" if last == "0" else "/")

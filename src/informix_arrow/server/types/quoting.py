@@ -1,4 +1,4 @@
-"""Names, values and functions written for DuckDB."""
+"""Names, values and functions as DuckDB SQL."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from decimal import Decimal
 
 
 def quote_identifier(name: str) -> str:
-    """A DuckDB identifier."""
+    """Quote a DuckDB identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def quote_string(value: str) -> str:
-    """A DuckDB string literal."""
+    """Quote a DuckDB string literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def value_sql(value: object) -> str:
-    """A storage value (bytes, lists and dicts of them included) as a DuckDB literal."""
+    """Return a storage value, also bytes, lists and dicts, as a DuckDB literal."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -44,5 +44,5 @@ def value_sql(value: object) -> str:
 
 
 def lambda_sql(variable: str, body: str) -> str:
-    """DuckDB text of a function of one variable."""
+    """Return DuckDB SQL for a function of one variable."""
     return f"lambda {variable}: {body}"

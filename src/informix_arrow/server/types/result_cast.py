@@ -1,4 +1,4 @@
-"""DuckDB's Arrow columns to exactly the Arrow format that the encoder wants for the described type."""
+"""Casts of DuckDB's Arrow columns to the Arrow types that the encoder expects for the described types."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .packed_decimal import decimal_text, to_decimal_text
 from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])
-_MOST_MONTHS = 2**31 - 1
-_MOST_BYTES = 4  # of a character, in any code set
+_MAX_MONTHS = 2**31 - 1
+MAX_CHARACTER_BYTES = 4  # per character, in any code set
 
 
 def cast_table(
@@ -31,28 +31,32 @@ def cast_table(
     columns: Sequence[Column],
     codec: str,
     packed: Sequence[bool] = (),
-    left: Sequence[object] = (),
+    unconverted: Sequence[object] = (),
 ) -> Any:
-    """A table with one column per described column, in its format and with its name; `packed` columns hold
-    keys of floating decimals. Columns with a true entry in `left` stay as they are."""
+    """Return a table with the described columns, cast to their Arrow types and with their names.
+
+    `packed` columns hold keys of floating decimals. Columns with a true entry in `unconverted` are not cast.
+    """
     arrays = []
     fields = []
     for position, (column, array) in enumerate(zip(columns, table.columns, strict=True)):
-        if left and left[position]:
+        if unconverted and unconverted[position]:
             arrays.append(array)
             fields.append(pa.field(column.name, array.type))
             continue
-        wanted = result_type(column.type)
+        target_type = result_type(column.type)
         if packed and packed[position]:
             array = numbers_of_keys(array)
-        arrays.append(cast_column(array, column.type, wanted, codec))
-        fields.append(pa.field(column.name, wanted))
+        arrays.append(cast_column(array, column.type, target_type, codec))
+        fields.append(pa.field(column.name, target_type))
     return pa.table(arrays, schema=pa.schema(fields))
 
 
 def result_type(t: ColumnType) -> Any:
-    """Arrow format of a result column: what plan_op(t, RESULT_OPTIONS) takes; BYTE and TEXT as their content,
-    BLOB and CLOB as their locators, collections and ROWs as literal text."""
+    """Return the Arrow type of a result column, the input of plan_op(t, RESULT_OPTIONS).
+
+    BYTE and TEXT are their content, BLOB and CLOB their locators, collections and ROWs literal text.
+    """
     if is_simple_large(t):
         return pa.large_binary()
     if lob_kind(t):
@@ -62,17 +66,17 @@ def result_type(t: ColumnType) -> Any:
     return arrow_type(t, RESULT_OPTIONS)
 
 
-def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
-    """One column; SqlError -1226/-1215/... when a value does not fit the described type."""
-    if array.type == wanted and not (is_character(t) and t.code != TypeCode.LVARCHAR):
+def cast_column(array: Any, t: ColumnType, target_type: Any, codec: str) -> Any:
+    """Cast one column. Raises SqlError (-1226, -1215, ...) if a value does not fit the described type."""
+    if array.type == target_type and not (is_character(t) and t.code != TypeCode.LVARCHAR):
         return array
     try:
         if t.code == TypeCode.INTERVAL:
             return _intervals(array, t)
         if is_simple_large(t) or lob_kind(t) or is_nested(t):
-            return array.cast(wanted)
+            return array.cast(target_type)
         if is_character(t):
-            return _characters(array, t, wanted, codec)
+            return _characters(array, t, target_type, codec)
         if t.code in DECIMALS and t.scale is None:
             return pa.chunked_array(
                 [
@@ -82,20 +86,20 @@ def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
                 pa.string(),
             )
         if (
-            pa.types.is_decimal(wanted)
+            pa.types.is_decimal(target_type)
             and not pa.types.is_decimal(array.type)
             and not pa.types.is_floating(array.type)
         ):
-            return array.cast(pa.decimal128(38, 0)).cast(wanted)
-        if pa.types.is_floating(array.type) and pa.types.is_decimal(wanted):
-            return array.cast(wanted)
-        if pa.types.is_string(wanted):
+            return array.cast(pa.decimal128(38, 0)).cast(target_type)
+        if pa.types.is_floating(array.type) and pa.types.is_decimal(target_type):
+            return array.cast(target_type)
+        if pa.types.is_string(target_type):
             return _moments_as_text(array, t)
         if t.code in INTEGERS:
             if pa.types.is_decimal(array.type):
                 array = array.cast(pa.int64(), safe=False)
-            return array.cast(wanted)
-        return array.cast(wanted, safe=False)
+            return array.cast(target_type)
+        return array.cast(target_type, safe=False)
     except pa.ArrowInvalid as e:
         code = {TypeCode.SMALLINT: -1214, TypeCode.INTEGER: -1215, TypeCode.BIGINT: -1284}.get(
             TypeCode(t.code), -1226
@@ -104,9 +108,9 @@ def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
 
 
 def _intervals(array: Any, t: ColumnType) -> Any:
-    """Stored intervals as month_day_nano: months only, or days and nanoseconds below one day, of one sign.
+    """Convert stored intervals to month_day_nano: months only, or days and nanoseconds below one day, of the same sign.
 
-    -1267 for more than 2^31 - 1 months, which Arrow's type cannot hold (178,956,970 years).
+    Raises -1267 for more than 2^31 - 1 months, which Arrow's type cannot hold (178,956,970 years).
     """
     months = intervals.qualifier_of(t).is_year_month
     chunks = []
@@ -114,8 +118,8 @@ def _intervals(array: Any, t: ColumnType) -> Any:
         units = chunk.fill_null(0).to_numpy(zero_copy_only=False)
         out = np.zeros(len(units), _MONTH_DAY_NANO)
         if months:
-            if len(units) and max(units.max(), -units.min()) > _MOST_MONTHS:
-                raise SqlError(-1267, detail=f"INTERVAL of more than {_MOST_MONTHS} months in a result")
+            if len(units) and max(units.max(), -units.min()) > _MAX_MONTHS:
+                raise SqlError(-1267, detail=f"INTERVAL of more than {_MAX_MONTHS} months in a result")
             out["months"] = units
         else:
             out["days"] = units // intervals.DAY + ((units < 0) & (units % intervals.DAY != 0))
@@ -128,29 +132,27 @@ def _intervals(array: Any, t: ColumnType) -> Any:
     return pa.chunked_array(chunks, pa.month_day_nano_interval())
 
 
-def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
+def _characters(array: Any, t: ColumnType, target_type: Any, codec: str) -> Any:
     if pa.types.is_boolean(array.type):
         array = pc.if_else(array, "t", "f")
-    if array.type != wanted:
-        array = array.cast(wanted)
+    if array.type != target_type:
+        array = array.cast(target_type)
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
-    most = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
-    longest = pc.max(
-        pc.binary_length(array)
-    ).as_py()  # at least as many as characters, and sooner known than those
-    if longest is None or longest * most <= width:
+    max_char_bytes = 1 if utf8 or not is_multibyte(codec) else MAX_CHARACTER_BYTES
+    longest = pc.max(pc.binary_length(array)).as_py()  # an upper bound of the characters, faster to compute
+    if longest is None or longest * max_char_bytes <= width:
         return array
-    if not utf8 and pc.max(pc.utf8_length(array)).as_py() * most <= width:
+    if not utf8 and pc.max(pc.utf8_length(array)).as_py() * max_char_bytes <= width:
         return array
     if t.code in PADDED:
         array = pc.utf8_rtrim(array, characters=" ")
     cut = [None if v is None else _truncate(v, width, codec) for v in array.to_pylist()]
-    return pa.chunked_array([pa.array(cut, wanted)])
+    return pa.chunked_array([pa.array(cut, target_type)])
 
 
 def _truncate(text: str, width: int, codec: str) -> str:
-    """`text` without what is beyond `width` bytes; what the code set lacks is left for the encoder to refuse."""
+    """Cut `text` to `width` bytes. Characters that the code set lacks stay, as the encoder rejects them later."""
     try:
         encoded = text.encode(codec)
     except UnicodeEncodeError:
@@ -159,7 +161,7 @@ def _truncate(text: str, width: int, codec: str) -> str:
 
 
 def numbers_of_keys(array: Any) -> Any:
-    """Keys of a floating decimal column as plain decimal text."""
+    """Convert keys of a floating decimal column to plain decimal text."""
     return pa.chunked_array(
         [
             pa.array([None if v is None else to_decimal_text(v) for v in chunk.to_pylist()], pa.string())
@@ -170,8 +172,10 @@ def numbers_of_keys(array: Any) -> Any:
 
 
 def _decimal_text(value: object) -> str | None:
-    """A number as plain decimal text. What was computed as a double has 15 digits: the 16th and 17th are
-    noise to a reader of decimals (0.1 + 0.2)."""
+    """Format a number as plain decimal text.
+
+    A computed double has 15 digits. The 16th and 17th are noise in a decimal (0.1 + 0.2).
+    """
     if value is None:
         return None
     exact = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")

@@ -1,9 +1,8 @@
-"""Which Informix type an expression has (TYPES section 2, SERVER-BEHAVIOUR section 5), and DuckDB's side of
-each type.
+"""The Informix type of each expression (TYPES section 2, SERVER-BEHAVIOUR section 5), and its type in DuckDB.
 
-`duck_type` is how a column is stored; the Arrow format of results is decided by wire.plan_ops.plan_op.
-Character columns are VARCHAR (CHAR without its trailing blanks), DATETIMEs from YEAR are TIMESTAMP (TO DAY:
-DATE), from HOUR TIME, all others the fixed-width literal text, whose order is the right one.
+`duck_type` is the type in which a column is stored. wire.plan_ops.plan_op decides the Arrow type of results. Character
+columns are VARCHAR (CHAR without its trailing blanks). DATETIMEs from YEAR are TIMESTAMP (TO DAY: DATE), those from
+HOUR TIME, and all others literal text of fixed width, which sorts correctly.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .quoting import quote_identifier
 RESULT_OPTIONS = TypeOptions(
     char_padding="keep", floating_decimals="string", intervals="month_day_nano", nested="text"
 )
-"""The options under which query results are cast; the encoder's plan must be compiled with the same."""
+"""The options of casts of query results. The encoder's plan must be compiled with the same options."""
 
 INTEGERS = frozenset(
     {
@@ -51,7 +50,7 @@ def is_character(t: ColumnType) -> bool:
 
 
 def may_end_in_blanks(t: ColumnType) -> bool:
-    """Whether values are stored with the blanks behind them, which decide nothing where they are compared."""
+    """Return whether values are stored with trailing blanks, which comparisons ignore."""
     return t.code in VARYING or t.is_lvarchar
 
 
@@ -64,7 +63,7 @@ def is_floating_decimal(t: ColumnType) -> bool:
 
 
 def is_exact(t: ColumnType) -> bool:
-    """Whether a number has a fixed number of digits behind its point."""
+    """Return whether a number has a fixed number of digits after the point."""
     return t.code in INTEGERS or (t.code in DECIMALS and t.scale is not None)
 
 
@@ -73,13 +72,13 @@ def is_date_or_datetime(t: ColumnType) -> bool:
 
 
 def has_own_storage(t: ColumnType) -> bool:
-    """Whether DuckDB's values of the type mean something only to the engine: intervals are whole numbers, large
-    objects bytes, collections and ROWs are made of such values."""
+    """Return whether DuckDB's values of the type need conversion for clients. Intervals are integers there, large
+    objects bytes, collections and ROWs contain such values."""
     return t.code == TypeCode.INTERVAL or is_nested(t) or is_simple_large(t) or lob_kind(t) is not None
 
 
 def nullable(t: ColumnType) -> ColumnType:
-    """The same type without NOT NULL; a serial becomes its plain integer where it is computed with."""
+    """Return the type without NOT NULL."""
     return replace(t, flags=t.flags & ~FLAG_NOT_NULL) if t.not_null else t
 
 
@@ -92,7 +91,7 @@ LONGEST_TEXT = 32739
 
 
 def character(n: int) -> ColumnType:
-    """VARCHAR while it fits, else LVARCHAR."""
+    """Return VARCHAR if the length fits, else LVARCHAR."""
     n = max(1, n)
     return ColumnType.varchar(n) if n <= 255 else ColumnType.lvarchar(min(n, LONGEST_TEXT))
 
@@ -103,11 +102,11 @@ _TEXT_WIDTHS: dict[int, int] = {
     TypeCode.INTEGER: 11,
     TypeCode.FLOAT: 24,
 }
-"""How many characters the longest text of a type has, where that is less than `text_type` has room for."""
+"""Length of the longest text of a type, where it is below the width of `text_type`."""
 
 
 def text_type(t: ColumnType) -> ColumnType:
-    """The character type that holds the text of every value of another type."""
+    """Return the character type that holds the text of every value of another type."""
     if is_floating_decimal(t):
         return ColumnType.lvarchar(320)
     if t.code in DECIMALS:
@@ -118,14 +117,14 @@ def text_type(t: ColumnType) -> ColumnType:
 
 
 def datetime_storage(qualifier: Qualifier) -> str:
-    """DuckDB type that holds a DATETIME of this qualifier."""
+    """Return the DuckDB type that holds a DATETIME of this qualifier."""
     if qualifier.start == Field.YEAR:
         return "DATE" if qualifier.end == Field.DAY else "TIMESTAMP"
     return "TIME" if qualifier.start == Field.HOUR else "VARCHAR"
 
 
 def duck_type(t: ColumnType) -> str:
-    """The DuckDB type that stores and compares values of `t`; ValueError for a type without one."""
+    """Return the DuckDB type that stores and compares values of `t`. Raises ValueError for a type without one."""
     code = t.code
     if t.is_boolean:
         return "BOOLEAN"
@@ -162,12 +161,13 @@ def duck_type(t: ColumnType) -> str:
 
 
 def storage_type(t: ColumnType) -> str:
-    """The DuckDB type of a column: as `duck_type`, but floating decimals are keys (packed.py)."""
+    """Return the DuckDB type of a column: `duck_type`, but VARCHAR for the keys of floating decimals
+    (packed_decimal.py)."""
     return "VARCHAR" if is_floating_decimal(t) else duck_type(t)
 
 
 def as_decimal(t: ColumnType) -> tuple[int, int] | None:
-    """(precision, scale) of an exact number, None for floating ones."""
+    """Return (precision, scale) of an exact number, None for floating numbers."""
     if t.code in DECIMALS:
         return None if t.scale is None else (t.precision or 16, t.scale)
     if t.code == TypeCode.SMALLINT:
@@ -178,7 +178,7 @@ def as_decimal(t: ColumnType) -> tuple[int, int] | None:
 
 
 def arithmetic_type(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
-    """Type of `a op b` for numbers: integers stay integers except under /, FLOAT wins over DECIMAL."""
+    """Return the type of `a op b` for numbers. Integers stay integers except with /, and FLOAT wins over DECIMAL."""
     if a.code in FLOATS or b.code in FLOATS:
         return ColumnType.float_()
     both_integers = a.code in INTEGERS and b.code in INTEGERS
@@ -201,7 +201,7 @@ def arithmetic_type(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
 
 
 def common_type(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
-    """One type for both arms of a CASE, NVL or UNION; None when neither is known."""
+    """Return the common type of both arms of a CASE, NVL or UNION, None if neither is known."""
     if a is None or b is None:
         return a if b is None else b
     if a == b:
@@ -221,7 +221,7 @@ def common_type(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None
 
 
 def _common_text(a: ColumnType, b: ColumnType) -> ColumnType:
-    """The text type that has room for both values, of which at least one is a text."""
+    """Return the text type that holds both values, at least one of which is a text."""
     if is_character(a) and is_character(b):
         width = max(a.content_width, b.content_width)
         if a.code in PADDED and a.code == b.code:
@@ -233,7 +233,7 @@ def _common_text(a: ColumnType, b: ColumnType) -> ColumnType:
 
 
 def _common_number(a: ColumnType, b: ColumnType) -> ColumnType:
-    """The type of number that has room for both."""
+    """Return the numeric type that holds both values."""
     if a.code in INTEGERS and b.code in INTEGERS:
         return ColumnType.bigint() if a.code in LONGS or b.code in LONGS else ColumnType.integer()
     if a.code in FLOATS or b.code in FLOATS:
@@ -247,7 +247,7 @@ def _common_number(a: ColumnType, b: ColumnType) -> ColumnType:
 
 
 def without_serial(t: ColumnType) -> ColumnType:
-    """A serial as the integer it is; used for computed columns."""
+    """Return the integer type of a serial, for computed columns."""
     if t.code == TypeCode.SERIAL:
         return ColumnType.integer()
     if t.code == TypeCode.SERIAL8:
@@ -265,7 +265,7 @@ _INTEGER_OF_SERIAL: dict[int, ColumnType] = {
 
 
 def variable_type(t: ColumnType) -> ColumnType:
-    """The type of an SPL variable for a column's values."""
+    """Return the type of an SPL variable for a column's values."""
     return _INTEGER_OF_SERIAL.get(t.code) or without_serial(t)
 
 
@@ -273,7 +273,7 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
 def from_duck_type(name: str) -> ColumnType | None:
-    """Nearest Informix type of a DuckDB type name, for expressions that our own rules do not know."""
+    """Return the nearest Informix type of a DuckDB type name, for expressions without a type rule."""
     simple = {
         "BOOLEAN": ColumnType.boolean,
         "TINYINT": ColumnType.smallint,

@@ -1,7 +1,7 @@
-"""Rows that DuckDB gave as Python objects in the Arrow formats of their described columns: for few rows that is cheaper
-than Arrow from DuckDB.
+"""Conversion of DuckDB rows, fetched as Python objects, to the Arrow types of their described columns. For few rows
+this is cheaper than fetching Arrow from DuckDB.
 
-Only what is plainly the same value is taken; whatever has to be cast, cut or refused is left to result_cast.py.
+Only values that need no change are converted. Whatever must be cast, cut or rejected is left to result_cast.py.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from .nested_types import is_nested, is_simple_large, lob_kind
 from .packed_decimal import to_decimal_text
-from .result_cast import result_type
+from .result_cast import MAX_CHARACTER_BYTES, result_type
 from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 
-_MOST_BYTES = 4  # of a character, in any code set
 _MAX_VALUES = 96
-"""Values from which on Arrow is the cheaper way to write them down."""
+"""Number of values from which fetching Arrow is cheaper."""
 
-# Formats whose values Arrow takes as they are; whole numbers below this, and not below its negative.
+# Arrow types that take the values unchanged. Integers must be below the limit and not below its negative.
 _LIMITS = {
     pa.int16(): 1 << 15, pa.int32(): 1 << 31, pa.int64(): 1 << 63,
     pa.float64(): 0, pa.bool_(): 0, pa.date32(): 0, pa.string(): 0,
 }  # fmt: skip
 
 ColumnReader = Callable[[Sequence[Any], str], Sequence[Any] | None]
-"""Values of one column, and the name of the code set, to what Arrow makes an array of; None when one of them is not
-plainly of it."""
+"""Function from a column's values and a code set to the input of an Arrow array. It returns None if a value needs a
+cast."""
 
 
 class RowConverter:
-    """For the rows of one query's columns. Thread-safe."""
+    """Converts the rows of one query. Thread-safe."""
 
     def __init__(self, schema: pa.Schema, columns: Sequence[ColumnReader]) -> None:
         self._schema = schema
@@ -45,29 +44,28 @@ class RowConverter:
         self._types = [field.type for field in schema]
         limits = [_LIMITS.get(t) for t in self._types]
         self._limits = None if None in limits else limits
-        self._row: Any = None  # the type of a row as one value, where its columns have names of their own
+        self._row: Any = None  # a row as one struct, if the column names are unique
         if len(set(schema.names)) == len(schema.names):
             self._row = pa.struct(list(schema))
 
     @classmethod
     def for_columns(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowConverter | None:
-        """None where a column is of a type that needs more."""
+        """Return a converter, or None if a column has a type that needs a cast."""
         schema = pa.schema([pa.field(column.name, result_type(column.type)) for column in columns])
-        taken = [
+        readers = [
             _column_reader(column.type, bool(packed) and packed[i], schema.field(i).type)
             for i, column in enumerate(columns)
         ]
-        return cls(schema, [take for take in taken if take]) if all(taken) else None
+        return cls(schema, [reader for reader in readers if reader]) if all(readers) else None
 
     def is_converted(self, rows: Sequence[Sequence[Any]], codec: str) -> bool:
-        """Whether the rows are few, and `to_batch` would take them just as they are: who does without Arrow need not ask
-        for it then."""
+        """Return whether the rows are few and `to_batch` would not change any value. The caller then needs no Arrow."""
         limits = self._limits
         if limits is None or len(rows) * len(limits) > _MAX_VALUES:
             return False
-        # without rows there are no values to look at
-        for take, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
-            if take(values, codec) is None:
+        # without rows there are no values to check
+        for read_column, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
+            if read_column(values, codec) is None:
                 return False
             if limit:
                 for value in values:
@@ -76,19 +74,19 @@ class RowConverter:
         return True
 
     def to_batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:
-        """The rows; None where a value has to be looked at by result_cast.py. `codec` is Python's name of the code
+        """Return the rows as a batch, or None if a value needs result_cast.py. `codec` is the Python codec of the code
         set."""
         if not rows:
             none = [pa.array([], field.type) for field in self._schema]
             return pa.RecordBatch.from_arrays(none, schema=self._schema)
         try:
             columns: list[Sequence[Any]] = []
-            for take, values in zip(self._columns, zip(*rows, strict=True), strict=True):
-                column = take(values, codec)
+            for read_column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+                column = read_column(values, codec)
                 if column is None:
                     return None
                 columns.append(column)
-            if len(rows) == 1 and self._row is not None:  # one call of Arrow's instead of one for each column
+            if len(rows) == 1 and self._row is not None:  # one call of Arrow instead of one for each column
                 row = {name: column[0] for name, column in zip(self._schema.names, columns, strict=True)}
                 return pa.RecordBatch.from_struct_array(pa.array([row], self._row))
             arrays = [pa.array(column, t) for column, t in zip(columns, self._types, strict=True)]
@@ -97,8 +95,8 @@ class RowConverter:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
 
-def _column_reader(t: ColumnType, packed: bool, wanted: Any) -> ColumnReader | None:
-    """How values of a type are taken, None for a type that is not."""
+def _column_reader(t: ColumnType, packed: bool, arrow_type: Any) -> ColumnReader | None:
+    """Return the reader of a type, None for a type that needs a cast."""
     if t.code == TypeCode.INTERVAL or is_simple_large(t) or lob_kind(t) or is_nested(t):
         return None
     if is_character(t):
@@ -114,34 +112,38 @@ def _column_reader(t: ColumnType, packed: bool, wanted: Any) -> ColumnReader | N
         kind = float
     elif t.code in DECIMALS:
         kind = Decimal
-    elif pa.types.is_date(wanted):
+    elif pa.types.is_date(arrow_type):
         kind = dt.date
-    elif pa.types.is_timestamp(wanted) and wanted.unit == "us":
+    elif pa.types.is_timestamp(arrow_type) and arrow_type.unit == "us":
         kind = dt.datetime
     return None if kind is None else _instances_of(kind)
 
 
 def _instances_of(kind: type) -> ColumnReader:
-    def take(values: Sequence[Any], _: str) -> Sequence[Any] | None:
+    def read_column(values: Sequence[Any], _: str) -> Sequence[Any] | None:
         for value in values:
             if type(value) is not kind and value is not None:
                 return None
         return values
 
-    return take
+    return read_column
 
 
 def _text_reader(t: ColumnType) -> ColumnReader:
-    whole, width = t.code == TypeCode.LVARCHAR, t.content_width
+    unlimited, width = t.code == TypeCode.LVARCHAR, t.content_width
 
     def read_column(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
-        most = _MOST_BYTES if is_multibyte(codec) else 1
+        max_char_bytes = MAX_CHARACTER_BYTES if is_multibyte(codec) else 1
         for value in values:
             if value is None:
                 continue
             if type(value) is not str:
                 return None
-            if not whole and len(value) * most > width and len(value.encode(codec, "replace")) > width:
+            if (
+                not unlimited
+                and len(value) * max_char_bytes > width
+                and len(value.encode(codec, "replace")) > width
+            ):
                 return None
         return values
 

@@ -1,7 +1,7 @@
-"""Functions that the translated SQL calls and DuckDB has not got, written in Python.
+"""Functions written in Python for the translated SQL, which DuckDB does not have.
 
-They take and give storage values (sql/result_types.py). A SqlError inside one reaches the client with its code.
-They cost about a microsecond a row, so nothing common goes through them.
+Arguments and results are storage values (result_types.py). A SqlError inside a function reaches the client with its
+code. A call costs about a microsecond a row, so nothing common uses them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)  # DuckDB counts the parameters of the signature
+    @wraps(function)  # DuckDB reads the parameters from the signature
     def call(*values: Any) -> Any:
         try:
             return function(*values)
@@ -47,7 +47,7 @@ def _interval(text: str, encoded: int) -> int:
 
 
 def _moment(text: str, encoded: int) -> str:
-    """A DATETIME's text as that of its storage."""
+    """Convert a DATETIME text to the text of its storage."""
     qualifier = Qualifier.from_encoded(encoded)
     return str(to_storage(datetime_fields(text, qualifier), qualifier))
 
@@ -57,25 +57,25 @@ def _money(text: str) -> str:
 
 
 def _bytes(text: str, codec: str) -> int:
-    """Bytes of a text in a multi-byte code set; a character that it lacks counts as the one in its place."""
+    """Return the length of a text in bytes of a multi-byte code set. A missing character counts as its replacement."""
     return len(text.encode(codec, "replace"))
 
 
 def _truncate(text: str, width: int, codec: str) -> str:
-    """As much of a text as has `width` bytes in a multi-byte code set."""
+    """Cut a text to `width` bytes of a multi-byte code set."""
     encoded = text.encode(codec, "replace")
     return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
 
 
 def _bytes_of(text: str, start: int, count: int, codec: str) -> str:
-    """SUBSTRB in a multi-byte code set: no part of a character."""
+    """SUBSTRB in a multi-byte code set. Partial characters are dropped."""
     encoded = text.encode(codec, "replace")
     first = start - 1 if start > 0 else max(0, len(encoded) + start) if start else 0
     return encoded[first : first + max(0, count)].decode(codec, "ignore")
 
 
 def _slice(text: str, first: int, size: int, codec: str) -> str:
-    """`text[first, first + size - 1]` by bytes, from 1 on: blanks stand for the parts of characters that are cut."""
+    """Return `text[first, first + size - 1]` counted in bytes from 1. Blanks replace the parts of cut characters."""
     pieces = []
     end, at = first - 1 + size, 0
     for character in text:
@@ -89,7 +89,8 @@ def _slice(text: str, first: int, size: int, codec: str) -> str:
 
 
 def _instr(text: str, part: str, start: int, count: int) -> int:
-    """INSTR: the place of the count-th `part` from `start` on, backwards from the end where that is negative."""
+    """INSTR: return the position of the count-th `part` from `start` on, backwards from the end if `start` is
+    negative."""
     if not part or not start or count < 1:
         return 0
     at = start - 2 if start > 0 else len(text) + start + 1
@@ -101,7 +102,7 @@ def _instr(text: str, part: str, start: int, count: int) -> int:
 
 
 def _substring_index(text: str, part: str, count: int) -> str:
-    """What stands before the count-th `part`; from the end, and behind it, where count is negative."""
+    """Return the text before the count-th `part`, or after it counted from the end if `count` is negative."""
     if not part or not count:
         return ""
     pieces = text.split(part)
@@ -109,7 +110,7 @@ def _substring_index(text: str, part: str, count: int) -> str:
 
 
 def _replace(text: str, old: str, new: str) -> str:
-    """REPLACE where its result may be too long: -881 before it is made."""
+    """REPLACE with a size check: raises -881 before it builds a result that is too long."""
     if not old:
         return text
     if len(text) + text.count(old) * (len(new) - len(old)) > LONGEST_TEXT:
@@ -118,7 +119,8 @@ def _replace(text: str, old: str, new: str) -> str:
 
 
 def _initcap(text: str) -> str:
-    """INITCAP: a word begins behind whatever is no letter. A letter whose other case is several letters stays."""
+    """INITCAP: a word begins after every character that is no letter. A letter stays if its other case is several
+    letters."""
     out, inside = [], False
     for letter in text:
         other = letter.lower() if inside else letter.upper()
@@ -128,12 +130,12 @@ def _initcap(text: str) -> str:
 
 
 def _finite(numbers: Any) -> Any:
-    """What a function of DOUBLE has come to, a column at a time: -1223 for an infinite number and for none."""
+    """Check the results of a DOUBLE function, a column at a time. Raises -1223 for infinity and NaN."""
     return _all_finite(numbers, -1223)
 
 
 def _number(numbers: Any) -> Any:
-    """What DuckDB has read of texts, a column at a time: it knows words for infinite numbers and for none, -1213."""
+    """Check numbers that DuckDB has read from texts, a column at a time. Raises -1213 for words such as inf and nan."""
     return _all_finite(numbers, -1213)
 
 
@@ -157,7 +159,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
     ("_ifx_replaced", _replace, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),
-    # floating decimals, by their keys (sql/packed.py)
+    # floating decimals as keys (packed_decimal.py)
     ("_ifx_key", packed_decimal.key_of, ["VARCHAR"], "VARCHAR"),
     ("_ifx_plain", packed_decimal.to_decimal_text, ["VARCHAR"], "VARCHAR"),
     ("_ifx_add", packed_decimal.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),

@@ -1,5 +1,5 @@
-"""Informix SPL: routines read, kept in the catalogue, and interpreted (docs/spl.md says what of it there is).
+"""Parsing of Informix SPL (docs/spl.md lists the supported statements).
 
-`parser` makes `nodes` of a routine's text, `catalog` keeps the text, `calls` finds the routine that a call means,
-`interpreter` runs it; the SQL inside goes the way of every other statement (`embedded`).
+`parser` converts a routine's text to `nodes`, `triggers` that of a trigger. server/routines finds and executes
+routines.
 """

@@ -1,4 +1,4 @@
-"""SQLCODEs of what goes wrong in and around routines (finderr; SERVER-BEHAVIOUR section 1)."""
+"""SQLCODEs of errors in and around routines (finderr; SERVER-BEHAVIOUR section 1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TWICE_NAMED = -671
 SAME_SIGNATURE = -673
 NO_ROUTINE = -674
 BY_FAST_PATH = -9752
-"""A call with OUT parameters in SQL: the client is to make it by the fast path (docs/protocol/CORRECTIONS.md)."""
+"""A call with OUT parameters in SQL. The client must use the fast path (docs/protocol/CORRECTIONS.md)."""
 ILLEGAL_STATEMENT = -675
 NO_RANGE = -683
 TOO_MANY_VALUES = -684

@@ -1,7 +1,7 @@
-"""Where the SQL inside a routine begins and ends: conditions, lists of expressions, whole statements.
+"""Detection of the SQL inside a routine: conditions, lists of expressions, whole statements.
 
-SPL has no mark between a condition and the statement that follows it (`WHILE a < b LET a = 1;`), so a piece also ends
-where a word that begins statements stands behind what can be a whole expression.
+SPL has no separator between a condition and the statement that follows it (`WHILE a < b LET a = 1;`). So the SQL also
+ends where a word that begins statements follows a complete expression.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
 SQL = _words(
     "INSERT UPDATE DELETE MERGE CREATE DROP ALTER RENAME TRUNCATE GRANT REVOKE LOCK UNLOCK SET COMMIT ROLLBACK"
 )
-"""Words that begin SQL statements without results."""
+"""First words of SQL statements without results."""
 
 DYNAMIC = _words("PREPARE DECLARE OPEN FETCH CLOSE FREE")
 ILLEGAL = _words("DATABASE CONNECT DISCONNECT FLUSH INFO LOAD OUTPUT PUT UNLOAD")
@@ -33,7 +33,7 @@ _SPL_WORDS = _words(
 )
 _STARTERS = SQL | DYNAMIC | _SPL_WORDS
 
-# words behind which an expression goes on: no statement begins there
+# After these words an expression continues, so no statement begins there.
 _CONTINUED_BY_OPERAND = _words(
     "AND OR NOT IN LIKE MATCHES BETWEEN IS SELECT DISTINCT UNIQUE ALL FROM WHERE BY HAVING ON WHEN THEN ELSE CASE "
     "UNION EXCEPT INTERSECT MINUS JOIN AS SET INTO VALUES TO STEP FOR EXISTS ANY SOME ESCAPE FIRST SKIP"
@@ -46,7 +46,7 @@ class EmbeddedSqlParser(TypeParser):
     Attributes
     ----------
     old, new
-        What a trigger routine calls the values of a row before and after, "" elsewhere.
+        Names of the values of a row before and after the change, in a trigger routine. "" elsewhere.
     """
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
@@ -58,8 +58,10 @@ class EmbeddedSqlParser(TypeParser):
             pass
 
     def embedded_sql(self, *stops: str, statements: bool = False) -> n.SqlText:
-        """The text from here to a semicolon, a bracket that closes what was open before, END, ELSE, ELIF or one of
-        `stops`; with `statements` also to what can only be the next statement. -201 when there is none."""
+        """Return the text from here to a semicolon, an unmatched closing bracket, END, ELSE, ELIF or one of `stops`.
+
+        With `statements` it also ends where the next statement begins. Raises -201 if the text is empty.
+        """
         start, depth, cases = self.index, 0, 0
         while not self.at_end:
             kind, word = self.token.token_type, self.word
@@ -89,7 +91,7 @@ class EmbeddedSqlParser(TypeParser):
         return n.SqlText(self.sql[first : self.tokens[end - 1].end + 1], first)
 
     def _is_complete(self, start: int) -> bool:
-        """Whether what stands from `start` to here can be a whole expression."""
+        """Return whether the tokens from `start` to here can be a complete expression."""
         if self.index == start:
             return False
         last = self.tokens[self.index - 1]
@@ -120,7 +122,7 @@ class EmbeddedSqlParser(TypeParser):
         return tuple(names)
 
     def _variable(self) -> str:
-        """A variable that takes a value: its name, `new.column`, or `name[first,last]` for a part of a text."""
+        """Parse an assigned variable: its name, `new.column`, or `name[first,last]` for a part of a text."""
         at = self.token.start
         name = self.identifier()
         if name == self.new and name and self.accept("."):

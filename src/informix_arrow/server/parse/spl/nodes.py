@@ -1,7 +1,7 @@
-"""What the parser makes of a routine: its header, and its statements.
+"""Syntax tree of a routine: its header and its statements.
 
-Expressions and SQL stay text; `embedded` plans them when they are first run. Nodes are compared by identity,
-so that a plan can be kept for each.
+Expressions and SQL stay text. routines/sql_compiler.py plans them at their first execution. Nodes are compared by
+identity, so that a plan can be cached for each.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Like:
 
 
 DeclaredVariableType = ColumnType | Like
-"""A type as it was written; a ColumnType may be unresolved (sql/ddl_types.py)."""
+"""A declared type. A ColumnType may be unresolved (parse/ddl_types.py)."""
 
 
 @dataclass(eq=False, slots=True)
 class SqlText:
-    """SQL of a statement, a condition, or a list of expressions; `start` is its 0-based place in the routine's
+    """SQL of a statement, a condition, or a list of expressions. `start` is its 0-based position in the routine's
     text."""
 
     sql: str
@@ -34,7 +34,7 @@ class SqlText:
 
 @dataclass(eq=False, slots=True)
 class SelectInto:
-    """A SELECT without its INTO, and the variables that INTO named."""
+    """A SELECT without its INTO, and the variables of the INTO."""
 
     text: SqlText
     into: tuple[str, ...] = ()
@@ -44,8 +44,11 @@ class SelectInto:
 
 @dataclass(eq=False, slots=True)
 class CallStatement:
-    """CALL or EXECUTE of a routine. `arguments` is the text between the parentheses, `database` None for the open
-    one; `references` is WITH TRIGGER REFERENCES."""
+    """CALL or EXECUTE of a routine.
+
+    `arguments` is the text between the parentheses, `database` None for the current one. `references` is WITH TRIGGER
+    REFERENCES.
+    """
 
     name: str
     arguments: SqlText
@@ -57,7 +60,7 @@ class CallStatement:
 
 @dataclass(eq=False, slots=True)
 class Define:
-    """DEFINE of variables of one type; `default` as in the catalogue, of global variables only."""
+    """DEFINE of variables of one type. Only global variables have a `default`, in the form of the catalogue."""
 
     names: tuple[str, ...]
     type: DeclaredVariableType
@@ -67,7 +70,7 @@ class Define:
 
 @dataclass(eq=False, slots=True)
 class Handler:
-    """ON EXCEPTION: for the codes named, for all when there are none."""
+    """ON EXCEPTION for some error codes, or for all if `codes` is empty."""
 
     codes: tuple[int, ...]
     into: tuple[str, ...]
@@ -77,9 +80,11 @@ class Handler:
 
 @dataclass(eq=False, slots=True)
 class StatementBlock:
-    """A statement block. `unit` marks what counts as one statement for a handler outside: BEGIN ... END, and the
-    routine itself. `labels` are the places of its statements that have one; `label` is that of the loop whose body it
-    is."""
+    """A statement block.
+
+    `unit` is true for blocks that count as one statement for a handler outside: BEGIN ... END, and the routine itself.
+    `labels` maps labels to the positions of their statements. `label` is the label of the loop whose body the block is.
+    """
 
     statements: list[SplStatement] = field(default_factory=list)
     defines: list[Define] = field(default_factory=list)
@@ -103,7 +108,7 @@ class If:
 
 @dataclass(eq=False, slots=True)
 class Case:
-    """The CASE statement; `operand` is None in the form with conditions."""
+    """The CASE statement. `operand` is None in the form with conditions."""
 
     operand: SqlText | None
     arms: list[tuple[SqlText, StatementBlock]]
@@ -128,7 +133,7 @@ class For:
 
 @dataclass(eq=False, slots=True)
 class While:
-    """WHILE; LOOP has no condition."""
+    """WHILE or LOOP. LOOP has no condition."""
 
     condition: SqlText | None
     body: StatementBlock
@@ -143,8 +148,10 @@ class Foreach:
 
 @dataclass(eq=False, slots=True)
 class LoopControl:
-    """EXIT and CONTINUE. `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost; `label` that of a loop further
-    out."""
+    """EXIT or CONTINUE.
+
+    `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost loop. `label` is the label of an outer loop.
+    """
 
     verb: str
     kind: str
@@ -177,7 +184,7 @@ class ExecuteImmediate:
 
 @dataclass(eq=False, slots=True)
 class Prepare:
-    """PREPARE of the text that an expression gives."""
+    """PREPARE of the text that an expression returns."""
 
     name: str
     statement: SqlText
@@ -185,7 +192,7 @@ class Prepare:
 
 @dataclass(eq=False, slots=True)
 class Declare:
-    """DECLARE of a cursor: for a prepared statement by its name, or for a query."""
+    """DECLARE of a cursor for the name of a prepared statement, or for a query."""
 
     cursor: str
     source: str | SqlText
@@ -206,7 +213,7 @@ class Fetch:
 
 @dataclass(eq=False, slots=True)
 class Release:
-    """CLOSE of a cursor, FREE of a cursor or a prepared statement."""
+    """CLOSE of a cursor, or FREE of a cursor or prepared statement."""
 
     verb: str
     name: str
@@ -214,7 +221,7 @@ class Release:
 
 @dataclass(eq=False, slots=True)
 class SqlStatement:
-    """Any SQL statement that gives no rows; `verb` is its first word."""
+    """An SQL statement that returns no rows. `verb` is its first word."""
 
     verb: str
     text: SqlText
@@ -246,7 +253,7 @@ SplStatement = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument: `mode` is "", OUT or INOUT."""
+    """A parameter of a routine. `mode` is "", OUT or INOUT."""
 
     name: str
     type: DeclaredVariableType
@@ -256,8 +263,10 @@ class Parameter:
 
 @dataclass(eq=False, slots=True)
 class Routine:
-    """A routine as it is written. `text` is the whole CREATE statement. A trigger routine has a `table`, and names for
-    the values of its rows before and after, "" for none."""
+    """A parsed routine. `text` is the whole CREATE statement.
+
+    A trigger routine has a `table`, and names for the values of its rows before and after the change, "" for none.
+    """
 
     kind: str  # FUNCTION or PROCEDURE
     name: str
@@ -278,7 +287,7 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class DropRoutine:
-    """DROP FUNCTION, PROCEDURE or ROUTINE; `types` is None when no argument types were given."""
+    """DROP FUNCTION, PROCEDURE or ROUTINE. `types` is None if no argument types were given."""
 
     kind: str
     name: str
@@ -289,8 +298,10 @@ class DropRoutine:
 
 @dataclass(frozen=True, slots=True)
 class ExecuteRoutine:
-    """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL of a client. `arguments` is the text between the parentheses,
-    which begins at `start`; `database` is None for the open one."""
+    """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL by a client.
+
+    `arguments` is the text between the parentheses, which begins at `start`. `database` is None for the current one.
+    """
 
     name: str
     arguments: str

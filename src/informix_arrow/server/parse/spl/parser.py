@@ -1,4 +1,4 @@
-"""CREATE FUNCTION and CREATE PROCEDURE as a whole; DROP of them; EXECUTE and CALL as a client says them."""
+"""Parsing of CREATE FUNCTION and CREATE PROCEDURE, DROP of routines, and EXECUTE and CALL by a client."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .statements import BlockParser
 
 
 class RoutineParser(BlockParser):
-    """Reads what stands behind CREATE."""
+    """Parses a routine after CREATE."""
 
     def routine(self) -> n.Routine:
-        """A whole CREATE [OR REPLACE] [DBA] FUNCTION or PROCEDURE, from behind CREATE to the end of the text."""
+        """Parse a whole CREATE [OR REPLACE] [DBA] FUNCTION or PROCEDURE, from after CREATE to the end of the text."""
         replace = self.accept("OR", "REPLACE")
         dba = self.accept("DBA")
         kind = self.word
@@ -56,7 +56,7 @@ class RoutineParser(BlockParser):
         return routine
 
     def _referencing(self) -> str:
-        """REFERENCING of a trigger routine, with its names of what was before and after; the table behind FOR."""
+        """Parse REFERENCING of a trigger routine with its names of old and new values. Return the table after FOR."""
         self.expect("REFERENCING")
         while self.word in ("OLD", "NEW"):
             word = self.word
@@ -122,7 +122,7 @@ class RoutineParser(BlockParser):
         return tuple(returns)
 
     def _clauses(self) -> tuple[str, tuple[str, ...]]:
-        """SPECIFIC and WITH ( ... ), in either order; modifiers are kept, and mean nothing here."""
+        """Parse SPECIFIC and WITH ( ... ) in either order. Modifiers are stored without effect."""
         specific = ""
         modifiers: tuple[str, ...] = ()
         while True:
@@ -137,7 +137,7 @@ class RoutineParser(BlockParser):
                 return specific, modifiers
 
     def _document(self) -> str:
-        """What stands behind END: DOCUMENT, and WITH LISTING IN, which is passed over."""
+        """Parse the text after END: DOCUMENT, and WITH LISTING IN, which is ignored."""
         self.skip_semicolons()
         lines: list[str] = []
         if self.accept("DOCUMENT"):
@@ -157,33 +157,33 @@ class RoutineParser(BlockParser):
 
 
 def parse_routine(sql: str, delimident: bool) -> n.Routine:
-    """A routine from the text of its CREATE statement."""
-    reader = RoutineParser(sql, delimident)
-    reader.expect("CREATE")
-    return reader.routine()
+    """Parse the CREATE statement of a routine."""
+    parser = RoutineParser(sql, delimident)
+    parser.expect("CREATE")
+    return parser.routine()
 
 
-def parse_drop_routine(reader: TypeParser) -> n.DropRoutine:
-    """What stands behind DROP."""
-    specific = reader.accept("SPECIFIC")
-    kind = reader.word
-    reader.index += 1
-    exists = reader.accept("IF", "EXISTS")
-    name = reader.object_name()
+def parse_drop_routine(parser: TypeParser) -> n.DropRoutine:
+    """Parse after DROP."""
+    specific = parser.accept("SPECIFIC")
+    kind = parser.word
+    parser.index += 1
+    exists = parser.accept("IF", "EXISTS")
+    name = parser.object_name()
     types: list[ColumnType] | None = None
-    if reader.accept("("):
+    if parser.accept("("):
         types = []
-        while not reader.accept(")"):
+        while not parser.accept(")"):
             if types:
-                reader.expect(",")
-            types.append(reader.column_type()[0])
-    if not reader.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
-        raise reader.syntax_error()
+                parser.expect(",")
+            types.append(parser.column_type()[0])
+    if not parser.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
+        raise parser.syntax_error()
     return n.DropRoutine(kind, name, None if types is None else tuple(types), specific, exists)
 
 
 def parse_call(tokens: TokenStream) -> n.ExecuteRoutine:
-    """What stands behind EXECUTE FUNCTION, EXECUTE PROCEDURE and CALL."""
+    """Parse after EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL."""
     database, name = tokens.table_in_any_database()
     if tokens.at_end or tokens.token.token_type != TokenType.L_PAREN:
         raise tokens.syntax_error()

@@ -1,6 +1,6 @@
-"""What can be known to be wrong with a routine when it is created: syntax of the SQL inside, and names of variables.
+"""Checks of a routine at its creation: syntax of the SQL inside, and names of variables.
 
-Tables and columns are looked up when a statement is run, as on a real server.
+Tables and columns are resolved when a statement is executed, as on a real server.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ _PARSED = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "SELECT"})
 
 
 def check_routine(routine: n.Routine, delimident: bool) -> n.Routine:
-    """The routine, if nothing is wrong with it. -201 with its place for SQL that cannot be read, -667 for a variable
-    that is not declared, -669 for one declared twice, -660 for a loop's variable that is assigned to."""
+    """Check a routine and return it.
+
+    Raises -201 with its position for invalid SQL, -667 for an undeclared variable, -669 for one declared twice, -660
+    for an assignment to a loop's variable.
+    """
     names = frozenset(parameter.name for parameter in routine.parameters)
     _RoutineChecker(routine, delimident).block(routine.body, names, frozenset())
     return routine
@@ -28,7 +31,7 @@ class _RoutineChecker:
         self._returns = bool(routine.returns)
         self._new = f"{routine.new}." if routine.new else ""
         self._delimident = delimident
-        self._labels: list[dict[str, int]] = []  # of the blocks around a statement
+        self._labels: list[dict[str, int]] = []  # labels of the enclosing blocks
 
     def block(self, block: n.StatementBlock, names: frozenset[str], loops: frozenset[str]) -> None:
         defined: set[str] = set()
@@ -57,7 +60,7 @@ class _RoutineChecker:
                 raise SqlError(codes.LOOP_VARIABLE, 0, 0, name)
 
     def _sql(self, text: n.SqlText, head: str = "") -> exp.Expression:
-        """Read a text that follows `head` in a statement; errors have their place in the routine."""
+        """Parse a text that follows `head` in a statement. Errors have their position in the routine."""
         try:
             return parse(head + text.sql, self._delimident)
         except SqlError as problem:

@@ -1,4 +1,4 @@
-"""The statements of a routine's body. SQL and expressions inside are cut out as text, not read."""
+"""Parsing of the statements of a routine's body. SQL and expressions inside are kept as text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .embedded_sql import BLOCK_ENDS, CLOSING, ILLEGAL, OPENING, SQL, EmbeddedSq
 
 
 class BlockParser(EmbeddedSqlParser):
-    """Reads statement blocks up to the words that end them."""
+    """Parses statement blocks up to the words that end them."""
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
         super().__init__(sql, delimident)
-        self._label = ""  # of the statement that follows
-        self._loops: list[str] = []  # labels of the loops around it
+        self._label = ""  # label of the next statement
+        self._loops: list[str] = []  # labels of the enclosing loops
 
     # ---- blocks -------------------------------------------------------------------------------
     def block(self, *ends: str, unit: bool = False) -> n.StatementBlock:
-        """Declarations and statements up to one of the words `ends`, which is left where it stands."""
+        """Parse declarations and statements up to one of the words `ends`, which is not consumed."""
         block = n.StatementBlock(unit=unit)
         while True:
             self.skip_semicolons()
@@ -49,7 +49,7 @@ class BlockParser(EmbeddedSqlParser):
                 self._label = ""
 
     def _parse_label(self, block: n.StatementBlock) -> str:
-        """`<<label>>`, from behind its first two signs."""
+        """Parse `<<label>>` after its first two signs."""
         at = self.token.start + 1
         label = self.identifier()
         self.expect(">", ">")
@@ -87,7 +87,7 @@ class BlockParser(EmbeddedSqlParser):
         return defines
 
     def declared(self) -> n.DeclaredVariableType:
-        """A type, or LIKE table.column."""
+        """Parse a type, or LIKE table.column."""
         if self.accept("LIKE"):
             parts = [self.identifier()]
             while self.accept("."):
@@ -124,7 +124,7 @@ class BlockParser(EmbeddedSqlParser):
 
     # ---- statements ---------------------------------------------------------------------------
     def statement(self) -> n.SplStatement | None:
-        """One statement; None for one that does nothing here (TRACE, SET DEBUG FILE)."""
+        """Parse one statement. Return None for one without effect (TRACE, SET DEBUG FILE)."""
         word = self.word
         if word == "SYSTEM":
             raise not_supported("SYSTEM", codes.NO_SYSTEM)
@@ -223,7 +223,7 @@ class BlockParser(EmbeddedSqlParser):
         return n.Range(start, stop, step)
 
     def _body(self, kind: str) -> n.StatementBlock:
-        """The statements of a loop, whose end says LOOP when its beginning did."""
+        """Parse the statements of a loop. It ends with END LOOP if it began with LOOP."""
         kind = "LOOP" if self.accept("LOOP") else kind
         label, self._label = self._label, ""
         self._loops.append(label)
@@ -262,7 +262,7 @@ class BlockParser(EmbeddedSqlParser):
         return n.Foreach(source, self._body("FOREACH"))
 
     def _query(self, *, statements: bool) -> n.SelectInto:
-        """SELECT with its INTO taken out."""
+        """Parse a SELECT and remove its INTO."""
         start = self.index
         text = self.embedded_sql(statements=statements)
         end, depth = self.index, 0
@@ -296,7 +296,7 @@ class BlockParser(EmbeddedSqlParser):
         return query
 
     def _call(self) -> n.CallStatement:
-        """The name, the arguments and the variables of CALL or EXECUTE."""
+        """Parse name, arguments and variables of CALL or EXECUTE."""
         database, name = self.table_in_any_database()
         opening = self.token
         if opening.token_type != TokenType.L_PAREN:

@@ -1,4 +1,4 @@
-"""What CREATE TRIGGER, DROP TRIGGER and SET TRIGGERS say."""
+"""Parsed CREATE TRIGGER, DROP TRIGGER and SET TRIGGERS."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from .nodes import StatementBlock
 
 NO_NAME = "\0new"
-"""What the values after the statement are called where REFERENCING does not name them: INTO of an action gives them new
-values all the same. No identifier has a NUL."""
+"""Name of the values after the statement if REFERENCING does not name them. INTO of an action still assigns to them.
+
+No identifier contains a NUL.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CreateTrigger:
-    """A trigger as it is written. `event` is I, U or D; `columns` are those of UPDATE OF; `old` and `new` the names of
-    REFERENCING, "" for none. `header` is the text up to the actions, `text` the actions; `before`, `each_row` and `after`
-    are these as statements of a routine."""
+    """A parsed trigger.
+
+    `event` is I, U or D. `columns` are those of UPDATE OF. `old` and `new` are the names of REFERENCING, "" for none.
+    `header` is the text before the actions, `text` the actions. `before`, `each_row` and `after` are the actions as
+    statements of a routine.
+    """
 
     name: str
     event: str
@@ -41,7 +46,7 @@ class DropTrigger:
 
 @dataclass(frozen=True, slots=True)
 class SetTriggers:
-    """SET TRIGGERS: those named, or all of a table."""
+    """SET TRIGGERS: the named triggers, or all of a table."""
 
     enabled: bool
     names: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""CREATE TRIGGER as a whole: its actions are read as statements of a routine.
+"""Parsing of CREATE TRIGGER. Its actions are parsed as statements of a routine.
 
-An action's list has commas between its actions, and an action may have commas of its own (`UPDATE t SET a = 1, b = 2`):
-a comma ends an action where the beginning of another stands behind it.
+Commas separate the actions of a list, and an action may contain commas (`UPDATE t SET a = 1, b = 2`). So a comma ends
+an action only if the beginning of another follows.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _ILLEGAL = frozenset({"BEGIN", "COMMIT", "ROLLBACK", "SET", "SAVEPOINT", "RELEAS
 
 
 class TriggerParser(BlockParser):
-    """Reads what stands behind CREATE."""
+    """Parses a trigger after CREATE."""
 
     def trigger(self) -> CreateTrigger:
-        """A whole CREATE TRIGGER, from behind CREATE to the end of the text."""
+        """Parse a whole CREATE TRIGGER, from after CREATE to the end of the text."""
         self.expect("TRIGGER")
         missing = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
@@ -81,7 +81,7 @@ class TriggerParser(BlockParser):
         )
 
     def _referencing(self, event: str) -> tuple[str, str]:
-        """The names of the values before and after."""
+        """Parse REFERENCING. Return the names of the old and new values."""
         found = {"OLD": "", "NEW": ""}
         if self.accept("REFERENCING"):
             while self.word in found:
@@ -112,7 +112,7 @@ class TriggerParser(BlockParser):
         return before, each, after
 
     def _lists(self, new: str) -> n.StatementBlock:
-        """`[WHEN (condition)] (action, ...), ...`; `new` is "" where there is no row."""
+        """Parse `[WHEN (condition)] (action, ...), ...`. `new` is "" for actions without a row."""
         block = n.StatementBlock()
         while True:
             if self.accept("WHEN"):
@@ -158,14 +158,14 @@ class TriggerParser(BlockParser):
         return n.SqlStatement(word, self._text(start, self.index))
 
     def _begins(self, ahead: int) -> bool:
-        """Whether an action begins some tokens ahead."""
+        """Return whether an action begins `ahead` tokens further on."""
         word, second = self.peek(ahead), self.peek(ahead + 1)
         if word in _BEGINNINGS:
             return second in _BEGINNINGS[word]
         return word == "UPDATE" and second[:1] not in ("=", ",", ")", ".", "")
 
     def _execution(self, new: str) -> n.CallStatement:
-        """The name, the arguments and the columns of EXECUTE; INTO gives them values after the statement's."""
+        """Parse name, arguments and columns of EXECUTE. INTO assigns to the new values of the columns."""
         database, name = self.table_in_any_database()
         opening = self.token
         if opening.token_type != TokenType.L_PAREN:
@@ -187,23 +187,23 @@ class TriggerParser(BlockParser):
 
     def _column(self, new: str) -> str:
         name = self.identifier()
-        if self.accept("."):  # of the triggering table
+        if self.accept("."):  # the triggering table came first
             name = self.identifier()
         return f"{new}.{name}"
 
 
 def parse_trigger(sql: str, delimident: bool) -> CreateTrigger:
-    """A trigger from the text of its CREATE statement. -201 with its place for SQL that cannot be read."""
-    reader = TriggerParser(sql, delimident)
-    reader.expect("CREATE")
-    found = reader.trigger()
+    """Parse the CREATE statement of a trigger. Raises -201 with its position for invalid SQL."""
+    parser = TriggerParser(sql, delimident)
+    parser.expect("CREATE")
+    found = parser.trigger()
     for block in (found.before, found.each_row, found.after):
         _check(block, delimident)
     return found
 
 
 def _check(block: n.StatementBlock, delimident: bool) -> None:
-    """-201 for SQL in the actions that cannot be read."""
+    """Raise -201 for invalid SQL in the actions."""
     for statement in block.statements:
         if isinstance(statement, n.If):
             for condition, inner in statement.arms:

@@ -1,1 +1,1 @@
-"""Built-in functions over translated values, each a row of a table: arguments, DuckDB text, Informix type."""
+"""Built-in functions over translated values, as tables of name, arguments and translation."""

@@ -1,4 +1,4 @@
-"""All built-in functions of values, by name."""
+"""All built-in functions over values, by name."""
 
 from __future__ import annotations
 

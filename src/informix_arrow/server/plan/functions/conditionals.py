@@ -40,8 +40,10 @@ def _nullif(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _greatest_or_least(order: str) -> FunctionTranslator:
-    """GREATEST and LEAST: NULL where one of the arguments is, which DuckDB's own would pass over. Each argument stands
-    there once, as it may be the next number of a sequence."""
+    """Translate GREATEST and LEAST. They are NULL if any argument is NULL, unlike DuckDB's functions.
+
+    The SQL names each argument once, as it may be a sequence's NEXTVAL.
+    """
     return lambda v, args: v.one_of(
         args, lambda sqls: f"list_sort([{', '.join(sqls)}], '{order}', 'NULLS FIRST')[1]"
     )

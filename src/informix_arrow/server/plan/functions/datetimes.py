@@ -1,4 +1,4 @@
-"""Built-in functions of dates and times, and TO_CHAR, TO_DATE, TO_NUMBER."""
+"""Built-in functions of dates and times, and TO_CHAR, TO_DATE and TO_NUMBER."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _storage(t: ColumnType | None) -> str:
 
 
 def _date_argument(v: Values, ex: TypedExpression) -> tuple[TypedExpression, ColumnType]:
-    """A DATE, or a DATETIME that begins with a year, and its type."""
+    """Return a DATE, or a DATETIME that begins with a year, and its type."""
     moment = _datetime_argument(v, ex)
     if _storage(moment.type) in ("TIME", "VARCHAR"):
         raise SqlError(-1266)
@@ -52,7 +52,7 @@ def _date_argument(v: Values, ex: TypedExpression) -> tuple[TypedExpression, Col
 
 
 def _extract_field(duck: str) -> FunctionTranslator:
-    """YEAR, MONTH, DAY, WEEKDAY of a date or datetime."""
+    """Translate YEAR, MONTH, DAY and WEEKDAY of a date or datetime."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         return TypedExpression(
@@ -88,12 +88,12 @@ def _date(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _add_months(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """The last day of a month stays one."""
+    """Translate ADD_MONTHS. The last day of a month stays the last day."""
     moment, t = _date_argument(v, args[0])
     n = f"CAST({v.ctx.as_count(args[1]).sql} AS INTEGER)"
-    there = f"({moment.sql} + to_months({n}))"
-    last = f"(last_day(CAST({there} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
-    sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {there} END"
+    shifted = f"({moment.sql} + to_months({n}))"
+    last = f"(last_day(CAST({shifted} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
+    sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {shifted} END"
     return _computed(sql, t)
 
 
@@ -102,15 +102,17 @@ def _computed(sql: str, t: ColumnType) -> TypedExpression:
 
 
 def _months_between(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """Whole months between equal days of a month and between last days; else a month has 31 days."""
-    a, b = (f"CAST({_date_argument(v, each)[0].sql} AS TIMESTAMP)" for each in args)
+    """Translate MONTHS_BETWEEN: whole months between equal days of the month and between last days, else a month has 31
+    days."""
+    a, b = (f"CAST({_date_argument(v, argument)[0].sql} AS TIMESTAMP)" for argument in args)
     months = f"((year({a}) - year({b})) * 12 + month({a}) - month({b}))"
-    whole = (
+    whole_months = (
         f"(day({a}) = day({b}) OR (last_day({a}) = CAST({a} AS DATE) AND last_day({b}) = CAST({b} AS DATE)))"
     )
     days = f"((epoch({a}) - epoch(date_trunc('month', {a})) - epoch({b}) + epoch(date_trunc('month', {b}))) / 86400.0)"
     return TypedExpression(
-        f"CAST({months} + CASE WHEN {whole} THEN 0 ELSE {days} / 31.0 END AS DOUBLE)", ColumnType.decimal(32)
+        f"CAST({months} + CASE WHEN {whole_months} THEN 0 ELSE {days} / 31.0 END AS DOUBLE)",
+        ColumnType.decimal(32),
     )
 
 
@@ -118,7 +120,7 @@ _DAYS = "['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']"
 
 
 def _next_day(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """The first such day of the week behind a date; at least the first three letters of its name are given."""
+    """Translate NEXT_DAY: the first such weekday after a date. At least three letters of its name are required."""
     moment, t = _date_argument(v, args[0])
     name = text_argument(v, args[1])
     number = f"list_position({_DAYS}, upper(left(trim({name.sql}), 3)))"
@@ -127,7 +129,7 @@ def _next_day(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _last_day(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """A DATETIME keeps its time of day."""
+    """Translate LAST_DAY. A DATETIME keeps its time of day."""
     moment, t = _date_argument(v, args[0])
     if t.code == TypeCode.DATE:
         return TypedExpression(f"last_day({moment.sql})", t)
@@ -145,7 +147,7 @@ _UNITS = {
     "minute": "MI",
 }
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_ROUND_UP = {  # what is added, and from which point of the unit on
+_ROUND_UP = {  # what is added, and from which offset in the unit on
     "year": ("INTERVAL 1 YEAR", "INTERVAL 6 MONTHS"),
     "quarter": ("INTERVAL 3 MONTHS", "INTERVAL 1 MONTH + INTERVAL 15 DAYS"),
     "month": ("INTERVAL 1 MONTH", "INTERVAL 15 DAYS"),
@@ -156,7 +158,7 @@ _ROUND_UP = {  # what is added, and from which point of the unit on
 
 
 def _round_to_unit(duck: str) -> FunctionTranslator:
-    """TRUNC and ROUND of numbers, and of dates and datetimes to a unit of time."""
+    """Translate TRUNC and ROUND of numbers, and of dates and datetimes to a unit of time."""
     numbers = rounding(duck)
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
@@ -187,16 +189,16 @@ def _round_to_unit(duck: str) -> FunctionTranslator:
     return handler
 
 
-# ---- texts ---------------------------------------------------------------------------------------
+# ---- formats -------------------------------------------------------------------------------------
 _DIRECTIVES = {
     "a": "%a", "A": "%A", "b": "%b", "B": "%B", "c": "%a %b %d %H:%M:%S %Y", "d": "%d", "D": "%m/%d/%y", "h": "%b",
     "H": "%H", "I": "%I", "iY": "%Y", "iy": "%y", "j": "%j", "m": "%m", "M": "%M", "n": "\n", "p": "%p",
     "r": "%I:%M:%S %p", "R": "%H:%M", "S": "%S", "t": "\t", "T": "%H:%M:%S", "w": "%w", "W": "%W", "x": "%m/%d/%Y",
     "X": "%H:%M:%S", "y": "%y", "Y": "%Y", "%": "%%",
 }  # fmt: skip
-"""GL_DATETIME's directives in the default locale, and what they are for strftime."""
+"""GL_DATETIME directives in the default locale, and the strftime formats for them."""
 _NOT_IN_STRFTIME = {"C": "century", "e": "day", "F": "fraction"}
-"""Those that strftime does not know; they are made of other functions (TO_CHAR only)."""
+"""Directives that strftime does not have. Other functions replace them (TO_CHAR only)."""
 _DIRECTIVE = re.compile(r"%(i[Yy]|F[1-5]?|.?)", re.DOTALL)
 _WORDS = (
     ("YYYY", "%Y"), ("HH24", "%H"), ("HH12", "%I"), ("MM", "%m"), ("DD", "%d"), ("MI", "%M"), ("SS", "%S"),
@@ -205,7 +207,8 @@ _WORDS = (
 
 
 def strptime_format(layout: str) -> str:
-    """GL_DATETIME's letters, or Oracle's words, as strptime's; -1268 for those that are not known, and for none."""
+    """Convert GL_DATETIME directives or Oracle's words to a strptime format. Raises -1268 for an unknown or empty
+    format."""
     if not layout:
         raise SqlError(_WRONG_FORMAT, 0, 0, "", "an empty format")
     if "%" in layout:
@@ -222,7 +225,8 @@ def strptime_format(layout: str) -> str:
 
 
 def _split_format(layout: str) -> list[tuple[str, str]]:
-    """A format of directives in pieces: a "text" for strftime, or one of what it does not know with its digits."""
+    """Split a format into pieces: a "text" for strftime, or the kind of a directive that strftime lacks, with its
+    digits."""
     segments: list[tuple[str, str]] = []
     at = 0
     for found in _DIRECTIVE.finditer(layout):
@@ -241,7 +245,8 @@ def _split_format(layout: str) -> list[tuple[str, str]]:
 
 
 def _format_sql(moment: str, layout: str) -> str:
-    """SQL of a moment as a text. A fraction is cut, and has its point in front unless the format has one."""
+    """Return SQL that formats a moment. A fraction is truncated, and preceded by its point unless the format has
+    one."""
     if "%" not in layout:
         return f"strftime({moment}, {quote_string(strptime_format(layout))})"
     expressions: list[str] = []
@@ -290,9 +295,9 @@ def _to_date(v: Values, args: list[TypedExpression]) -> TypedExpression:
         return TypedExpression(parse_datetime_sql(value.sql), t)
     if args[1].literal is None:
         raise not_supported("TO_DATE with a format that is no literal", -664)
-    # DuckDB reads some words in any format: it does not get to see them.
-    said = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
-    found = f"try_strptime({said}, {quote_string(strptime_format(args[1].literal))})"
+    # DuckDB accepts words such as infinity in any format, so they are replaced.
+    text = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
+    found = f"try_strptime({text}, {quote_string(strptime_format(args[1].literal))})"
     sql = f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)"
     return TypedExpression(checked_datetime_sql(sql, "TIMESTAMP"), t)
 
@@ -312,7 +317,7 @@ def _to_number(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _to_interval(span: str, *units: str) -> FunctionTranslator:
-    """A number of one of the `units`, or a text of the whole span."""
+    """Translate a function to an interval: of a number of one of the `units`, or of a text of the whole span."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         if len(args) == 1:

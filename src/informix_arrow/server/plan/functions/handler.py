@@ -1,4 +1,4 @@
-"""What a built-in function is to who calls it."""
+"""Types of the tables of built-in functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..scope import TypedExpression
 from ..values.casts import Values
 
 FunctionTranslator = Callable[[Values, list[TypedExpression]], TypedExpression]
-"""Makes the call of its arguments, which are translated already."""
+"""Returns the translated call for arguments that are already translated."""
 
 FunctionTable = dict[str, tuple[int, int, FunctionTranslator]]
-"""By its name in small letters: the least and the most arguments, and the handler."""
+"""Maps a lower-case name to the minimum and maximum number of arguments, and the translator."""

@@ -14,15 +14,15 @@ from ..values.casts import Values
 from .handler import FunctionTable, FunctionTranslator
 
 _INTEGER = ColumnType.integer()
-_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MOST_DIGITS = 9, 18, 32
-"""How many INTEGER, BIGINT and DECIMAL certainly have room for."""
+_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MAX_DIGITS = 9, 18, 32
+"""Digits that INTEGER, BIGINT and DECIMAL hold for certain."""
 
 _UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
-"""What DuckDB answers with infinity or NaN; it refuses to do the other ones of a wrong number."""
+"""Functions that return infinity or NaN in DuckDB. The others raise an error for an invalid argument."""
 
 
 def float_function(duck: str, result: Callable[[], ColumnType]) -> FunctionTranslator:
-    """A function of DuckDB; -1223 where it has no number, or none that a FLOAT holds."""
+    """Translate to a function of DuckDB. Raises -1223 where it has no result, or one that a FLOAT cannot hold."""
     form = "_ifx_finite({})" if duck in _UNBOUNDED else "{}"
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
@@ -33,8 +33,11 @@ def float_function(duck: str, result: Callable[[], ColumnType]) -> FunctionTrans
 
 
 def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """MOD: the remainder of the whole parts of two numbers. It is nearer to 0 than the second, and no further from it
-    than the first: an INTEGER where one of them is, else of as many digits as the shorter has before the point."""
+    """Translate MOD, the remainder of the integer parts of two numbers.
+
+    Its magnitude is below that of the second and not above that of the first. So it is an INTEGER if one of them is,
+    else it has as many digits as the shorter one has before the point.
+    """
     a, b = (
         _integer_part(v, x if x.is_packed_decimal and not x.duck_number else v.ctx.as_count(x)) for x in args
     )
@@ -46,7 +49,7 @@ def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
             a.type if args[1].param >= 0 and a.type is not None else common_type(a.type, b.type) or _INTEGER
         )
         return TypedExpression(sql, _INTEGER if t.code == TypeCode.SMALLINT else t)
-    digits = min(t.precision or _MOST_DIGITS for t in types if t.code not in INTEGERS)
+    digits = min(t.precision or _MAX_DIGITS for t in types if t.code not in INTEGERS)
     if integers:
         result = ColumnType.bigint() if integers[0].code in LONGS else _INTEGER
     elif digits <= _DIGITS_OF_BIGINT:
@@ -57,17 +60,17 @@ def mod(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _integer_part(v: Values, ex: TypedExpression) -> TypedExpression:
-    """What stands before the point of a number: an integer as it is, a DECIMAL without scale else."""
+    """Return the integer part of a number: an integer unchanged, else a DECIMAL without scale."""
     if ex.is_packed_decimal:
-        whole = f"_ifx_whole({ex.sql}, 'down')"
-        return TypedExpression(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+        truncated = f"_ifx_whole({ex.sql}, 'down')"
+        return TypedExpression(f"CAST({truncated} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
     number = v.numeric(ex)
     t = number.type
     if t is None or t.code in INTEGERS:
         return number
-    digits = _MOST_DIGITS
+    digits = _MAX_DIGITS
     if t.code in DECIMALS and t.scale is not None:
-        digits = max(1, (t.precision or _MOST_DIGITS) - t.scale)
+        digits = max(1, (t.precision or _MAX_DIGITS) - t.scale)
     return TypedExpression(f"CAST(trunc({number.sql}) AS DECIMAL({digits},0))", ColumnType.decimal(digits, 0))
 
 
@@ -83,14 +86,15 @@ def absolute(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def rounding(duck: str) -> FunctionTranslator:
-    """ROUND and TRUNC of numbers."""
+    """Translate ROUND and TRUNC of numbers."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         a = args[0]
         digits = v.ctx.as_count(args[1]).sql if len(args) > 1 else "0"
         fixed = a.type is not None and a.type.code in DECIMALS and a.type.scale is not None
-        later = fixed and len(args) > 1 and args[1].param >= 0  # DuckDB wants to know the digits beforehand
-        if (a.is_packed_decimal or later) and a.type is not None:
+        # DuckDB needs the number of digits for planning
+        unplannable = fixed and len(args) > 1 and args[1].param >= 0
+        if (a.is_packed_decimal or unplannable) and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
             found = TypedExpression(
                 f"_ifx_{name}({v.key(a)}, CAST({digits} AS INTEGER))",
@@ -99,7 +103,7 @@ def rounding(duck: str) -> FunctionTranslator:
             )
             return (
                 v.cast(replace(found, type=ColumnType.decimal(32)), without_serial(a.type))
-                if later
+                if unplannable
                 else found
             )
         a = v.numeric(a)
@@ -123,8 +127,8 @@ def rounding(duck: str) -> FunctionTranslator:
 def to_integral(duck: str) -> FunctionTranslator:
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         if args[0].is_packed_decimal:
-            whole = f"_ifx_whole({args[0].sql}, {quote_string(duck)})"
-            return TypedExpression(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+            truncated = f"_ifx_whole({args[0].sql}, {quote_string(duck)})"
+            return TypedExpression(f"CAST({truncated} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
         a = v.numeric(args[0])
         if a.type is not None and a.type.code in INTEGERS:
             return TypedExpression(a.sql, without_serial(a.type))
@@ -143,7 +147,7 @@ def bitwise(operator: str) -> FunctionTranslator:
 
 
 def _root(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """ROOT(x [, n]): the n-th root, 2 when it is not given."""
+    """Translate ROOT(x [, n]), the n-th root. n is 2 by default."""
     x, n = (
         v.numeric(v.ctx.hint(a, ColumnType.float_())).sql
         for a in (*args, TypedExpression("2", ColumnType.integer()))[:2]
@@ -163,8 +167,10 @@ def _bitandnot(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _shift(operator: str) -> FunctionTranslator:
-    """IFX_BIT_LEFTSHIFT and IFX_BIT_RIGHTSHIFT: by as many bits as the operand has at most, of its type; the sign stays
-    where it goes to the right."""
+    """Translate IFX_BIT_LEFTSHIFT and IFX_BIT_RIGHTSHIFT.
+
+    The shift is modulo the number of bits of the operand's type. A shift to the right keeps the sign.
+    """
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         a, n = (v.ctx.as_integer(x) for x in args)
@@ -190,7 +196,7 @@ def _sign(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _float(*names: str, arguments: int = 1) -> FunctionTable:
-    """Functions with a FLOAT result that DuckDB knows by the same names."""
+    """Return a table of functions with FLOAT results that have the same names in DuckDB."""
     return {name: (arguments, arguments, float_function(name, ColumnType.float_)) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Built-in functions of texts."""
+"""Built-in functions of strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..values.text_limits import bounded_count
 from ..values.text_truncation import byte_length, has_wide_characters, padded_sql
 from .handler import FunctionTable, FunctionTranslator
 
-_SHORT = 200
+_MAX_REPEATED_CHARS = 200
 
 
 def text_argument(v: Values, ex: TypedExpression) -> TypedExpression:
@@ -37,7 +37,7 @@ def width(ex: TypedExpression) -> int:
 
 
 def _character_count(v: Values, ex: TypedExpression) -> TypedExpression:
-    """A number of characters; a text is read as one as anywhere else: DuckDB would know '0x10' and '1_000'."""
+    """Return a number of characters. A text is cast like anywhere else, as DuckDB would accept '0x10' and '1_000'."""
     n = v.ctx.as_count(ex)
     return v.cast(n, ColumnType.bigint()) if n.type is not None and is_character(n.type) else n
 
@@ -47,7 +47,7 @@ def _integer_argument(v: Values, ex: TypedExpression) -> str:
 
 
 def _same_width(duck: str) -> FunctionTranslator:
-    """A function of one text, or of a text and a set of characters, as wide as that text."""
+    """Translate a function of one text, or of a text and a set of characters, whose result is as wide as the text."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         texts = [text_argument(v, args[0]), *(text_argument(v, a) for a in args[1:])]
@@ -61,17 +61,18 @@ def _same_width(duck: str) -> FunctionTranslator:
 
 
 def _change_case(duck: str) -> FunctionTranslator:
-    """UPPER and LOWER. Letters without another case in the code set are handed round DuckDB's function."""
+    """Translate UPPER and LOWER. Letters without another case in the code set bypass DuckDB's function."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         value = text_argument(v, args[0])
         t = without_serial(value.type) if value.type is not None else character(255)
-        kept = uncased(v.ctx.codec, duck == "upper")
-        if not kept:
+        unchanged = uncased(v.ctx.codec, duck == "upper")
+        if not unchanged:
             return TypedExpression(f"{duck}({value.sql})", t, source=_with_blanks(value))
-        letters, instead = quote_string(kept), quote_string(NONCHARACTERS[: len(kept)])
+        letters, instead = quote_string(unchanged), quote_string(NONCHARACTERS[: len(unchanged)])
         sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
-        if len(value.sql) <= _SHORT:  # ASCII has no such letters; what is long would be said three times
+        # ASCII has no such letters, but the check repeats the SQL three times
+        if len(value.sql) <= _MAX_REPEATED_CHARS:
             sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
         return TypedExpression(sql, t, source=_with_blanks(value))
 
@@ -79,17 +80,17 @@ def _change_case(duck: str) -> FunctionTranslator:
 
 
 def _with_blanks(ex: TypedExpression) -> ColumnType | None:
-    """The type of a CHAR column, whose blanks storage has cut off, for a function that leaves them where they are."""
+    """Return the type of a CHAR column, for a function that keeps its trailing blanks, which storage has removed."""
     return ex.source if ex.source is not None and ex.source.code in PADDED else None
 
 
 def _declared_length(ex: TypedExpression) -> int:
-    """Bytes of a CHAR column with its blanks, which storage has cut off; 0 for all others."""
+    """Return the bytes of a CHAR column with its trailing blanks, which storage has removed. 0 for other types."""
     return ex.source.encoded_length if ex.source is not None and ex.source.code in PADDED else 0
 
 
 def _length(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """LENGTH: bytes without trailing blanks."""
+    """Translate LENGTH: bytes without trailing blanks."""
     if is_simple_large(args[0].type):
         return TypedExpression(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
     ex = text_argument(v, args[0])
@@ -98,7 +99,7 @@ def _length(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _octet_length(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """OCTET_LENGTH: bytes with trailing blanks."""
+    """Translate OCTET_LENGTH: bytes with trailing blanks."""
     if is_simple_large(args[0].type):
         return TypedExpression(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
     ex = text_argument(v, args[0])
@@ -109,17 +110,18 @@ def _octet_length(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _char_length(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """CHAR_LENGTH: characters with trailing blanks."""
+    """Translate CHAR_LENGTH: characters with trailing blanks."""
     ex = text_argument(v, args[0])
     declared = _declared_length(ex)
-    if declared:  # what the bytes of its characters leave is blanks
+    if declared:  # blanks fill the bytes that its characters leave
         sql = f"(length({ex.sql}) + greatest(0, {declared} - {byte_length(ex.sql, v.ctx.codec)}))"
         return TypedExpression(f"CAST({sql} AS INTEGER)", ColumnType.integer())
     return TypedExpression(f"CAST(length({ex.sql}) AS INTEGER)", ColumnType.integer())
 
 
 def _substr(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """SUBSTR(x, start [, length]); a negative start counts from the end, which of a CHAR is that of its blanks."""
+    """Translate SUBSTR(x, start [, length]). A negative start counts from the end, in a CHAR from the end of its
+    blanks."""
     value, start = text_argument(v, args[0]), _integer_argument(v, args[1])
     sql = value.sql
     if (
@@ -133,7 +135,7 @@ def _substr(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def substring(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """SUBSTRING(x FROM start FOR length): places before the first one count, and have no characters."""
+    """Translate SUBSTRING(x FROM start FOR length). Positions before the first character count but are empty."""
     value, start = text_argument(v, args[0]), _integer_argument(v, args[1])
     if len(args) < 3:
         return TypedExpression(f"substr({value.sql}, greatest(1, {start}))", character(width(value)))
@@ -145,13 +147,14 @@ def _substrb(v: Values, args: list[TypedExpression]) -> TypedExpression:
     if "mb" not in v.ctx.codec and byte_length("x", v.ctx.codec) == "length(x)":
         return _substr(v, args)
     value = text_argument(v, args[0])
+    start, codec = _integer_argument(v, args[1]), quote_string(v.ctx.codec)
     count = _integer_argument(v, args[2]) if len(args) > 2 else "NULL"
-    sql = f"_ifx_bytes_of({value.sql}, {_integer_argument(v, args[1])}, coalesce({count}, 2147483647), {quote_string(v.ctx.codec)})"
+    sql = f"_ifx_bytes_of({value.sql}, {start}, coalesce({count}, 2147483647), {codec})"
     return TypedExpression(sql, character(width(value)))
 
 
 def _left_or_right(duck: str) -> FunctionTranslator:
-    """LEFT and RIGHT."""
+    """Translate LEFT and RIGHT."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         value = text_argument(v, args[0])
@@ -167,13 +170,13 @@ def _pad(duck: str) -> FunctionTranslator:
         value = text_argument(v, args[0])
         n = _character_count(v, args[1])
         fill = text_argument(v, args[2]).sql if len(args) > 2 else "' '"
-        wanted, wide = bounded_count(n)
-        if has_wide_characters(v.ctx.codec):  # as many more bytes as there may be beyond those of ASCII
+        count, wide = bounded_count(n)
+        if has_wide_characters(v.ctx.codec):  # the additional bytes that characters beyond ASCII may take
             filling = fill if len(args) > 2 and not fill.isascii() else ""
             wide += min(3 * wide, (0 if value.literal else width(value)) + (3 * wide if filling else 0))
-        sql = f"{duck}({value.sql}, {wanted}, {fill})"
-        if len(args) > 2 and not args[2].literal:  # DuckDB wants something to fill with
-            sql = f"(CASE WHEN {fill} = '' THEN left({value.sql}, {wanted}) ELSE {sql} END)"
+        sql = f"{duck}({value.sql}, {count}, {fill})"
+        if len(args) > 2 and not args[2].literal:  # DuckDB rejects an empty fill text
+            sql = f"(CASE WHEN {fill} = '' THEN left({value.sql}, {count}) ELSE {sql} END)"
         return TypedExpression(sql, character(wide))
 
     return handler
@@ -181,8 +184,8 @@ def _pad(duck: str) -> FunctionTranslator:
 
 def _space(v: Values, args: list[TypedExpression]) -> TypedExpression:
     n = _character_count(v, args[0])
-    wanted, wide = bounded_count(n)
-    return TypedExpression(f"repeat(' ', {wanted})", character(wide))
+    count, wide = bounded_count(n)
+    return TypedExpression(f"repeat(' ', {count})", character(wide))
 
 
 def _replace(v: Values, args: list[TypedExpression]) -> TypedExpression:
@@ -206,7 +209,7 @@ def _initcap(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _instr(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """INSTR(source, part [, start [, count]])."""
+    """Translate INSTR(source, part [, start [, count]])."""
     source, part = text_argument(v, args[0]), text_argument(v, args[1])
     if len(args) == 2:
         return TypedExpression(f"CAST(instr({source.sql}, {part.sql}) AS INTEGER)", ColumnType.integer())
@@ -218,7 +221,7 @@ def _instr(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _charindex(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """CHARINDEX(part, source [, start])."""
+    """Translate CHARINDEX(part, source [, start])."""
     return _instr(v, [args[1], args[0], *args[2:]])
 
 
@@ -233,7 +236,7 @@ def _ascii(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _chr(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """CHR: the character of a number from 1 to 255; -1214 for others."""
+    """Translate CHR: the character of a number from 1 to 255, -1214 for others."""
     ex = _character_count(v, args[0])
     ascii_only = ex.is_number_literal and ex.sql.isdigit() and int(ex.sql) < 128
     wide = 2 if has_wide_characters(v.ctx.codec) and not ascii_only else 1
@@ -246,7 +249,7 @@ def _chr(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _hex(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """HEX of a whole number: 8 digits, 16 for those of eight bytes, and for a DECIMAL that is none but in its type."""
+    """Translate HEX of an integer: 8 digits, 16 for eight-byte types and for a DECIMAL of scale 0."""
     a = v.ctx.as_integer(args[0])
     if a.type is not None and a.type.code in DECIMALS and a.type.scale == 0:
         a = v.cast(a, ColumnType.bigint())

@@ -13,7 +13,7 @@ from ..values.casts import Values
 from .handler import FunctionTable, FunctionTranslator
 
 TYPE_NAMES = "type_names"
-"""The session value of the names of the user's types."""
+"""Session value with the names of the user types."""
 
 
 def _number(v: Values, ex: TypedExpression) -> str:
@@ -21,7 +21,7 @@ def _number(v: Values, ex: TypedExpression) -> str:
 
 
 def _call(duck: str, used: int, result: Callable[[], ColumnType]) -> FunctionTranslator:
-    """A function of DuckDB over the first ``used`` arguments, all of them whole numbers."""
+    """Translate to a function of DuckDB over the first ``used`` arguments, all of them integers."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         return TypedExpression(f"{duck}({', '.join(_number(v, each) for each in args[:used])})", result())
@@ -30,8 +30,8 @@ def _call(duck: str, used: int, result: Callable[[], ColumnType]) -> FunctionTra
 
 
 def _type_name(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    """A type of the user by its name, any other by the word for its code."""
-    word, extended_id = (_number(v, each) for each in args)
+    """Translate a type's name: a user type by its number, any other by its type word."""
+    word, extended_id = (_number(v, argument) for argument in args)
     return TypedExpression(type_name_sql(v.ctx.session_value(TYPE_NAMES), word, extended_id), character(128))
 
 
@@ -52,12 +52,12 @@ def _serial(v: Values, args: list[TypedExpression]) -> TypedExpression:
 
 
 def _default(v: Values, args: list[TypedExpression]) -> TypedExpression:
-    numbers = ", ".join(_number(v, each) for each in args[:3])
+    numbers = ", ".join(_number(v, argument) for argument in args[:3])
     return TypedExpression(f"_ifx_type_default({numbers}, CAST({args[3].sql} AS VARCHAR))", character(255))
 
 
 def _declared_types(*attributes: int) -> FunctionTranslator:
-    """The types of a routine's parameters, or of what it returns, as a list in text."""
+    """Translate the list of the types of a routine's parameters or return values."""
 
     def handler(v: Values, args: list[TypedExpression]) -> TypedExpression:
         sql = declared_types_sql(v.ctx.constants["dbname"], _number(v, args[0]), attributes)

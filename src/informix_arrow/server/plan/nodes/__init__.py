@@ -1,1 +1,1 @@
-"""Expressions by the kinds of their nodes: each is translated by a function that is handed the translator."""
+"""Translation of expressions by the kind of their node. Each function receives the translator."""

@@ -18,13 +18,13 @@ _AGGREGATES: dict[type[exp.Expression], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
 }  # fmt: skip
 SPREADS = {"stdev": "stddev_pop", "variance": "var_pop"}
-"""What DuckDB calls them."""
+"""Names of the functions in DuckDB."""
 
 
 def translate_aggregate(
     tr: Translator, node: exp.Expression, scope: Scope, over: str = ""
 ) -> TypedExpression | None:
-    """COUNT, SUM, AVG, MIN and MAX, over the rows of a window where `over` is its clause; None for anything else."""
+    """Translate COUNT, SUM, AVG, MIN and MAX, over a window if `over` is its clause. Return None for other nodes."""
     if type(node) not in _AGGREGATES:
         return None
     word = _AGGREGATES[type(node)]
@@ -35,7 +35,7 @@ def translate_aggregate(
     if isinstance(this, exp.Distinct):
         distinct = "DISTINCT "
         if len(this.expressions) != 1 or isinstance(this.expressions[0], exp.Star):
-            raise SqlError(-201, 0, 1)  # of one expression
+            raise SqlError(-201, 0, 1)  # only one expression is allowed
         this = this.expressions[0]
     if word == "count":
         # COUNT is a decimal on the wire (SERVER-BEHAVIOUR section 5)
@@ -51,7 +51,7 @@ def translate_aggregate(
         raise SqlError(-9634, 0, 0, word)
     if word in ("min", "max"):
         found = f"{word}({distinct}{inner.sql}){over}"
-        # of a CHAR column it has the column's blanks, and is stored without them
+        # the value of a CHAR column has the column's blanks, but is stored without them
         return TypedExpression(
             found,
             without_serial(t) if t else None,
@@ -95,7 +95,7 @@ def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpre
 
 
 def _exact_total(word: str, distinct: str, keys: str, over: str) -> TypedExpression:
-    """SUM and AVG of floating decimals, to 32 digits."""
+    """Translate SUM and AVG of floating decimals, to 32 digits."""
     sql = f"_ifx_total(list({distinct}{keys}){over})"
     if word == "avg":
         number = f"_ifx_key(CAST(count({distinct}{keys}){over} AS VARCHAR))"
@@ -106,7 +106,8 @@ def _exact_total(word: str, distinct: str, keys: str, over: str) -> TypedExpress
 def translate_spread(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
 ) -> TypedExpression | None:
-    """STDEV, VARIANCE and RANGE as aggregates; None for anything else. A population's, as Informix has them."""
+    """Translate STDEV, VARIANCE and RANGE as aggregates. Return None for other names. Informix computes them for a
+    population."""
     if name not in SPREADS and name != "range":
         return None
     if len(nodes) != 1:

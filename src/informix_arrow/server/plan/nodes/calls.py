@@ -1,4 +1,5 @@
-"""Calls by name: built-in functions, DBINFO, and those that know more than values. Unknown ones are -674."""
+"""Calls by name: built-in functions over values, DBINFO, and functions of files, routines and aggregates. Unknown names
+raise -674."""
 
 from __future__ import annotations
 
@@ -34,20 +35,20 @@ def call(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
             raise SqlError(-674, 0, 0, name)
         return found
     low, high, function = handler
-    args = [tr.values.settle(tr.expr(node, scope)) for node in nodes]
+    args = [tr.values.with_inferred_type(tr.expr(node, scope)) for node in nodes]
     if not low <= len(args) <= high:
         raise SqlError(-664, 0, 0, name)
     return tr.values.as_key(function(tr.values, args))
 
 
 def is_builtin(name: str) -> bool:
-    """Whether a function of this name is the server's own."""
+    """Return whether a built-in function has this name."""
     special = name == "dbinfo" or name in client_files.LOADERS | client_files.ROW_CALLS
     return special or name in BUILTIN
 
 
 def _dbinfo(tr: Translator, nodes: list[exp.Expression], scope: Scope) -> TypedExpression:
-    """DBINFO (SERVER-BEHAVIOUR section 4): session values are filled in when the statement runs."""
+    """Translate DBINFO (SERVER-BEHAVIOUR section 4). The session supplies its values at execution."""
     if nodes and isinstance(nodes[0], exp.Literal) and nodes[0].is_string and len(nodes) == 2:
         word = str(nodes[0].this).lower()
         if word == "utc_to_datetime":
@@ -75,7 +76,7 @@ def _dbinfo(tr: Translator, nodes: list[exp.Expression], scope: Scope) -> TypedE
         return TypedExpression("'GMT+0'", character(255))
     if words[0] == "coserverid":
         return TypedExpression("1", ColumnType.integer())
-    if words[0] == "cdrsession":  # nothing is replicated here
+    if words[0] == "cdrsession":  # there is no replication
         return TypedExpression("0", ColumnType.integer())
     key = ",".join(words)
     if key not in ctx.constants:

@@ -1,4 +1,4 @@
-"""What has a syntax of its own: CASE, CAST, `col[2,5]`, TRIM and SUBSTRING."""
+"""Expressions with a syntax of their own: CASE, CAST, `col[2,5]`, TRIM and SUBSTRING."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _cast(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression
 
 
 def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`col[2,5]`, `col[3]`: bytes from to, 1-based, inclusive."""
+    """Translate `col[2,5]` and `col[3]`: bytes from, to, 1-based and inclusive."""
     inner = tr.expr(node.this, scope)
     bounds = node.expressions
-    places = [integer_literal(bound) for bound in bounds]
-    if not 1 <= len(places) <= 2 or None in places:
+    positions = [integer_literal(bound) for bound in bounds]
+    if not 1 <= len(positions) <= 2 or None in positions:
         raise SqlError(-201, 0, 1)
-    first, last = places[0] or 0, places[-1] or 0
+    first, last = positions[0] or 0, positions[-1] or 0
     width = inner.type.content_width if inner.type is not None and is_character(inner.type) else 0
     if not width:
         raise SqlError(-305, 0, 0, inner.name)
@@ -51,7 +51,7 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
         raise SqlError(-307)
     n = last - first + 1
     sql, t = slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n)
-    if inner.source is not None and inner.source.code in PADDED:  # a piece of a CHAR has its blanks
+    if inner.source is not None and inner.source.code in PADDED:  # a piece of a CHAR includes its blanks
         return TypedExpression(f"rtrim({sql}, ' ')", t, inner.name, source=t)
     return TypedExpression(sql, t, inner.name)
 
@@ -70,10 +70,10 @@ def _trim(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression
 
 def _substring(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     parts = [node.this, node.args.get("start"), node.args.get("length")]
-    given = [part for part in parts if part is not None]
-    if len(given) < 2:
+    arguments = [part for part in parts if part is not None]
+    if len(arguments) < 2:
         raise SqlError(-664, 0, 0, "substring")
-    return substring(tr.values, [tr.expr(part, scope) for part in given])
+    return substring(tr.values, [tr.expr(part, scope) for part in arguments])
 
 
 NODES: NodeTranslators = {

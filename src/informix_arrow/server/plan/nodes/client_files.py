@@ -1,8 +1,9 @@
-"""filetoblob, filetoclob, lotofile, ifx_lo_open: functions that reach outside DuckDB while a statement runs.
+"""filetoblob, filetoclob, lotofile and ifx_lo_open: functions that reach outside DuckDB while a statement runs.
 
-The first two make an object of a client's file and may stand where INSERT and UPDATE take a value; the engine makes
-the object beforehand and the text gets its locator as a session value. The other two may be items of the outermost
-select list; DuckDB gives their arguments, and the engine calls out row by row as the rows are taken.
+The first two create an object from a client's file. They are allowed as values in INSERT and UPDATE. The session
+creates the object first, and the SQL refers to its locator as a session value. The other two are allowed as items of
+the outermost select list. DuckDB returns their arguments, and the session makes the call for each row when it is
+fetched.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def translate_loader(tr: Translator, name: str, nodes: list[exp.Expression], sco
     kind = lob_kind(t)
     assert kind is not None
     if file.param >= 0:
-        tr.ctx.used_params.discard(file.param)  # it does not stand in DuckDB's text
+        tr.ctx.used_params.discard(file.param)  # it is not used in DuckDB's SQL
     tr.ctx.files.append(ClientFile(kind, file.literal or "", file.param))
     return TypedExpression(f"CAST({tr.ctx.session_value(f'file{len(tr.ctx.files) - 1}')} AS BLOB)", t)
 
@@ -46,7 +47,7 @@ def _require_client_file(where: TypedExpression, name: str) -> None:
 
 
 def row_call(node: exp.Expression) -> exp.Anonymous | None:
-    """The call in a select list's item that the engine makes for each row, if it is one."""
+    """Return the call in a select list item that the session makes for each row, None if the item is no such call."""
     while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
         node = node.expression
     if isinstance(node, exp.Anonymous) and node.name.lower() in ROW_CALLS:
@@ -55,7 +56,7 @@ def row_call(node: exp.Expression) -> exp.Anonymous | None:
 
 
 def misplaced_call(name: str, node: exp.Expression | None = None) -> SqlError:
-    """The refusal of such a call anywhere else."""
+    """Return the error for such a call anywhere else."""
     return not_supported(
         f"{name} anywhere but in the outermost select list",
         offset=source_offset(node) or 1 if node is not None else 1,
@@ -63,7 +64,7 @@ def misplaced_call(name: str, node: exp.Expression | None = None) -> SqlError:
 
 
 def row_call_argument(tr: Translator, node: exp.Anonymous, scope: Scope) -> tuple[RowCall, TypedExpression]:
-    """Which call it is, and its arguments as one STRUCT with the result's type."""
+    """Return the call, and its arguments as one STRUCT with the result's type."""
     name = node.name.lower()
     nodes = list(node.expressions)
     if len(nodes) != (3 if name == "lotofile" else 2):

@@ -35,15 +35,18 @@ def _literal(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
         if isinf(float(lowered)):
             raise SqlError(-204)
         return TypedExpression(value, ColumnType.float_(), CONSTANT, is_number_literal=True)
-    whole, _, fraction = lowered.partition(".")
-    digits = len(whole.lstrip("0")) + len(fraction)
-    if not fraction and digits <= 10 and int(whole or 0) <= 2147483647:
-        return TypedExpression(whole or "0", ColumnType.integer(), CONSTANT, is_number_literal=True)
+    integer_part, _, fraction = lowered.partition(".")
+    digits = len(integer_part.lstrip("0")) + len(fraction)
+    if not fraction and digits <= 10 and int(integer_part or 0) <= 2147483647:
+        return TypedExpression(integer_part or "0", ColumnType.integer(), CONSTANT, is_number_literal=True)
     if digits > 32:
-        if fraction or len(whole.strip("0")) > 32:
+        if fraction or len(integer_part.strip("0")) > 32:
             raise SqlError(-1226, 0, 0)
         return TypedExpression(
-            f"_ifx_key({quote_string(whole)})", ColumnType.decimal(32), CONSTANT, is_packed_decimal=True
+            f"_ifx_key({quote_string(integer_part)})",
+            ColumnType.decimal(32),
+            CONSTANT,
+            is_packed_decimal=True,
         )
     scale = len(fraction)
     return TypedExpression(
@@ -62,14 +65,14 @@ def _column(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpressi
 
 
 def _session_word(tr: Translator, word: str, scope: Scope) -> TypedExpression | None:
-    """USER, DBSERVERNAME and their like, where no column of that name is in scope."""
+    """Translate USER, DBSERVERNAME and similar words. Return None if a column of that name is in scope."""
     try:
         scope.resolve(word, "")
     except SqlError:
         if word in ("dbservername", "sitename"):
             return TypedExpression(quote_string(tr.ctx.server_name), ColumnType.varchar(128), CONSTANT)
         if word in _ROLES:
-            tr.ctx.session_only = True  # no other session's
+            tr.ctx.session_only = True  # valid for no other session
             role = tr.ctx.roles()[_ROLES.index(word)]
             return TypedExpression(
                 quote_string(role) if role else "CAST(NULL AS VARCHAR)", ColumnType.char(32), CONSTANT
@@ -79,7 +82,7 @@ def _session_word(tr: Translator, word: str, scope: Scope) -> TypedExpression | 
 
 
 def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedExpression:
-    """`column`, `table.column`, and fields of ROWs behind either."""
+    """Translate `column`, `table.column`, and fields of ROWs after either."""
     if len(parts) == 1:
         return scope.resolve(parts[0], "", offset)
     try:
@@ -99,7 +102,7 @@ def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedE
 
 
 def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`owner.function(...)`: the owner says nothing; else a field of a ROW."""
+    """Translate `owner.function(...)`, where the owner is ignored, or a field of a ROW."""
     if isinstance(node.expression, exp.Anonymous):
         return call(tr, node.expression, scope)
     base = tr.expr(node.this, scope)
@@ -120,7 +123,7 @@ def _placeholder(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExp
 
 
 def _variable(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """As a column of the variable's type would be."""
+    """Translate a variable like a column of the variable's type."""
     number: int = node.meta["index"]
     t: ColumnType = node.meta["type"]
     tr.ctx.params[number] = t

@@ -1,4 +1,4 @@
-"""Comparison, arithmetic, concatenation, and what joins conditions."""
+"""Comparison, arithmetic, concatenation, AND, OR and NOT."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def comparison(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpre
         return _tuples(tr, node, scope)
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     if not is_nested(left.type) and not is_nested(right.type):
-        left = tr.values.settle(left)
+        left = tr.values.with_inferred_type(left)
     if is_nested(left.type) or is_nested(right.type):
         return _equal_parts(tr, _COMPARISONS[type(node)], left, right)
     a, b = tr.values.meet(left, right)
@@ -34,7 +34,7 @@ def comparison(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpre
 
 
 def _tuples(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`(a, b) = (1, 2)`."""
+    """Translate `(a, b) = (1, 2)`."""
     lefts, rights = node.this.expressions, node.expression.expressions
     if not isinstance(node, (exp.EQ, exp.NEQ)) or len(lefts) != len(rights):
         raise SqlError(-201, 0, 1)
@@ -44,7 +44,7 @@ def _tuples(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpressi
 
 
 def _equal_parts(tr: Translator, op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """Collections and ROWs: equal or not; the one that has a type of its own gives it to the other."""
+    """Compare collections or ROWs for equality. An operand without a type gets that of the other."""
     if op not in ("=", "<>"):
         raise SqlError(-9634)
     both = a.type if is_nested(a.type) else None
@@ -88,7 +88,7 @@ def _not(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
 
 def _connector(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     word = "AND" if isinstance(node, exp.And) else "OR"
-    # long chains come as deep left trees: walk them with a loop
+    # long chains are deep left trees, so a loop walks them
     conditions: list[str] = []
     current: exp.Expression = node
     while type(current) is type(node):

@@ -1,4 +1,4 @@
-"""BETWEEN, IN, LIKE, MATCHES, and subqueries: EXISTS, ANY, ALL, or one for a value."""
+"""BETWEEN, IN, LIKE, MATCHES, and subqueries: EXISTS, ANY, ALL and scalar subqueries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
         return _in_rows(tr, node, scope)
     this = tr.expr(node.this, scope)
     if node.args.get("field") is not None:
-        return _in_collection(tr, this, tr.values.settle(tr.expr(node.args["field"], scope)))
+        return _in_collection(tr, this, tr.values.with_inferred_type(tr.expr(node.args["field"], scope)))
     query = node.args.get("query")
     if query is not None:
         sql, output = tr.query(query.this if isinstance(query, exp.Subquery) else query, scope)
@@ -69,7 +69,7 @@ def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
 
 
 def _in_rows(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`(a, b) IN (SELECT x, y ...)`."""
+    """Translate `(a, b) IN (SELECT x, y ...)`."""
     query = node.args["query"]
     query = query.this if isinstance(query, exp.Subquery) else query
     if not isinstance(query, exp.Select) or len(query.expressions) != len(node.this.expressions):
@@ -91,17 +91,17 @@ def _in_rows(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpress
 
 
 def _in_collection(tr: Translator, this: TypedExpression, collection: TypedExpression) -> TypedExpression:
-    """`x IN setcol`."""
+    """Translate `x IN setcol`."""
     if not is_collection(collection.type) or collection.type is None:
         raise SqlError(-9634)
     element = nullable(element_type(collection.type))
     if is_nested(element):
-        wanted = tr.values.cast(this, element).sql
+        value = tr.values.cast(this, element).sql
     else:
-        wanted, _ = tr.values.meet(
+        value, _ = tr.values.meet(
             this, TypedExpression("NULL", element, is_packed_decimal=is_floating_decimal(element))
         )
-    return TypedExpression(f"list_contains({collection.sql}, {wanted})", ColumnType.boolean())
+    return TypedExpression(f"list_contains({collection.sql}, {value})", ColumnType.boolean())
 
 
 def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
@@ -114,7 +114,7 @@ def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None
 
 
 def _glob(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
-    """MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`; backslash escapes."""
+    """Translate MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`. A backslash escapes."""
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     right = tr.ctx.hint(right, character(255))
     if right.literal is not None:
@@ -159,9 +159,8 @@ def _any(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     sql, output = tr.query(inner, scope)
     if output.type is not None and is_character(output.type):
         sql = f"SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)"
-        return TypedExpression(
-            f"{word} ({sql})", output.type, source=ColumnType.char(1)
-        )  # as a CHAR is stored
+        # without trailing blanks, like a stored CHAR
+        return TypedExpression(f"{word} ({sql})", output.type, source=ColumnType.char(1))
     return TypedExpression(f"{word} ({sql})", output.type, is_packed_decimal=output.is_packed_decimal)
 
 

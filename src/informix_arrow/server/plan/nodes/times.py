@@ -68,7 +68,7 @@ def _extend(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpressi
 
 
 def _units(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`n UNITS DAY`: an interval of that one field; a fraction of n is cut."""
+    """Translate `n UNITS DAY`: an interval of that one field. A fraction of n is cut."""
     unit = str(node.args["unit"]).partition("(")[0]
     if unit == "FRACTION":
         raise not_supported("UNITS FRACTION")

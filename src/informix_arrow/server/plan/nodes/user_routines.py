@@ -1,4 +1,4 @@
-"""User routines in SQL: their arguments brought to the types of their parameters, their answer taken from a text."""
+"""Calls of user routines in SQL: arguments are converted to the parameters' types, results are parsed from text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..translator import Translator
 def translate_call(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
 ) -> TypedExpression | None:
-    """A call for one value; None when there is no routine of that name."""
+    """Translate a call that returns one value. Return None if there is no routine of that name."""
     if not tr.ctx.routines.has_routine(name):
         return None
     found, sql = _resolve_call(tr, name, nodes, scope, rows=False)
@@ -36,9 +36,11 @@ def translate_call(
 def _with_out_parameters(
     tr: Translator, found: RoutineCall, nodes: list[exp.Expression], sql: str, scope: Scope
 ) -> TypedExpression:
-    """A call of a routine with OUT parameters: what it gives them are variables of the statement from here on. -324 for
-    a name that stands for something else, too."""
-    types = [found.returns[0][1], *(found.parameters[place] for place in found.out_positions)]
+    """Translate a call of a routine with OUT parameters. Their values are variables of the statement from here on.
+
+    Raises -324 for a name that also means something else.
+    """
+    types = [found.returns[0][1], *(found.parameters[position] for position in found.out_positions)]
     answer = f"from_json({sql}, '[\"VARCHAR\"]')"
     values = [
         TypedExpression(
@@ -46,8 +48,8 @@ def _with_out_parameters(
         )
         for i, t in enumerate(types, 1)
     ]
-    for place, value in zip(found.out_positions, values[1:], strict=True):
-        node = nodes[place]
+    for position, value in zip(found.out_positions, values[1:], strict=True):
+        node = nodes[position]
         assert isinstance(node, LocalVariable)
         if node.meta.get("declared"):  # by `declare_variables`
             continue
@@ -61,7 +63,7 @@ def _with_out_parameters(
 
 
 def declare_variables(tr: Translator, where: exp.Expression, scope: Scope) -> None:
-    """Make the variables of a query known that its WHERE declares, before anything is translated that may use them."""
+    """Declare the variables in a query's WHERE before other parts that may use them are translated."""
     for node in where.walk(prune=lambda node: isinstance(node, exp.Query)):
         if isinstance(node, exp.Anonymous) and any(isinstance(n, LocalVariable) for n in node.expressions):
             tr.expr(node, scope)
@@ -70,7 +72,8 @@ def declare_variables(tr: Translator, where: exp.Expression, scope: Scope) -> No
 def translate_rows(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope
 ) -> tuple[str, tuple[OutputColumn, ...]]:
-    """`TABLE (f(...))`: a query and its columns. The answer is the text of all rows, a JSON list of lists."""
+    """Translate `TABLE (f(...))` to a query and its columns. The routine returns all rows as text, a JSON list of
+    lists."""
     found, sql = _resolve_call(tr, name, nodes, scope, rows=True)
     if not found.returns:
         raise SqlError(codes.RETURNS_NOTHING, 0, 0, name)
@@ -88,12 +91,12 @@ def translate_rows(
 def _resolve_call(
     tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope, *, rows: bool
 ) -> tuple[RoutineCall, str]:
-    """The routine that a call means, and SQL of the text of its answer."""
+    """Return the routine that a call resolves to, and SQL of the text that it returns."""
     ctx, values = tr.ctx, tr.values
     arguments = [
         TypedExpression("NULL", None)
         if isinstance(node, LocalVariable)
-        else values.settle(tr.expr(node, scope))
+        else values.with_inferred_type(tr.expr(node, scope))
         for node in nodes
     ]
     found = ctx.routines.resolve_call(name, [argument.type for argument in arguments], rows=rows)
@@ -105,5 +108,5 @@ def _resolve_call(
     texts = []
     for argument, parameter in zip(arguments, found.parameters, strict=False):
         texts.append(f"CAST({values.assign(ctx.hint(argument, parameter), parameter)} AS VARCHAR)")
-    del ctx.truncation_conditions[cuts:]  # arguments are cut without a word
+    del ctx.truncation_conditions[cuts:]  # arguments are truncated without a warning
     return found, f"{found.call_prefix}CAST([{', '.join(texts)}] AS VARCHAR[]))"

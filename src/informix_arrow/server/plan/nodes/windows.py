@@ -21,7 +21,7 @@ _VALUES = frozenset({"lag", "lead", "first_value", "last_value"})
 
 
 def _window(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """`function(...) OVER (PARTITION BY ... ORDER BY ... ROWS ...)`."""
+    """Translate `function(...) OVER (PARTITION BY ... ORDER BY ... ROWS ...)`."""
     call = node.this
     nulls = ""
     if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
@@ -97,7 +97,7 @@ def _over_clause(tr: Translator, node: exp.Expression, scope: Scope) -> str:
             first = not descending if explicit is None else bool(explicit)
             way = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
             ex = tr.expr(item.this, scope)
-            # Texts that are equal share a rank.
+            # Equal texts share a rank.
             key = trim_blanks_sql(ex.sql) if has_trailing_blanks(tr.values, ex) else ex.sql
             items.append(f"{key} {way}")
         parts.append("ORDER BY " + ", ".join(items))

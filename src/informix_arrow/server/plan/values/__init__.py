@@ -1,1 +1,1 @@
-"""A value brought to another type, or together with another value, as DuckDB text. Knows no syntax tree."""
+"""Conversion of values between types, and of several values to a common type, as DuckDB SQL. Knows no syntax tree."""

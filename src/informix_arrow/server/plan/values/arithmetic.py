@@ -1,4 +1,4 @@
-"""`a + b` of numbers, dates, datetimes and intervals."""
+"""Translation of `a + b` and other operators over numbers, dates, datetimes and intervals."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from . import intervals
 from .casts import Values
 
 _DUCK_DIGITS = 18
-"""Of a decimal that DuckDB computes with as a machine's whole number."""
+"""Digits up to which DuckDB computes a decimal as a machine integer."""
 
 _EXACT = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 
 def arithmetic(v: Values, op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """`a op b`; -1260 for what cannot be computed with."""
+    """Translate `a op b`. Raises -1260 for types without arithmetic."""
     is_open = bool(a.duck_number or b.duck_number) or v.ctx.is_untyped_param(a) or v.ctx.is_untyped_param(b)
     if v.ctx.is_untyped_param(a) and v.ctx.is_untyped_param(b):
         a, b = v.ctx.hint(a, ColumnType.decimal(32)), v.ctx.hint(b, ColumnType.decimal(32))
@@ -53,7 +53,7 @@ def arithmetic(v: Values, op: str, a: TypedExpression, b: TypedExpression) -> Ty
 
 
 def _is_short(ex: TypedExpression) -> bool:
-    """Whether DuckDB has room for all digits of what is computed of a number and a parameter."""
+    """Return whether DuckDB has room for all digits of the result of a number and a parameter."""
     if ex.duck_number or ex.param >= 0 or ex.type is None:
         return bool(ex.duck_number) or ex.param >= 0
     digits = as_decimal(ex.type) if is_exact(ex.type) and not ex.is_packed_decimal else None
@@ -61,7 +61,8 @@ def _is_short(ex: TypedExpression) -> bool:
 
 
 def _widen_untyped_operand(ex: TypedExpression) -> str:
-    """A number beside a parameter; a decimal so wide that DuckDB makes the result of all digits."""
+    """Return the SQL of an operand beside a parameter. A decimal is widened so that DuckDB keeps all digits of the
+    result."""
     if ex.duck_number or ex.param >= 0 or ex.type is None or ex.type.code not in DECIMALS:
         return ex.duck_number or (ex.sql if ex.param >= 0 else _widen(ex))
     precision, scale = as_decimal(ex.type) or (0, 0)
@@ -69,7 +70,8 @@ def _widen_untyped_operand(ex: TypedExpression) -> str:
 
 
 def _parameter_type(op: str, t: ColumnType) -> ColumnType:
-    """What a bare parameter beside a value of type `t` is; a DATETIME moves by an interval that has its fields."""
+    """Return the type of a bare parameter beside a value of type `t`. For a DATETIME it is an interval with its
+    fields."""
     if t.code == TypeCode.DATE:
         return ColumnType.integer()
     if t.code == TypeCode.DATETIME and t.qualifier is not None:
@@ -83,22 +85,21 @@ def _parameter_type(op: str, t: ColumnType) -> ColumnType:
 
 def _type_parameter(v: Values, op: str, ex: TypedExpression, t: ColumnType) -> TypedExpression:
     if is_date_or_datetime(t) and op in "+-" and v.ctx.params[ex.param] is None:
-        v.ctx.assigned_params.add(
-            ex.param
-        )  # finer fields than the DATETIME's are cut, and what is less than a day
+        # fields finer than the DATETIME's, and fractions of a day, are cut
+        v.ctx.assigned_params.add(ex.param)
     return v.ctx.hint(ex, ColumnType.decimal(32) if is_exact(t) else _parameter_type(op, t))
 
 
 def _read_interval_literal(v: Values, ex: TypedExpression, other: TypedExpression) -> TypedExpression:
-    """A character literal beside an interval is one of its qualifier."""
+    """Convert a character literal beside an interval to the interval's type."""
     if ex.literal is None or other.type is None or not is_interval(other.type):
         return ex
     return TypedExpression(v.read_literal(ex.literal, other.type), other.type)
 
 
 def _calculate(v: Values, op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """Numbers: SMALLINT is widened, decimals beyond DuckDB's 38 digits go through DOUBLE, x/0 is
-    -1202."""
+    """Translate arithmetic of numbers. SMALLINT is widened, decimals beyond DuckDB's 38 digits go through DOUBLE, x/0
+    raises -1202."""
     ta, tb = a.type, b.type
     assert ta is not None
     assert tb is not None
@@ -118,8 +119,10 @@ def _calculate(v: Values, op: str, a: TypedExpression, b: TypedExpression) -> Ty
 
 
 def _with_more_digits(sql: str, t: ColumnType, other: ColumnType) -> str:
-    """One side of `+`, `-` or `*` so wide that DuckDB makes the result of all digits: it makes 18 of two decimals that
-    have no more, and calls the rest an overflow."""
+    """Widen one operand of `+`, `-` or `*`, so that DuckDB keeps all digits of the result.
+
+    For two decimals of at most 18 digits DuckDB computes only 18 digits and reports an overflow.
+    """
     digits = as_decimal(t)
     beside = as_decimal(other)
     if digits is None or beside is None or max(digits[0], beside[0]) > _DUCK_DIGITS:
@@ -130,7 +133,7 @@ def _with_more_digits(sql: str, t: ColumnType, other: ColumnType) -> str:
 def _calculate_floating_decimal(
     v: Values, op: str, a: TypedExpression, b: TypedExpression
 ) -> TypedExpression:
-    """Floating decimals: 32 digits, unless the other side is a FLOAT."""
+    """Translate arithmetic of floating decimals: 32 digits, unless the other operand is a FLOAT."""
     if (a.type is not None and is_interval(a.type)) or (b.type is not None and is_interval(b.type)):
         return intervals.arithmetic(op, v.loose(a), v.loose(b), v.ctx)
     if any(x.type is not None and x.type.code in FLOATS and x.param < 0 for x in (a, b)):

@@ -1,4 +1,4 @@
-"""Values brought to a type: casts, columns, the arms of CASE and NVL, the two sides of a comparison."""
+"""Type conversions in SQL: casts, assignments, the arms of CASE and NVL, and the operands of comparisons."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from .text_truncation import (
 )
 
 _NO_CAST = _WRONG_TYPES = -9634
-_NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
+_NO_LARGE_OBJECTS = -615  # BYTE and TEXT can be compared with NULL only
 
 
 _PARAMETER_WIDTH = 255
-"""Bytes of a text that a parameter is, where nothing else says more."""
+"""Bytes of a text parameter whose size nothing else determines."""
 _DAY_ZERO = "DATE '1899-12-31'"
 _RANKS = {
     TypeCode.SMALLINT: (0, "INTEGER"), TypeCode.INTEGER: (1, "BIGINT"), TypeCode.SERIAL: (1, "BIGINT")
@@ -59,29 +59,32 @@ _RANKS = {
 _LONG = (2, "HUGEINT")
 
 
-def _not_the_least(sql: str, ex: TypedExpression, t: ColumnType) -> str:
-    """A whole number for a column of type `t`: the least one of its storage is NULL on the wire, so it is too large as
-    those beyond it are. Its negative is out of the range."""
+def _reject_smallest_sql(sql: str, ex: TypedExpression, t: ColumnType) -> str:
+    """Return SQL that rejects the smallest value of an integer storage type, which is NULL on the wire.
+
+    The negative of that value is out of range, so it raises the same error as a number that is too large.
+    """
     rank, wide = _RANKS.get(TypeCode(t.code), _LONG)
     if ex.type is not None and ex.type.code in INTEGERS:
-        given = _RANKS.get(TypeCode(ex.type.code), _LONG)[0]
-        if given < rank or (given == rank and (ex.is_number_literal or ex.source is not None)):
+        source_rank = _RANKS.get(TypeCode(ex.type.code), _LONG)[0]
+        if source_rank < rank or (source_rank == rank and (ex.is_number_literal or ex.source is not None)):
             return sql
     return f"(-CAST(-CAST({sql} AS {wide}) AS {duck_type(t)}))"
 
 
 def _number_cut(sql: str, width: int) -> str:
-    """A number's text with `width` characters: digits behind the point are cut, others are not (-1207)."""
-    whole = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
+    """Return SQL of a number's text with at most `width` characters. Digits after the point are cut, others raise
+    -1207."""
+    integer_fits = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
     fits = f"strlen({sql}) <= {width}"
-    cut = f"WHEN {whole} THEN left({sql}, {width})"
+    cut = f"WHEN {integer_fits} THEN left({sql}, {width})"
     return f"(CASE WHEN {sql} IS NULL OR {fits} THEN {sql} {cut} ELSE error('IFX-1207') END)"
 
 
 def _number_text(sql: str, source: ColumnType) -> str:
-    """A number's text; that of a MONEY has the currency, which stands behind the sign."""
+    """Return SQL of a number's text. That of a MONEY has the currency after the sign."""
     if source.code in DECIMALS and source.scale and source.scale == source.precision:
-        # DuckDB leaves out the zero before the point of a DECIMAL(p,p) only.
+        # DuckDB omits the zero before the point only for DECIMAL(p,p)
         sql = f"CAST({sql} AS DECIMAL({source.scale + 1}, {source.scale}))"
     if source.code == TypeCode.MONEY:
         return f"(CASE WHEN {sql} < 0 THEN '-$' ELSE '$' END || CAST(abs({sql}) AS VARCHAR))"
@@ -89,13 +92,15 @@ def _number_text(sql: str, source: ColumnType) -> str:
 
 
 def _digits(sql: str) -> str:
-    """A text for DuckDB to read as a number: it would pass over the underscores of '1_000'."""
+    """Return SQL of a text that DuckDB can parse as a number. DuckDB alone would accept underscores as in '1_000'."""
     return f"replace(trim({sql}), '_', '?')"
 
 
 def _exact_number(sql: str, read: str, t: ColumnType) -> str:
-    """A text as a number of type `t`, with all its digits; `read` is the text as DOUBLE, which says what is wrong with
-    one that does not fit."""
+    """Return SQL that converts a text to a number of type `t` with all its digits.
+
+    `read` is the text as DOUBLE. It raises the error for a text that does not fit.
+    """
     duck = duck_type(t)
     if t.code == TypeCode.MONEY:
         return f"CAST(_ifx_money({sql}) AS {duck})"
@@ -106,14 +111,14 @@ def _exact_number(sql: str, read: str, t: ColumnType) -> str:
 
 
 def _cast_interval(ex: TypedExpression, source: ColumnType, t: ColumnType) -> TypedExpression:
-    """An INTERVAL with another qualifier. -9634 for a cast between an INTERVAL and another type."""
+    """Convert an INTERVAL to another qualifier. Raises -9634 for a cast between an INTERVAL and another type."""
     if not (is_interval(t) and is_interval(source)):
         raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
     return TypedExpression(convert_units_sql(ex.sql, qualifier_of(source), qualifier_of(t)), t)
 
 
 def _cast_number_or_day(ex: TypedExpression, source: ColumnType, t: ColumnType) -> TypedExpression:
-    """A number, day or BOOLEAN as another one."""
+    """Convert between numbers, dates and BOOLEAN."""
     duck = duck_type(t)
     if t.is_boolean and not source.is_boolean:
         raise SqlError(_NO_CAST, 0, 0, "boolean")
@@ -129,7 +134,7 @@ def _cast_number_or_day(ex: TypedExpression, source: ColumnType, t: ColumnType) 
 
 
 class Values:
-    """Brings the values of one statement to types; parameters among them get theirs by it."""
+    """Converts the values of one statement between types. Parameters get their types here."""
 
     def __init__(self, ctx: TranslationContext) -> None:
         self.ctx = ctx
@@ -137,7 +142,7 @@ class Values:
     # ---- floating decimals, constructors, numbers ---------------------------------------------
     @staticmethod
     def loose(ex: TypedExpression) -> TypedExpression:
-        """A floating decimal as a number to compute with."""
+        """Convert a floating decimal to a number for computations."""
         return (
             TypedExpression(ex.duck_number or unpack_sql(ex.sql), ex.type, ex.name)
             if ex.is_packed_decimal
@@ -146,7 +151,7 @@ class Values:
 
     @staticmethod
     def open_number(sql: str) -> TypedExpression:
-        """A number with parameters of which nothing says how many digits they have: all of them are kept."""
+        """Return a number computed from untyped parameters, as a key that keeps all digits."""
         return TypedExpression(
             f"_ifx_key(CAST({sql} AS VARCHAR))",
             ColumnType.decimal(DIGITS),
@@ -155,7 +160,7 @@ class Values:
         )
 
     def key(self, ex: TypedExpression, precision: int = DIGITS) -> str:
-        """A number as the key of a floating decimal of at most `precision` digits."""
+        """Convert a number to the key of a floating decimal of at most `precision` digits."""
         if ex.param >= 0:
             self.ctx.params[ex.param] = ColumnType.decimal(DIGITS)
             self.ctx.packed_params.add(ex.param)
@@ -176,13 +181,13 @@ class Values:
 
     @staticmethod
     def as_key(ex: TypedExpression) -> TypedExpression:
-        """A floating decimal that was computed as DOUBLE, as its key."""
+        """Convert a floating decimal that was computed as DOUBLE to its key."""
         if ex.type is None or not is_floating_decimal(ex.type) or ex.is_packed_decimal:
             return ex
         return replace(ex, sql=pack_sql(ex.sql), is_packed_decimal=True)
 
-    def settle(self, ex: TypedExpression) -> TypedExpression:
-        """A constructor that nothing gives a type takes that of its parts; everything else is left as it is."""
+    def with_inferred_type(self, ex: TypedExpression) -> TypedExpression:
+        """Convert a constructor without a type to the type of its parts. Other expressions stay unchanged."""
         return self.cast(ex, inferred_type(ex.value)) if isinstance(ex.value, Constructor) else ex
 
     def numeric(self, ex: TypedExpression) -> TypedExpression:
@@ -196,7 +201,7 @@ class Values:
     def choose(
         self, arms: list[tuple[str, TypedExpression]], otherwise: TypedExpression | None
     ) -> TypedExpression:
-        """CASE from translated arms; all values get their common type."""
+        """Translate a CASE from translated arms. All values get their common type."""
         values = [v for _, v in arms] + ([otherwise] if otherwise is not None else [])
 
         def case(sqls: list[str]) -> str:
@@ -206,8 +211,11 @@ class Values:
         return self.one_of(values, case)
 
     def one_of(self, values: list[TypedExpression], choice: Callable[[list[str]], str]) -> TypedExpression:
-        """One of several values, all brought to their common type. A parameter among them keeps all its digits or
-        characters, whatever the others are: -881 for a text of more than 255 bytes."""
+        """Translate a choice between several values, all converted to their common type.
+
+        A parameter keeps all its digits or characters, whatever the other types are. Raises -881 for a text of more
+        than 255 bytes.
+        """
         t: ColumnType | None = None
         for value in values:
             t = common_type(t, value.type)
@@ -234,7 +242,7 @@ class Values:
 
     @staticmethod
     def of_type(sql: str, t: ColumnType | None) -> TypedExpression:
-        """What `to` has brought to one type."""
+        """Return an expression over SQL that `to` has converted to type `t`."""
         return TypedExpression(
             sql,
             without_serial(t) if t is not None else None,
@@ -242,7 +250,7 @@ class Values:
         )
 
     def to(self, ex: TypedExpression, t: ColumnType | None) -> str:
-        """SQL of an expression where a value of type `t` is wanted (NVL, CASE)."""
+        """Return SQL of an expression as a value of type `t` (NVL, CASE)."""
         if isinstance(ex.value, Constructor) and t is not None:
             return self.cast(ex, t).sql
         if t is not None and is_floating_decimal(t):
@@ -254,11 +262,11 @@ class Values:
         if same_type(ex.type, t):
             return ex.sql
         if TypeCode.DATE in (ex.type.code, t.code) and (is_number(ex.type) or is_number(t)):
-            raise SqlError(-1260)  # a day is no number unless somebody says so
+            raise SqlError(-1260)  # a date is no number without a cast
         return self.cast(ex, t).sql
 
     def joined(self, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-        """`a || b`."""
+        """Translate `a || b`."""
         a, b = self.ctx.hint(a, character(255)), self.ctx.hint(b, character(255))
         width = 0
         parts = []
@@ -271,7 +279,7 @@ class Values:
                 side = self.cast(side, text_type(t))
                 t = side.type or t
             width += t.content_width
-            # a CHAR takes part with its blanks, which storage has cut off
+            # a CHAR contributes its trailing blanks, which storage has removed
             padded = side.source is not None and side.source.code in PADDED
             parts.append(padded_sql(side.sql, t.encoded_length, self.ctx.codec) if padded else side.sql)
         sql = f"({parts[0]} || {parts[1]})"
@@ -281,7 +289,7 @@ class Values:
 
     # ---- CAST ---------------------------------------------------------------------------------
     def cast(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """`x::T` with Informix's rules: characters are cut, integers from decimals too."""
+        """Translate `x::T` with Informix's rules: texts are truncated, and so are decimals cast to integers."""
         source = ex.type
         if ex.param >= 0:
             return self._cast_parameter(ex, t)
@@ -311,7 +319,7 @@ class Values:
         return _cast_number_or_day(ex, source, t)
 
     def _cast_parameter(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """A parameter, which has the type of its first cast where nothing else has given it one."""
+        """Cast a parameter. It gets the type of its first cast if nothing else has given it one."""
         if self.ctx.params[ex.param] is None:
             self.ctx.params[ex.param] = t
         if is_floating_decimal(t):
@@ -320,11 +328,11 @@ class Values:
         return TypedExpression(f"CAST({ex.sql} AS {duck_type(t)})", t)
 
     def _cast_to_key(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """A number as a floating decimal."""
+        """Cast a number to a floating decimal."""
         return TypedExpression(self.key(ex, t.precision or DIGITS), t, is_packed_decimal=True)
 
     def _cast_to_text(self, ex: TypedExpression, source: ColumnType, t: ColumnType) -> TypedExpression:
-        """A value of type `source` as a text."""
+        """Cast a value of type `source` to a text."""
         padded = t if t.code in PADDED else None
         if is_character(source):
             if source.content_width <= t.content_width:
@@ -338,7 +346,7 @@ class Values:
             sql = moment_text(ex.sql, source, self.ctx.dbdate)
         else:
             sql = _number_text(ex.sql, source)
-        # such a text ends without a blank, as those of CHAR are stored
+        # such a text ends without a blank, as CHAR values are stored
         if is_number(source) and t.content_width < text_type(source).content_width:
             return TypedExpression(_number_cut(sql, t.content_width), t, source=padded)
         return TypedExpression(
@@ -346,14 +354,14 @@ class Values:
         )
 
     def _cast_text(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """A text as a value of another type."""
+        """Cast a text to another type."""
         read = self.as_type_of(ex, t)
         if t.code in INTEGERS or t.code in DECIMALS:
             return TypedExpression(_exact_number(ex.sql, read, t), t)
         return TypedExpression(f"CAST({read} AS {duck_type(t)})", t)
 
     def _cast_key(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """A floating decimal as another type."""
+        """Cast a floating decimal to another type."""
         if ex.duck_number and is_number(t):
             return TypedExpression(
                 f"CAST({f'trunc({ex.duck_number})' if t.code in INTEGERS else ex.duck_number} AS {duck_type(t)})",
@@ -373,12 +381,13 @@ class Values:
         raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
 
     def _cast_parts(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
-        """A cast to or from a collection, ROW or large object. -9634 where there is none."""
+        """Cast to or from a collection, ROW or large object. Raises -9634 if there is no such cast."""
         outer = len(self.ctx.truncation_conditions)
         try:
             return self._cast_whole(ex, t)
         finally:
-            del self.ctx.truncation_conditions[outer:]  # they speak of the parts, which only the cast can see
+            # the conditions refer to parts, which exist only inside the cast
+            del self.ctx.truncation_conditions[outer:]
 
     def _cast_whole(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
         source = ex.type
@@ -404,7 +413,7 @@ class Values:
 
     # ---- into a column ------------------------------------------------------------------------
     def assign(self, ex: TypedExpression, t: ColumnType) -> str:
-        """SQL of `ex` as a value of a column of type `t`."""
+        """Return SQL of `ex` as a value of a column of type `t`."""
         if ex.param >= 0:
             self.ctx.params[ex.param] = t
             self.ctx.assigned_params.add(ex.param)
@@ -422,24 +431,24 @@ class Values:
         if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
             return f"CAST({ex.sql} AS {duck_type(t)})"
         sql = self.cast(ex, t).sql
-        return _not_the_least(sql, ex, t) if t.code in INTEGERS else sql
+        return _reject_smallest_sql(sql, ex, t) if t.code in INTEGERS else sql
 
     def _assign_text(self, ex: TypedExpression, source: ColumnType, t: ColumnType) -> str:
-        """A value of type `source` for a column of characters; that it is cut is noted in the context."""
+        """Assign a value of type `source` to a character column. Possible truncation is recorded in the context."""
         if ex.literal is not None:
-            kept = truncate_literal(ex.literal, t, self.ctx.codec)
-            wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
-            self.ctx.literal_truncated = self.ctx.literal_truncated or kept != wanted
-            return quote_string(kept)
+            truncated = truncate_literal(ex.literal, t, self.ctx.codec)
+            full_text = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
+            self.ctx.literal_truncated = self.ctx.literal_truncated or truncated != full_text
+            return quote_string(truncated)
         if is_number(source):
             full = self.cast(ex, text_type(source)).sql
             if t.content_width < text_type(source).content_width:
                 self.ctx.truncation_conditions.append(
                     f"{byte_length(full, self.ctx.codec)} > {t.content_width}"
                 )
-            return self.cast(ex, t).sql  # -1207 for one that is cut before its point
+            return self.cast(ex, t).sql  # -1207 for a number cut before its point
         if not is_character(source):
-            # a date as text: DuckDB's VARCHAR, cut like any other
+            # a date as text is a DuckDB VARCHAR, truncated like any other
             source = ColumnType.lvarchar(255)
             ex = self.cast(ex, source)
         sql = ex.sql
@@ -450,17 +459,19 @@ class Values:
         already = ex.source is not None and ex.source.code in PADDED
         return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
 
-    # ---- bringing two sides together ----------------------------------------------------------
+    # ---- comparisons ------------------------------------------------------------------------------
     def meet(self, a: TypedExpression, b: TypedExpression) -> tuple[str, str]:
-        """SQL of both sides of a comparison: literals and parameters take the other side's type, characters
-        compare without trailing blanks."""
+        """Return SQL of both operands of a comparison.
+
+        Literals and parameters take the other operand's type. Texts compare without trailing blanks.
+        """
         a, b = self.ctx.hint(a, b.type), self.ctx.hint(b, a.type)
         if a.is_packed_decimal or b.is_packed_decimal:
             return self._meet_packed(a, b)
         if a.type is None or b.type is None:
             return a.sql, b.sql
         if is_simple_large(a.type) or is_simple_large(b.type):
-            raise SqlError(_NO_OBJECTS_HERE)
+            raise SqlError(_NO_LARGE_OBJECTS)
         if is_nested(a.type) or is_nested(b.type):
             raise SqlError(_WRONG_TYPES)  # nodes/operators.py compares these
         if is_interval(a.type) and is_interval(b.type):
@@ -498,7 +509,7 @@ class Values:
         return a.sql, f"_ifx_key(CAST({b.sql} AS VARCHAR))"
 
     def trimmed(self, ex: TypedExpression) -> str:
-        """A character expression without trailing blanks."""
+        """Return SQL of a text without trailing blanks."""
         if ex.literal is not None:
             return quote_string(ex.literal.rstrip(" "))
         if ex.source is not None and ex.source.code in PADDED:
@@ -506,8 +517,7 @@ class Values:
         return f"rtrim({ex.sql}, ' ')"
 
     def as_type_of(self, ex: TypedExpression, t: ColumnType) -> str:
-        """A character expression where a value of another type is wanted; a literal is read now (-1213,
-        -1218...)."""
+        """Return SQL of a text as a value of another type. A literal is parsed immediately (-1213, -1218, ...)."""
         if ex.literal is not None:
             return self.read_literal(ex.literal, t)
         if is_number(t):
@@ -521,7 +531,7 @@ class Values:
         return f"_ifx_date({ex.sql}, {quote_string(self.ctx.dbdate)})"
 
     def read_literal(self, value: str, t: ColumnType) -> str:
-        """DuckDB literal of a character literal that stands for a value of type `t`."""
+        """Return a DuckDB literal for a character literal that is a value of type `t`."""
         if is_number(t):
             return f"{money(value) if t.code == TypeCode.MONEY else number(value):f}"
         if t.is_boolean:

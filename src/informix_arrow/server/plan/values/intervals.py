@@ -1,5 +1,8 @@
-"""Arithmetic of DATE, DATETIME and INTERVAL. The result types are those of IBM's table of expressions with times
-(ids_sqr_156): DATE - DATE is INTEGER, DATETIME - DATETIME is INTERVAL, DATE + INTERVAL is DATETIME."""
+"""Arithmetic of DATE, DATETIME and INTERVAL.
+
+The result types are those of IBM's table of expressions with times (ids_sqr_156): DATE - DATE is INTEGER, DATETIME -
+DATETIME is INTERVAL, DATE + INTERVAL is DATETIME.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ _YEAR_TO_DAY = Qualifier.parse("YEAR TO DAY")
 
 
 def arithmetic(op: str, a: TypedExpression, b: TypedExpression, ctx: TranslationContext) -> TypedExpression:
-    """`a op b` where one of them is a date, datetime or interval; -1260 for what has no meaning."""
+    """Translate `a op b` if one operand is a date, datetime or interval. Raises -1260 for an invalid combination."""
     ta, tb = a.type, b.type
     assert ta is not None
     assert tb is not None
@@ -62,7 +65,8 @@ def arithmetic(op: str, a: TypedExpression, b: TypedExpression, ctx: Translation
 
 
 def units_interval(number: TypedExpression, unit: str) -> TypedExpression:
-    """`number UNITS DAY`: an interval of that one field; a fraction of the number is cut. -1260 for what is none."""
+    """Translate `number UNITS DAY`: an interval of that one field. A fraction is cut. Raises -1260 for an operand that
+    is no number."""
     if number.type is None or not is_number(number.type):
         raise SqlError(-1260)
     qualifier = Qualifier.parse(f"{unit}(9) TO {unit}", interval=True)
@@ -76,7 +80,8 @@ def _qualifier(t: ColumnType) -> Qualifier:
 
 
 def _difference(a: TypedExpression, b: TypedExpression, ctx: TranslationContext) -> TypedExpression:
-    """DATETIME - DATETIME. Months between two that end at MONTH or before, else days to the finer end of both."""
+    """Translate DATETIME - DATETIME. The result is months if both end at MONTH or before, else days to the finer end of
+    both."""
     assert a.type is not None
     assert b.type is not None
     first, second = _qualifier(a.type), _qualifier(b.type)
@@ -84,7 +89,7 @@ def _difference(a: TypedExpression, b: TypedExpression, ctx: TranslationContext)
         raise SqlError(INCOMPATIBLE)
     start, end = min(first.start, second.start), max(first.end, second.end)
     if first.start != second.start:
-        # the one without a date has today's
+        # the operand without a date gets today's date
         target = Qualifier.datetime(start, end)
         left, right = (extend_sql(x.sql, x.type, target, ctx) for x in (a, b) if x.type is not None)
     else:
@@ -103,8 +108,10 @@ def _difference(a: TypedExpression, b: TypedExpression, ctx: TranslationContext)
 
 
 def _add_interval(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """A date or datetime plus or minus an interval; a DATE becomes the DATETIME that has the interval's fields,
-    a DATETIME must have them (-1266)."""
+    """Translate a date or datetime plus or minus an interval.
+
+    A DATE becomes the DATETIME with the interval's fields. A DATETIME must have these fields (-1266).
+    """
     assert a.type is not None
     assert b.type is not None
     span = qualifier_of(b.type)
@@ -135,7 +142,8 @@ def _add_interval(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpre
 
 
 def _add(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """Intervals of one class; the result ends where the first ends, finer fields of the second are ignored."""
+    """Translate the sum of intervals of one class. It ends where the first operand ends. Finer fields of the second are
+    ignored."""
     assert a.type is not None
     assert b.type is not None
     first, second = qualifier_of(a.type), qualifier_of(b.type)
@@ -158,7 +166,7 @@ def _add(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
 
 
 def _multiply(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpression:
-    """An interval times or divided by a number; what is finer than the interval's last field is cut."""
+    """Translate an interval times or divided by a number. Units finer than the interval's last field are cut."""
     assert a.type is not None
     assert b.type is not None
     target = with_widest_lead(qualifier_of(a.type))
@@ -168,8 +176,8 @@ def _multiply(op: str, a: TypedExpression, b: TypedExpression) -> TypedExpressio
         found = f"CAST(trunc(CAST({a.sql} AS DOUBLE) {op} CAST({number} AS DOUBLE)) AS HUGEINT)"
     else:
         power = 10 ** exact[1]
-        whole = f"CAST({number} * {power} AS HUGEINT)" if exact[1] else f"CAST({number} AS HUGEINT)"
-        found = f"({units} * {whole} // {power})" if op == "*" else f"({units} * {power} // {whole})"
+        factor = f"CAST({number} * {power} AS HUGEINT)" if exact[1] else f"CAST({number} AS HUGEINT)"
+        found = f"({units} * {factor} // {power})" if op == "*" else f"({units} * {power} // {factor})"
     sql = checked_sql(found, target)
     if op == "/":
         sql = f"(CASE WHEN {number} = 0 THEN error('IFX-1202') ELSE {sql} END)"

@@ -1,6 +1,6 @@
-"""Collections and ROWs in DuckDB text: constructors, casts, the literal text of a value, comparison.
+"""Collections and ROWs as DuckDB SQL: constructors, casts, literal text and comparison.
 
-Storage is described in types/nested_values.py.
+types/nested_values.py describes their storage.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from ...types.result_types import (
 )
 from ..scope import TypedExpression
 
-_WRONG = -9634
+_TYPE_MISMATCH = -9634
 _INTEGER_WIDTHS = {TypeCode.SMALLINT: 6, TypeCode.INTEGER: 11}
-"""Whole numbers inside a literal are padded to their display width (TYPES section 11); others are not."""
+"""Integers inside a literal are padded to their display width (TYPES section 11). Other values are not."""
 
 
 class PartConverter(Protocol):
-    """What brings the parts of such a value to their types (casting.Values)."""
+    """Converts the parts of a nested value to their types (casts.Values)."""
 
     def cast(self, ex: TypedExpression, t: ColumnType) -> TypedExpression: ...
 
@@ -47,24 +47,26 @@ class PartConverter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Constructor:
-    """`SET{...}`, `ROW(...)` before its type is known."""
+    """A constructor such as `SET{...}` or `ROW(...)` before its type is known."""
 
     kind: str
     elements: tuple[TypedExpression, ...]
 
 
-def inferred_type(made: Constructor) -> ColumnType:
-    """The type of a constructor that stands alone: its parts' own types."""
-    types = [inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in made.elements]
-    if made.kind == "ROW":
+def inferred_type(constructor: Constructor) -> ColumnType:
+    """Return the type of a constructor from the types of its parts."""
+    types = [
+        inferred_type(p.value) if isinstance(p.value, Constructor) else p.type for p in constructor.elements
+    ]
+    if constructor.kind == "ROW":
         fields = [f"f{i} {_text_of(t)}" for i, t in enumerate(types, 1)]
         return declare(f"ROW({', '.join(fields)})", lambda name: None)
     element: ColumnType | None = None
     for t in types:
         element = common_type(element, t)
     if element is None:
-        raise SqlError(_WRONG, 0, 0, made.kind.lower(), "an empty collection needs a cast")
-    return declare(f"{made.kind}({_text_of(element)} not null)", lambda name: None)
+        raise SqlError(_TYPE_MISMATCH, 0, 0, constructor.kind.lower(), "an empty collection needs a cast")
+    return declare(f"{constructor.kind}({_text_of(element)} not null)", lambda name: None)
 
 
 def _text_of(t: ColumnType | None) -> str:
@@ -73,23 +75,28 @@ def _text_of(t: ColumnType | None) -> str:
     return (t.definition or t.sql) if isinstance(t, UserDefinedType) else without_serial(t).sql
 
 
-def build_value(parts: PartConverter, made: Constructor, t: ColumnType) -> str:
-    """A constructor as a value of `t`. -9634 for another kind or number of parts, -391 for a NULL element."""
-    if made.kind != TypeCode(t.code).name:
-        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"a {made.kind} in place of {t.sql}")
+def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -> str:
+    """Return SQL of a constructor as a value of `t`. Raises -9634 for another kind or number of parts, -391 for a NULL
+    element."""
+    if constructor.kind != TypeCode(t.code).name:
+        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"a {constructor.kind} in place of {t.sql}")
     if is_row(t):
         fields = row_fields(t)
-        if len(fields) != len(made.elements):
+        if len(fields) != len(constructor.elements):
             raise SqlError(
-                _WRONG, 0, 0, t.sql.lower(), f"{len(made.elements)} fields in place of {len(fields)}"
+                _TYPE_MISMATCH,
+                0,
+                0,
+                t.sql.lower(),
+                f"{len(constructor.elements)} fields in place of {len(fields)}",
             )
         items = [
             f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
-            for part, (name, member) in zip(made.elements, fields, strict=True)
+            for part, (name, member) in zip(constructor.elements, fields, strict=True)
         ]
         return f"CAST(struct_pack({', '.join(items)}) AS {storage_type(t)})"
     member = element_type(t)
-    items = [_convert_part(parts, part, member, made.kind) for part in made.elements]
+    items = [_convert_part(parts, part, member, constructor.kind) for part in constructor.elements]
     return canonical(f"CAST(list_value({', '.join(items)}) AS {storage_type(t)})", t)
 
 
@@ -105,7 +112,7 @@ def _convert_part(parts: PartConverter, part: TypedExpression, t: ColumnType, wh
 
 
 def canonical(sql: str, t: ColumnType) -> str:
-    """Elements in the order of storage, each once in a SET."""
+    """Return SQL of the elements in storage order, in a SET without duplicates."""
     if t.code == TypeCode.LIST:
         return sql
     if t.code == TypeCode.MULTISET:
@@ -113,24 +120,30 @@ def canonical(sql: str, t: ColumnType) -> str:
     found = f"list_sort(list_distinct({sql}))"
     if element_type(t).not_null:
         return found
-    rest = f"CASE WHEN list_contains(list_transform({sql}, {lambda_sql('x', 'x IS NULL')}), TRUE) THEN [NULL] ELSE [] END"
-    return f"list_concat({found}, {rest})"
+    has_null = f"list_contains(list_transform({sql}, {lambda_sql('x', 'x IS NULL')}), TRUE)"
+    return f"list_concat({found}, CASE WHEN {has_null} THEN [NULL] ELSE [] END)"
 
 
 def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int = 0) -> str:
-    """A stored value of one nested type as another of the same kind, part by part."""
+    """Return SQL that converts a stored value between nested types of the same kind, part by part."""
     if same_type(source, t):
         return sql
     if source.code != t.code and not (is_collection(source) and is_collection(t)):
-        raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{source.sql} in place of {t.sql}")
+        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{source.sql} in place of {t.sql}")
     if is_row(t):
-        here, there = row_fields(source), row_fields(t)
-        if len(here) != len(there):
-            raise SqlError(_WRONG, 0, 0, t.sql.lower(), f"{len(here)} fields in place of {len(there)}")
+        source_fields, target_fields = row_fields(source), row_fields(t)
+        if len(source_fields) != len(target_fields):
+            raise SqlError(
+                _TYPE_MISMATCH,
+                0,
+                0,
+                t.sql.lower(),
+                f"{len(source_fields)} fields in place of {len(target_fields)}",
+            )
         items = [
             f"{quote_identifier(new)} := "
             + _convert_by_kind(parts, f"struct_extract({sql}, {quote_string(old)})", a, b, depth)
-            for (old, a), (new, b) in zip(here, there, strict=True)
+            for (old, a), (new, b) in zip(source_fields, target_fields, strict=True)
         ]
         return f"(CASE WHEN {sql} IS NOT NULL THEN CAST(struct_pack({', '.join(items)}) AS {storage_type(t)}) END)"
     variable = f"e{depth}"
@@ -148,7 +161,7 @@ def _convert_by_kind(parts: PartConverter, sql: str, source: ColumnType, t: Colu
 
 
 def literal_text(parts: PartConverter, sql: str, t: ColumnType, depth: int = 0) -> str:
-    """The literal text of a stored value: `SET{1          ,2          }`, `ROW('Alice',30         )`."""
+    """Return SQL of a stored value's literal text: `SET{1          ,2          }`, `ROW('Alice',30         )`."""
     if is_row(t):
         items = [
             f"coalesce({_part_text(parts, f'struct_extract({sql}, {quote_string(name)})', member, depth)}, 'NULL')"
@@ -177,7 +190,7 @@ def _part_text(parts: PartConverter, sql: str, t: ColumnType, depth: int) -> str
 
 
 def field(base: TypedExpression, name: str) -> TypedExpression:
-    """`row.field`. -217 for an unknown field."""
+    """Translate `row.field`. Raises -217 for an unknown field."""
     assert base.type is not None
     for field_name, t in row_fields(base.type):
         if field_name == name:

@@ -1,6 +1,6 @@
-"""Texts that may become longer than any text of Informix: -881 before memory is taken for them.
+"""Limits for texts that may exceed Informix's maximum length: raises -881 before memory is allocated.
 
-DuckDB makes a text of any length that it is asked for, and cannot be interrupted while it does.
+DuckDB creates texts of any length and cannot be interrupted meanwhile.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ _TOO_LONG = "error('IFX-881')"
 
 
 def bounded_text_sql(sql: str, codec: str) -> str:
-    """SQL of a text that is refused when it is too long. It stands in the SQL once, whatever it costs."""
+    """Return SQL that raises -881 if a text is too long. The result contains `sql` once."""
     size = "strlen" if codec in ("utf-8", "utf8") else "length"
     body = f"CASE WHEN {size}(_ifx_v) > {LONGEST_TEXT} THEN {_TOO_LONG} ELSE _ifx_v END"
     return f"list_transform([{sql}], {lambda_sql('_ifx_v', body)})[1]"
 
 
 def bounded_count(ex: TypedExpression) -> tuple[str, int]:
-    """SQL of a number of characters that a function is to make, and how many they are at most."""
+    """Return SQL of a number of characters to create, and its maximum."""
     if ex.is_number_literal and ex.sql.isdigit():
         if int(ex.sql) > LONGEST_TEXT:
             raise SqlError(-881)
