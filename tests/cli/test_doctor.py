@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.link import SlowLink
@@ -164,9 +164,11 @@ def test_a_server_that_does_otherwise_in_change_capture_differs(
     calls = "informix_arrow.server.session.capture_routines"
     monkeypatch.setattr(f"{calls}.MAX_RECORDS", 200)
     monkeypatch.setitem(ERRORS_BY_NAME, "CDC_E_NOCOL", -83724)
-    monkeypatch.setattr(f"{calls}.CaptureRoutines._set_full_logging", lambda self, info, on: self._capture_sessions.set_full_logging(
-        info.database, info.tabid, on
-    ))  # fmt: skip
+
+    def set_full_logging(self: Any, info: Any, on: bool) -> None:
+        self._capture_sessions.set_full_logging(info.database, info.tabid, on)
+
+    monkeypatch.setattr(f"{calls}.CaptureRoutines._set_full_logging", set_full_logging)
     for name, told in [
         ("capture limits", "at most 200 records"),
         ("capture locked", "a part is logged"),

@@ -147,7 +147,9 @@ def make() -> Iterator[Make]:
         schemas = {name: expected_schema(COLUMNS[name], TypeOptions()) for name in tables}
         assembler = Assembler(captured, TypeOptions(), "utf-8")
         reads = CaptureReader(NUMBER, capture.READ_BYTES, records, assembler.write)
-        found = Changes(cast(Any, connection), NUMBER, assembler, reads, schemas, idle, watchdog, close_timeout=1.0)
+        found = Changes(
+            cast(Any, connection), NUMBER, assembler, reads, schemas, idle, watchdog, close_timeout=1.0
+        )
         made.append(found)
         return found, connection
 

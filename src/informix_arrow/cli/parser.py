@@ -19,8 +19,12 @@ COMMANDS = {
     "unload": CommandInfo("unload", "write the rows of a table or a query into files"),
     "copy": CommandInfo("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
     "capture": CommandInfo("capture", "the committed changes of tables, as they are made"),
-    "export": CommandInfo("export_command", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"),
-    "import": CommandInfo("import_command", "an export, or what dbexport wrote, into a new or empty database"),
+    "export": CommandInfo(
+        "export_command", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"
+    ),
+    "import": CommandInfo(
+        "import_command", "an export, or what dbexport wrote, into a new or empty database"
+    ),
     "compare": CommandInfo("compare", "whether tables of two databases, exports or files are the same"),
     "tables": CommandInfo("tables", "list tables, views and synonyms"),
     "describe": CommandInfo("describe", "the columns, keys and indexes of a table"),
