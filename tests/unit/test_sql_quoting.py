@@ -29,7 +29,7 @@ QUOTING = frozenset({"quote_identifier", "quote_string", "value_sql", "duck_data
 TYPES = frozenset({"storage_type", "duck_type", "int", "len"})
 """Functions whose value has no text of anybody's in it: names of DuckDB's types, numbers."""
 
-SQL_ATTRIBUTES = frozenset({"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "select_overlapping"})
+SQL_ATTRIBUTES = frozenset({"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "with_row_ids", "select_overlapping"})
 """Attributes that are SQL: the quoted name of a table, a translated expression, texts of a plan."""
 
 MAKERS = frozenset(
@@ -57,7 +57,7 @@ MAKERS = frozenset(
 
 REASONS = {
     ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
-    ("catalog/schema_routines.py", "chosen"): "numbers of the source",
+    ("catalog/schema_routines.py", "attribute_list"): "numbers of the source",
     ("catalog/system_catalog.py", "db"): "the callers' duck_database(database)",
     ("catalog/stored_objects.py", "places"): "numbers of objects",
     ("catalog/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
@@ -67,8 +67,8 @@ REASONS = {
     ("session/ddl/dependents.py", "sql"): "the translated query",
     ("session/ddl/duck_tables.py", "target"): "the callers' quoted name",
     ("session/ddl/duck_tables.py", "name"): "quoted when it was made",
-    ("session/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",
-    ("session/ddl/indexes.py", "place"): "what stands before the point in a quoted name",
+    ("session/ddl/duck_tables.py", "schema"): "what stands before the point in a quoted name",
+    ("session/ddl/indexes.py", "schema"): "what stands before the point in a quoted name",
     ("session/ddl/duck_tables.py", "', '.join(expressions)"): "translated expressions",
     ("session/ddl/sequences.py", "settings['increment']"): "a number: the grammar reads nothing else",
     ("session/ddl/sequences.py", "settings['low']"): "a number: the grammar reads nothing else",
@@ -78,7 +78,8 @@ REASONS = {
     ("session/duck_instance.py", "setting or name"): "names of settings in the source",
     ("session/duck_instance.py", "name"): "names of settings in the source",
     ("session/duck_instance.py", "value"): "quoted where the settings are listed",
-    ("session/insert.py", "', '.join(map(str, wanted))"): "translated expressions of the plan",
+    ("session/insert.py", "', '.join(map(str, expressions))"): "translated expressions of the plan",
+    ("session/isolation.py", "row_ids"): "the translated query of a plan for the identities of its rows",
     ("session/statement_planner.py", "sql"): "the translated query",
     (
         "routines/sql_compiler.py",
