@@ -30,8 +30,8 @@ from unittest import SkipTest
 import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
+from tests.cases import walked
 from tests.tls_certificates import Certificates
-from tests.walking import walked
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "protocol")]
 )
-# dialect.md has statements of which some are meant to fail: tests/unit/test_sql_document.py runs them.
+# dialect.md has statements of which some are meant to fail: tests/unit/server/plan/test_dialect_document.py runs them.
 WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
 # architecture.md has drawings only.
 WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]

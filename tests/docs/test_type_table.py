@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.walking import walked
+from tests.cases import walked
 
 from informix_arrow.wire.plan_ops import arrow_type
 from informix_arrow.wire.types import ColumnType, TypeCode

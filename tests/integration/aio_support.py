@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
 
-from tests.soaking import seconds
+from tests.stress import seconds
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.walking import walked
+from tests.cases import walked
 
 import informix_arrow as ifx
 from informix_arrow import dbapi

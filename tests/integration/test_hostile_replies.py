@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, any_seed, rounds
+from tests.stress import SECONDS, any_seed, rounds
 
 import informix_arrow as ifx
 from informix_arrow import aio

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.cases import walked
 from tests.fault_proxy import Fault, FaultProxy, eventually
-from tests.walking import walked
 
 import informix_arrow as ifx
 from informix_arrow import aio

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.soaking import SECONDS
+from tests.stress import SECONDS
 
 from informix_arrow.server import Server
 from informix_arrow.server.handlers.bulk import BulkRowReader

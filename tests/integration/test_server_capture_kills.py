@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 from tests.change_follower import Follower, Row, records
-from tests.soaking import SECONDS, any_seed, rounds
+from tests.stress import SECONDS, any_seed, rounds
 
 import informix_arrow
 from informix_arrow.server import Server

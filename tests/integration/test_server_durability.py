@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import pytest
-from tests.forked import Forked
-from tests.soaking import rounds
+from tests.stress import rounds
+from tests.subprocess_server import Forked
 
 import informix_arrow
 from informix_arrow.server import DirectoryFormatUnknown, DirectoryInUse, Server

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.interop.gate import witness_module
+from tests.interop.reference_clients import witness_module
 
 from informix_arrow.server import Server
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, rounds
+from tests.stress import SECONDS, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from tests.sharing import once_a_run
+from tests.interop.reference_clients import witness_missing
+from tests.shared_results import once_a_run
 
 import informix_arrow
 
 from .clients import Clients, connected
 from .extended import DISTINCT_TYPES
-from .gate import witness_missing
 from .jdbc.driver import Jdbc
 from .jdbc.toolchain import Java, Unavailable, compile_programs
 from .target import Target

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS
+from tests.stress import SECONDS
 
 from informix_arrow.wire.types import ColumnType
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.interop.reference_clients import witness_missing
 
 from informix_arrow.server import Server
 
-from .gate import witness_missing
 from .jdbc.driver import Jdbc, JdbcError
 from .jdbc.toolchain import Java, Unavailable, program
 from .target import Target

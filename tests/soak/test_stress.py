@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, seeds
+from tests.stress import SECONDS, seeds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from tests.sharing import once_a_run
+from tests.shared_results import once_a_run
 
 from ..target import Target
 from ..values import UTF8

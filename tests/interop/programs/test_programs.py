@@ -6,10 +6,10 @@ import re
 import subprocess
 
 import pytest
+from tests.interop.reference_clients import witness_missing
 
 from informix_arrow.server import Server
 
-from ..gate import witness_missing
 from ..jdbc.toolchain import Java, Unavailable
 from .toolchain import PROGRAMS, case_names, compile_programs
 
