@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 with suppress(ImportError):  # environments of single tools do without
     from hypothesis import HealthCheck, settings
 
-    # How long values take to draw is the machine's business: several workers share it, with the witnesses' JVMs.
+    # Drawing values may be slow: several workers share the machine, with the reference clients' JVMs.
     settings.register_profile(
         "project",
         suppress_health_check=[HealthCheck.too_slow],

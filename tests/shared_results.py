@@ -14,7 +14,7 @@ import pytest
 T = TypeVar("T")
 
 
-def once_a_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], T]) -> T:
+def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], T]) -> T:
     """What ``make`` gives for an empty folder, anything that JSON carries; called by one worker, whose failure is its
     own: the next one tries anew."""
     base = factory.getbasetemp()

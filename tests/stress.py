@@ -1,7 +1,7 @@
 """How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``.
 
-That also runs what draws its values with many more examples: soak/test_repeated_runs.py sets INFORMIX_ARROW_EXAMPLES. `make
-test-fast` sets it to less than 1."""
+`make soak` also runs the tests that draw their values with many more examples: soak/test_repeated_runs.py sets
+INFORMIX_ARROW_EXAMPLES. `make test-fast` sets it to less than 1."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 
-class Forked:
+class ForkedCommand:
     """A process of its own, as much of a ``subprocess.Popen`` as tests of servers want. Its standard output is a pipe.
 
     Parameters
@@ -59,7 +59,7 @@ class Forked:
             os.close(writing)
         self.stdout: TextIO = os.fdopen(reading, encoding="utf-8")
 
-    def __enter__(self) -> Forked:
+    def __enter__(self) -> ForkedCommand:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -30,7 +30,7 @@ from unittest import SkipTest
 import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.tls_certificates import Certificates
 
 import informix_arrow
@@ -118,7 +118,7 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
                 ) from error
 
 
-@walked("path", WITH_BLOCKS, ids=_name)
+@parametrize_in_one_test("path", WITH_BLOCKS, ids=_name)
 def test_every_block_of_a_page_says_what_it_is(path: Path) -> None:
     fences = re.findall(r"^[ \t]*```([^\n]*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) % 2 == 0

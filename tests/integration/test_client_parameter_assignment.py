@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 import informix_arrow as ifx
 import informix_arrow.aio
@@ -109,9 +109,9 @@ LOST: list[tuple[str, Any]] = [
 ]
 
 
-@walked(("column", "value"), LOST, ids=[f"{column}-{value!r}" for column, value in LOST])
-@walked("many", [False, True], ids=["execute", "executemany"])
-@walked(
+@parametrize_in_one_test(("column", "value"), LOST, ids=[f"{column}-{value!r}" for column, value in LOST])
+@parametrize_in_one_test("many", [False, True], ids=["execute", "executemany"])
+@parametrize_in_one_test(
     "sql",
     [
         "INSERT INTO assigned (k, {}, tail) VALUES (1, ?, 12345)",

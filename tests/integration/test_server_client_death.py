@@ -66,7 +66,7 @@ def place(request: pytest.FixtureRequest, certificates: Certificates) -> Place:
 
 
 @pytest.fixture
-def witness(place: Place) -> Iterator[RawClient]:
+def observer(place: Place) -> Iterator[RawClient]:
     with place.connect() as client:
         client.command("DROP TABLE IF EXISTS t_gone")
         client.command("CREATE TABLE t_gone (a BIGINT, tail INTEGER)")
@@ -94,10 +94,10 @@ def stop_sending(client: RawClient) -> None:
 
 @pytest.mark.parametrize("leave", [close, reset, stop_sending])
 def test_the_statement_of_a_client_that_has_gone_ends_and_what_it_sent_ahead_does_not_begin(
-    place: Place, witness: RawClient, leave: Callable[[RawClient], None]
+    place: Place, observer: RawClient, leave: Callable[[RawClient], None]
 ) -> None:
-    """The locks are free, as a witness that waits for them shows; nothing is there of the statement that ran, of the
-    one before it in the same transaction, and of those behind."""
+    """The locks are free, as a second client that waits for them shows. Nothing is there of the statement that ran,
+    of the one before it in the same transaction, and of those behind."""
     with place.connect() as gone:
         gone.must(m.Begin())
         gone.command("INSERT INTO t_gone VALUES (1, 1)")
@@ -111,14 +111,14 @@ def test_the_statement_of_a_client_that_has_gone_ends_and_what_it_sent_ahead_doe
         )
         assert eventually(runs)
         leave(gone)
-        witness.must(m.Begin())
-        witness.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
-        witness.command("INSERT INTO t_gone VALUES (5, 5)")
-        witness.must(m.Commit())
-        assert witness.number("SELECT SUM(tail)::INT FROM t_gone") == 5
+        observer.must(m.Begin())
+        observer.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
+        observer.command("INSERT INTO t_gone VALUES (5, 5)")
+        observer.must(m.Commit())
+        assert observer.number("SELECT SUM(tail)::INT FROM t_gone") == 5
 
 
-def test_a_result_that_is_made_for_nobody_ends(place: Place, witness: RawClient) -> None:
+def test_a_result_that_is_made_for_nobody_ends(place: Place, observer: RawClient) -> None:
     gone = place.connect()
     number = gone.prepare(f"SELECT COUNT(*) FROM {ENDLESS} {COUNTED}").statement_id
     gone.must(m.Begin())
@@ -127,13 +127,13 @@ def test_a_result_that_is_made_for_nobody_ends(place: Place, witness: RawClient)
     gone.send(m.Id(number), m.CursorName("c"), m.Open(), m.Id(number), m.Fetch(4096), EOT)
     assert eventually(runs)
     gone.socket.close()
-    witness.must(m.Begin())
-    witness.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
-    witness.must(m.Rollback())
-    assert witness.number("SELECT COUNT(*)::INT FROM t_gone") == 0
+    observer.must(m.Begin())
+    observer.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
+    observer.must(m.Rollback())
+    assert observer.number("SELECT COUNT(*)::INT FROM t_gone") == 0
 
 
-def test_what_was_committed_stays_whatever_way_the_client_goes(place: Place, witness: RawClient) -> None:
+def test_what_was_committed_stays_whatever_way_the_client_goes(place: Place, observer: RawClient) -> None:
     for number, goodbye in enumerate(([m.Exit()], [m.DbClose(), EOT, m.Exit()], [])):
         with place.connect() as client:
             client.must(m.Begin())
@@ -143,15 +143,15 @@ def test_what_was_committed_stays_whatever_way_the_client_goes(place: Place, wit
             client.must(m.Begin())
             client.command(f"INSERT INTO t_gone VALUES ({number}, 100)")
             client.send(*goodbye)
-        witness.must(m.Begin())
-        witness.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
-        witness.must(m.Rollback())
-        assert witness.number("SELECT SUM(tail)::INT FROM t_gone") == 11 * (number + 1)
+        observer.must(m.Begin())
+        observer.command("LOCK TABLE t_gone IN EXCLUSIVE MODE")
+        observer.must(m.Rollback())
+        assert observer.number("SELECT SUM(tail)::INT FROM t_gone") == 11 * (number + 1)
 
 
 def test_a_commit_that_has_begun_is_not_interrupted(server: Server) -> None:
-    with RawClient(server, "stores_demo") as witness:
-        witness.command("CREATE TABLE t_begun (a INTEGER, tail INTEGER)")
+    with RawClient(server, "stores_demo") as observer:
+        observer.command("CREATE TABLE t_begun (a INTEGER, tail INTEGER)")
         before = server.sessions
         gone = RawClient(server, "stores_demo")
         gone.must(m.Begin())
@@ -161,8 +161,8 @@ def test_a_commit_that_has_begun_is_not_interrupted(server: Server) -> None:
         assert eventually(lambda: server.faults.pending == 0)
         gone.socket.close()
         assert eventually(lambda: server.sessions == before)
-        assert witness.number("SELECT SUM(tail)::INT FROM t_begun") == 2
-        witness.command("DROP TABLE t_begun")
+        assert observer.number("SELECT SUM(tail)::INT FROM t_begun") == 2
+        observer.command("DROP TABLE t_begun")
 
 
 LOADER = """
@@ -179,10 +179,10 @@ while True:  # until it is killed
 
 def test_a_load_ends_with_the_process_that_was_killed_over_it(server: Server) -> None:
     """It has never read an answer, as one that pipelines need not yet."""
-    with RawClient(server, "stores_demo") as witness:
-        witness.command("CREATE TABLE t_load (k INT, name VARCHAR(20))")
+    with RawClient(server, "stores_demo") as observer:
+        observer.command("CREATE TABLE t_load (k INT, name VARCHAR(20))")
         before = server.sessions
-        framing = witness.framing
+        framing = observer.framing
         head = connect_request().encode() + b"".join(
             message.encode(framing)
             for message in (m.Protocols(CLIENT_OFFER), EOT, m.DbOpen("stores_demo"), EOT, m.Begin(), EOT)
@@ -197,7 +197,7 @@ def test_a_load_ends_with_the_process_that_was_killed_over_it(server: Server) ->
             )
         )
         head += prepared
-        rows = insert_groups(witness, 0, range(5000))
+        rows = insert_groups(observer, 0, range(5000))
         with subprocess.Popen(
             [sys.executable, "-S", "-c", LOADER, *map(str, server.address), str(len(head))],
             stdin=subprocess.PIPE,
@@ -210,8 +210,8 @@ def test_a_load_ends_with_the_process_that_was_killed_over_it(server: Server) ->
             assert loader.stdout.readline() == b"sent\n"
             loader.kill()
         assert eventually(lambda: server.sessions == before)
-        witness.must(m.Begin())
-        witness.command("LOCK TABLE t_load IN EXCLUSIVE MODE")
-        assert witness.number("SELECT COUNT(*)::INT FROM t_load") == 0
-        witness.must(m.Rollback())
-        witness.command("DROP TABLE t_load")
+        observer.must(m.Begin())
+        observer.command("LOCK TABLE t_load IN EXCLUSIVE MODE")
+        assert observer.number("SELECT COUNT(*)::INT FROM t_load") == 0
+        observer.must(m.Rollback())
+        observer.command("DROP TABLE t_load")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -84,7 +84,7 @@ STATEMENTS: list[Callable[[str], str]] = [
 ]
 
 
-@walked("name", NOT_NAMES)
+@parametrize_in_one_test("name", NOT_NAMES)
 def test_a_database_is_called_by_letters_digits_and_underscores_in_every_statement(
     server: Server, name: str
 ) -> None:
@@ -97,7 +97,7 @@ def test_a_database_is_called_by_letters_digits_and_underscores_in_every_stateme
         assert connection.execute("SELECT name FROM sysmaster:sysdatabases").fetchall() == before
 
 
-@walked("name", [name for name in NOT_NAMES if name.strip()])
+@parametrize_in_one_test("name", [name for name in NOT_NAMES if name.strip()])
 def test_a_login_and_the_server_s_own_methods_know_no_other_names(server: Server, name: str) -> None:
     for make in (server.create_database, server.drop_database):
         with pytest.raises(SqlError) as refused:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import SECONDS, seeds
 
 import informix_arrow as ifx
@@ -247,7 +247,7 @@ STATEMENTS = [
 ]
 
 
-@walked("statement", STATEMENTS)
+@parametrize_in_one_test("statement", STATEMENTS)
 def test_a_statement_that_informix_does_not_have_is_none(
     connection: ifx.Connection, place: Path, statement: str
 ) -> None:

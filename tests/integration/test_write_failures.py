@@ -101,18 +101,18 @@ class Proxy:
 
 
 @pytest.fixture
-def witness(server: Server) -> Iterator[ifx.Connection]:
+def observer(server: Server) -> Iterator[ifx.Connection]:
     """Another connection, which sees what is committed."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 
 
 @pytest.fixture
-def table(witness: ifx.Connection) -> Iterator[str]:
+def table(observer: ifx.Connection) -> Iterator[str]:
     name = next(_names)
-    witness.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
+    observer.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
     yield name
-    witness.execute(f"DROP TABLE {name}")
+    observer.execute(f"DROP TABLE {name}")
 
 
 def batch(start: int, count: int) -> pa.RecordBatch:
@@ -140,7 +140,7 @@ def count(conn: ifx.Connection, table: str) -> int:
 @pytest.mark.parametrize("cut", [1, 700, 5_000, 80_000, 500_000])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_network_that_is_cut_leaves_nothing_of_the_load(
-    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+    server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url()) as conn:
@@ -150,21 +150,21 @@ def test_a_network_that_is_cut_leaves_nothing_of_the_load(
         assert conn.closed
         with pytest.raises(ifx.OperationalError, match="connection was lost"):
             conn.read_arrow("SELECT tabid FROM systables")
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
     proxy.close()
 
 
 @pytest.mark.parametrize("cut", [60_000, 400_000, 900_000])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
-    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+    server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url()) as conn:
         proxy.cut_after = cut
         with pytest.raises(ifx.OperationalError) as caught:
             conn.write_arrow(table, batch(0, 30_000), method=method, commit_every=1000)
-    there = count(witness, table)
+    there = count(observer, table)
     assert there % 1000 == 0
     text = str(caught.value)
     told = re.search(r"(\d+) commits of 1,000 rows each \(([\d,]+) rows went in\) stand", text)
@@ -180,20 +180,20 @@ def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_peer_that_falls_silent_is_noticed(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url("&read_timeout=0.5")) as conn:
         proxy.mute_after = 100_000
         with pytest.raises(ifx.OperationalError, match=r"silent for 0.5 s[^$]*Nothing of this load"):
             conn.write_arrow(table, batch(0, 30_000), method=method)
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
     proxy.close()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     """The proxy hands replies on only when the client stops sending, through socket buffers of 4 KiB."""
     rows = 60_000
@@ -201,14 +201,14 @@ def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
     with ifx.connect(proxy.url("&read_timeout=30")) as conn:
         report = conn.write_arrow(table, batch(0, rows), method=method)
     assert report.rows == rows
-    assert count(witness, table) == rows
+    assert count(observer, table) == rows
     assert proxy.most_held < 4 << 20
     proxy.close()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_closes_the_connection_and_leaves_nothing(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     def progress(rows: int, size: int, seconds: float) -> None:
         if rows > 10_000:
@@ -218,12 +218,12 @@ def test_ctrl_c_closes_the_connection_and_leaves_nothing(
         with pytest.raises(KeyboardInterrupt):
             conn.write_arrow(table, batch(0, 100_000), method=method, progress=progress)
         assert conn.closed
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_error_of_the_data_leaves_nothing_and_the_connection_usable(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     def batches() -> Iterator[pa.RecordBatch]:
         yield batch(0, 40_000)
@@ -239,7 +239,7 @@ def test_an_error_of_the_data_leaves_nothing_and_the_connection_usable(
 
 
 def test_rows_cannot_be_read_from_the_connection_that_writes_them(
-    server: Server, witness: ifx.Connection, table: str
+    server: Server, observer: ifx.Connection, table: str
 ) -> None:
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
         conn.write_arrow(table, batch(0, 10))

@@ -1,4 +1,4 @@
-"""Our three ways of writing, and two witnesses, behind one face: each writes the rows of a table and reads them."""
+"""Our three ways of writing, and two reference clients, behind one interface: each writes and reads the rows of a table."""
 
 from __future__ import annotations
 

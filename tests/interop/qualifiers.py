@@ -29,7 +29,8 @@ _SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
 
 #: The moments of a DATETIME by field, FRACTION as five digits: the first, the last, with zeros in front, with zeros
 #: behind, before Unix and before Informix began to count, a leap day, one without a zero. A qualifier takes its part
-#: of them. The days end at 28, and a month 02 has a year, because of what JDBC makes of others (test_reference_client_faults).
+#: of them. The days end at 28, and a month 02 has a year, because of what JDBC makes of others
+#: (test_reference_client_faults).
 _MOMENTS = (
     ("0001", "01", "01", "00", "00", "00", "00000"),
     ("9999", "12", "28", "23", "59", "59", "99999"),

@@ -24,7 +24,7 @@ from .values import UTF8, Case, wide_table
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]

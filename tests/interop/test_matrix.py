@@ -28,7 +28,7 @@ from .clients import (
 from .extended import DISTINCT, LARGE, NESTED, every_type
 from .qualifiers import QUALIFIERS
 
-pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+pytestmark = [pytest.mark.reference_client, pytest.mark.usefixtures("distinct_types")]
 
 NewTable = Callable[[str, str], str]
 

@@ -1,4 +1,4 @@
-"""What the witnesses get wrong, pinned: the matrix leaves these cells out, and when one is mended its test fails here.
+"""Known faults of the reference clients: the matrix leaves these cells out, and when one is mended its test fails here.
 
 Faults of informix-driver with leading zeros and with -2147483648 are pinned in informix_driver/test_values.
 """
@@ -15,7 +15,7 @@ from .extended import DISTINCT, NESTED
 from .jdbc import driver
 from .jdbc.driver import Jdbc, JdbcError
 
-pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+pytestmark = [pytest.mark.reference_client, pytest.mark.usefixtures("distinct_types")]
 
 NewTable = Callable[[str, str], str]
 
@@ -104,7 +104,7 @@ def test_jdbc_sends_the_days_of_an_interval_object_in_one_byte(clients: Clients,
 def test_years_beyond_32_bits_of_months_are_an_error_for_all_and_not_a_wrong_value(
     clients: Clients, new_table: NewTable
 ) -> None:
-    """A limit of the embedded server, not of a witness: it stores such a value, and renders it, and cannot send it."""
+    """A limit of the embedded server, not of a reference client: it stores and renders such a value, and cannot send it."""
     import informix_arrow
 
     name = new_table(UTF8, "id INTEGER, v INTERVAL YEAR(9) TO MONTH, tail INTEGER")

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.interop.reference_clients import witness_missing
+from tests.interop.reference_clients import reference_client_missing
 
 from informix_arrow.server import Server
 
@@ -20,11 +20,15 @@ from ..programs.toolchain import compile_programs
 HERE = Path(__file__).parent
 #: Seconds for all cases of a part, which the program itself keeps to.
 SECONDS = {"ibm": 200, "debezium": 150}
-MAIN = {"ibm": "witness.Ibm", "debezium": "witness.Debezium"}
+MAIN = {"ibm": "cdcclient.Ibm", "debezium": "cdcclient.Debezium"}
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 _CASE = re.compile(r'(?:\bone|\bcases\.add|\berror)\((?:cases, )?"((?:raw|error|engine|tx|debezium)_\w+)"')
 
-pytestmark = [pytest.mark.witness, pytest.mark.program, pytest.mark.timeout(max(SECONDS.values()) + 200)]
+pytestmark = [
+    pytest.mark.reference_client,
+    pytest.mark.program,
+    pytest.mark.timeout(max(SECONDS.values()) + 200),
+]
 
 
 def sources_of(part: str) -> list[Path]:
@@ -41,11 +45,11 @@ def test_every_case_of_a_client_passes(part: str, tmp_path: Path) -> None:
     try:
         java = compile_programs(tmp_path, sources_of(part), HERE / part / "pom.xml", f"capture-{part}")
     except Unavailable as missing:
-        witness_missing(str(missing))
+        reference_client_missing(str(missing))
     with Server() as server:
-        server.create_database("witness")
+        server.create_database("cdc_clients")
         host, port = server.address
-        arguments = (host, str(port), "witness", server.user, server.password, server.server_name)
+        arguments = (host, str(port), "cdc_clients", server.user, server.password, server.server_name)
         done = subprocess.run(
             java.command(MAIN[part], *arguments, seconds=str(SECONDS[part])),
             capture_output=True,

@@ -1,4 +1,4 @@
-"""The Python end of Witness.java: one JVM for the session, one line of JSON each way for each question."""
+"""The Python end of DriverBridge.java: one JVM for the session, one line of JSON each way for each question."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Jdbc:
     def __init__(self, java: Java, **properties: str) -> None:
         """Start the JVM with these system properties."""
         self._process = subprocess.Popen(
-            java.command("Witness", **properties),
+            java.command("DriverBridge", **properties),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.cdc import change_records as w
 from tests.unit.wire.test_changes import VECTORS
 
@@ -213,7 +213,7 @@ GOOD = small(40, 10, 1, True, "ab", "cd")  # header 44; image: 4, 2, then 3 and 
 INT = struct.Struct(">i")
 
 
-@walked(
+@parametrize_in_one_test(
     ("data", "message"),
     [
         (changed(GOOD, 0, INT.pack(40)), "header of 40"),

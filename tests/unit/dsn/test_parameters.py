@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow import dsn
 from informix_arrow.dsn import Parameters, resolve
@@ -81,7 +81,7 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         url("informix://h/d?host=g")
 
 
-@walked(
+@parametrize_in_one_test(
     ("text", "error", "match"),
     [
         ("informixs://h/d?tls=false&tls_ca=x", InterfaceError, "'tls' twice"),

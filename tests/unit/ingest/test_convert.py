@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.ingest.convert import Converter, converter
 from informix_arrow.ingest.report import RejectedRows
@@ -105,7 +105,9 @@ ACCEPTED: list[tuple[str, pa.Array, list[object]]] = [
 ]
 
 
-@walked(("declared", "array", "expected"), ACCEPTED, ids=lambda v: str(getattr(v, "type", v))[:40])
+@parametrize_in_one_test(
+    ("declared", "array", "expected"), ACCEPTED, ids=lambda v: str(getattr(v, "type", v))[:40]
+)
 def test_what_fits_arrives_exactly(declared: str, array: pa.Array, expected: list[object]) -> None:
     assert sent(ColumnType.parse_sql(declared), array) == expected
 
@@ -130,7 +132,9 @@ REFUSED: list[tuple[str, pa.Array, int, str]] = [
 ]
 
 
-@walked(("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40])
+@parametrize_in_one_test(
+    ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
+)
 def test_what_does_not_fit_is_refused_with_row_column_and_value(
     declared: str, array: pa.Array, row: int, text: str
 ) -> None:
@@ -143,8 +147,10 @@ def test_what_does_not_fit_is_refused_with_row_column_and_value(
     assert "on_error='collect'" in str(caught.value)
 
 
-@walked(("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40])
-@walked("form", [RowFraming.PUT, RowFraming.BIND])
+@parametrize_in_one_test(
+    ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
+)
+@parametrize_in_one_test("form", [RowFraming.PUT, RowFraming.BIND])
 def test_rows_that_do_not_fit_are_set_aside_and_the_others_sent(
     declared: str, array: pa.Array, row: int, text: str, form: RowFraming
 ) -> None:
@@ -271,7 +277,7 @@ def test_smart_large_objects_become_the_bytes_of_their_contents(
     assert found == expected
 
 
-@walked(
+@parametrize_in_one_test(
     ("declared", "array", "encoding"),
     [
         ("CLOB", pa.array(["ok", "€"]), "latin-1"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 
 from informix_arrow._bulk import (
@@ -271,7 +271,7 @@ BOUND = [
 ]
 
 
-@walked(("ct", "bound"), PLAIN, ids=[ct.sql for ct in TYPES])
+@parametrize_in_one_test(("ct", "bound"), PLAIN, ids=[ct.sql for ct in TYPES])
 def test_a_plain_value_is_taken_as_the_python_way_stores_it(
     ct: ColumnType, bound: Sequence[BoundValue]
 ) -> None:
@@ -304,7 +304,7 @@ def outcome(make: Callable[[], object]) -> object:
         return problem
 
 
-@walked(("ct", "own"), PLAIN, ids=[ct.sql for ct in TYPES])
+@parametrize_in_one_test(("ct", "own"), PLAIN, ids=[ct.sql for ct in TYPES])
 def test_whatever_is_taken_is_what_the_python_way_stores_and_what_it_refuses_is_never_taken(
     ct: ColumnType, own: Sequence[BoundValue]
 ) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import INTEGER
 from tests.unit.native.encoder_support import TUPLE, payloads
 from tests.unit.native.test_decode_kernels import BLOCKS, ROWS, assert_same, messages, outcome
@@ -40,7 +40,7 @@ def numbers(precision: int, scale: int, rng: random.Random) -> list[Decimal | No
     return found
 
 
-@walked("precision", range(1, 33))
+@parametrize_in_one_test("precision", range(1, 33))
 def test_decimals_of_every_scale_are_the_same_by_every_way(precision: int) -> None:
     """If this fails: ia_b100_small, ia_b100_wide or ia_pack_eight, ia_pack_sixteen differ from the digits."""
     rng = random.Random(precision)

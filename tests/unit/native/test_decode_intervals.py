@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 from tests.unit.native.decoder_support import decode_one, new_decoder, refuses, taken, tuple_message
 
@@ -79,8 +79,8 @@ def fits(value: IntervalValue, op: PlanOp) -> bool:
     return op.kind == Kind.INTERVAL_MDN or abs(value.microseconds or 0) <= LONGEST_DURATION
 
 
-@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
-@walked("normalise", [True, False], ids=["normalised", "full"])
+@parametrize_in_one_test("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("normalise", [True, False], ids=["normalised", "full"])
 def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier, normalise: bool) -> None:
     ct = ColumnType(14, qualifier.encoded)
     all_values = list(samples(qualifier))
@@ -93,7 +93,7 @@ def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier
         assert column.to_pylist() == [*map(convert, values), None]
 
 
-@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_every_field_above_its_greatest_value_is_refused(qualifier: Qualifier) -> None:
     """The pairs of the greatest value, each of them one too many: a leading field of odd length has 9 as its first."""
     op = plan_op(ColumnType(14, qualifier.encoded), MONTH_DAY_NANO)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import (
     END_OF_TURN,
     INTEGER,
@@ -132,7 +132,7 @@ def drawn(ct: ColumnType, rng: random.Random) -> bytes:
     return encode_tuple([value], [Column("c", ct)], "utf-8")
 
 
-@walked("ct", raw_types(), ids=lambda ct: ct.sql)
+@parametrize_in_one_test("ct", raw_types(), ids=lambda ct: ct.sql)
 def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: ColumnType) -> None:
     """If this fails: a column loop of decode_block.h or decode_fixed.h differs from the case of its kind
     in the row loop (decode_core.h). Tails of all lengths, on each boundary."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import (
     INTEGER,
     SENTINEL_BYTES,
@@ -127,8 +127,8 @@ def test_the_borders_of_int64_are_exact() -> None:
         refuses(op, pack_decimal(Decimal(value), op.width), DataError, "integer_aggregates=False reads it")
 
 
-@walked("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
-@walked("width", [9, 10, 17, 18])
+@parametrize_in_one_test("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
+@parametrize_in_one_test("width", [9, 10, 17, 18])
 def test_digits_behind_the_point_are_refused_by_int64(text: str, width: int) -> None:
     """The description says that there are none; whoever sends them is not believed silently."""
     op = PlanOp(Kind.DECIMAL_INT64, width, 0, 0)
@@ -147,8 +147,8 @@ def test_a_digit_above_99_is_a_protocol_error_in_an_int64_too(width: int) -> Non
 # ---- DECIMAL in every place of its bytes
 
 
-@walked("width", range(2, 19))
-@walked("scale", [0, 1, 2, 3, 5, 16, 31])
+@parametrize_in_one_test("width", range(2, 19))
+@parametrize_in_one_test("scale", [0, 1, 2, 3, 5, 16, 31])
 def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int, scale: int) -> None:
     """The short cut through one word and the long way must agree on where digits stand: one digit pair at each place,
     all pairs, the last pair alone, both signs."""

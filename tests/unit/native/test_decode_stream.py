@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import (
     END_OF_TURN,
     INTEGER,
@@ -170,8 +170,8 @@ def test_a_row_larger_than_batch_bytes_makes_a_batch_of_its_own() -> None:
     assert [b.num_rows for b in decode([INTEGER, VARCHAR], [reply], batch_bytes=1)] == [1, 1, 1]
 
 
-@walked("rows", [1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000])
-@walked("pattern", ["none", "all", "third", "last", "first"])
+@parametrize_in_one_test("rows", [1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000])
+@parametrize_in_one_test("pattern", ["none", "all", "third", "last", "first"])
 def test_validity_is_right_at_every_word_border(rows: int, pattern: str) -> None:
     def null(i: int) -> bool:
         return {"none": False, "all": True, "third": i % 3 == 0, "last": i == rows - 1, "first": i == 0}[
@@ -310,7 +310,7 @@ def test_a_data_error_stays_a_data_error() -> None:
 # ---- construction
 
 
-@walked(
+@parametrize_in_one_test(
     "op",
     [
         (0, 4, 0, 0),

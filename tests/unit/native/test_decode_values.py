@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import decode_one, pack_decimal, refuses
 
 from informix_arrow.wire.errors import DataError, ProtocolError
@@ -49,7 +49,7 @@ def test_every_decimal_that_fits_comes_out_exactly(case: tuple[int, int, Decimal
     assert got.as_tuple().exponent == -scale
 
 
-@walked("precision", range(1, 33))
+@parametrize_in_one_test("precision", range(1, 33))
 def test_the_largest_and_smallest_values_of_every_precision_and_scale(precision: int) -> None:
     for scale in range(precision + 1):
         width = decimal_width(precision, scale)
@@ -93,9 +93,9 @@ def test_more_digits_than_the_arrow_precision_are_a_data_error() -> None:
     assert decode_one(op, [pack_decimal(Decimal("-999.99"), 10)]).to_pylist() == [Decimal("-999.99")]
 
 
-@walked("kind", [Kind.DECIMAL128, Kind.DECIMAL_FLOAT64, Kind.DECIMAL_STRING])
-@walked("width", [2, 5, 9, 10, 18])
-@walked("sign", [0xC1, 0x3E])
+@parametrize_in_one_test("kind", [Kind.DECIMAL128, Kind.DECIMAL_FLOAT64, Kind.DECIMAL_STRING])
+@parametrize_in_one_test("width", [2, 5, 9, 10, 18])
+@parametrize_in_one_test("sign", [0xC1, 0x3E])
 def test_a_base_100_digit_above_99_is_a_protocol_error(kind: Kind, width: int, sign: int) -> None:
     op = PlanOp(kind, width, 32 << 8 | 10 if kind == Kind.DECIMAL128 else 0x20FF, 0)
     for at in range(1, width):
@@ -254,8 +254,8 @@ def test_utf8_comes_through_unchanged() -> None:
     assert decode_one(PlanOp(Kind.LVARCHAR, 255, 0, 0), raw).to_pylist() == TEXTS
 
 
-@walked("broken", BROKEN, ids=bytes.hex)
-@walked("lead", [0, 1, 7, 8, 15, 16, 17, 40])
+@parametrize_in_one_test("broken", BROKEN, ids=bytes.hex)
+@parametrize_in_one_test("lead", [0, 1, 7, 8, 15, 16, 17, 40])
 def test_malformed_utf8_is_a_data_error_that_says_where(broken: bytes, lead: int) -> None:
     for tail in (b"", b"tail that is ascii again"):
         raw = b"a" * lead + broken + tail
@@ -401,7 +401,7 @@ def test_any_time_of_day_decodes(value: dt.time, end: int, drop: bool) -> None:
 FIELDS = [("year", 0), ("month", 2), ("day", 4), ("hour", 6), ("minute", 8), ("second", 10)]
 
 
-@walked(
+@parametrize_in_one_test(
     ("start", "end", "pairs", "complaint"),
     [
         (0, 10, [0, 0, 1, 1, 0, 0, 0], "year 0 is outside 1..9999"),
@@ -444,9 +444,9 @@ def test_a_day_without_its_month_or_year_may_be_any_that_exists() -> None:
     assert decode_one(qualifier(4, 4), [packed(qualifier(4, 4), [31], False)]).to_pylist() == ["31"]
 
 
-@walked("start", [0, 2, 4, 6, 8, 10, 12])
-@walked("end", [0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15])
-@walked("drop", [False, True])
+@parametrize_in_one_test("start", [0, 2, 4, 6, 8, 10, 12])
+@parametrize_in_one_test("end", [0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15])
+@parametrize_in_one_test("drop", [False, True])
 def test_the_literal_form_of_every_qualifier(start: int, end: int, drop: bool) -> None:
     if end < start and not (start == 12 and end == 11):
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import decode_one, refuses
 
 from informix_arrow.wire.errors import DataError
@@ -87,7 +87,7 @@ def test_the_vectors_hold_every_type_of_the_plan() -> None:
     assert {v.get("extended_name") for v in VECTORS if v["type"] == 41} == {"boolean", "blob", "clob"}
 
 
-@walked("vector", VECTORS, ids=vector_id)
+@parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vector: dict[str, Any]) -> None:
     raw = bytes.fromhex(vector["tuple_hex"])
     op = plan_op(column_type(vector))
@@ -100,7 +100,7 @@ def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vect
         assert same(column, vector), (column, vector)
 
 
-@walked("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
+@parametrize_in_one_test("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
 def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) -> None:
     """Also the one of 999,999,999 days that duration[us] cannot hold."""
     op = plan_op(column_type(vector), TypeOptions(intervals="month_day_nano"))
@@ -112,7 +112,9 @@ def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) 
         assert value == to_month_day_nano(parse_interval(vector["value"], qualifier))
 
 
-@walked("vector", [v for v in VECTORS if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id)
+@parametrize_in_one_test(
+    "vector", [v for v in VECTORS if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id
+)
 def test_a_known_decimal_decodes_as_float64_and_as_text_too(vector: dict[str, Any]) -> None:
     ct = column_type(vector)
     raw = bytes.fromhex(vector["tuple_hex"])
@@ -151,7 +153,9 @@ JDBC_READS: list[tuple[ColumnType, str, object]] = [
 ]
 
 
-@walked(("ct", "raw", "expected"), JDBC_READS, ids=[f"{c.sql}-{r[:24]}" for c, r, _ in JDBC_READS])
+@parametrize_in_one_test(
+    ("ct", "raw", "expected"), JDBC_READS, ids=[f"{c.sql}-{r[:24]}" for c, r, _ in JDBC_READS]
+)
 def test_bytes_that_the_jdbc_driver_reads_are_read_alike(ct: ColumnType, raw: str, expected: object) -> None:
     value = decode_one(plan_op(ct), [bytes.fromhex(raw)])[0].as_py()
     assert (str(value) if ct.code == TypeCode.DATETIME else value) == expected

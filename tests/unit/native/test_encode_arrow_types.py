@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 from tests.unit.native.encoder_support import INTEGER, bound, codepage_of, loaded, payload, payloads
 
@@ -51,8 +51,8 @@ def limits(arrow: pa.DataType) -> tuple[int, int]:
 # ---- integers ----------------------------------------------------------------------------------------------
 
 
-@walked("arrow", INTEGERS, ids=str)
-@walked("name", KINDS)
+@parametrize_in_one_test("arrow", INTEGERS, ids=str)
+@parametrize_in_one_test("name", KINDS)
 def test_an_integer_of_any_width_is_taken_when_its_value_fits(name: str, arrow: pa.DataType) -> None:
     ct, top, sql = KINDS[name]
     op = plan_op(ct)
@@ -259,8 +259,8 @@ def test_text_of_every_arrow_form_gives_the_same_bytes(ct: ColumnType, arrow: pa
         )
 
 
-@walked("index", INTEGERS, ids=str)
-@walked("values", TEXT, ids=str)
+@parametrize_in_one_test("index", INTEGERS, ids=str)
+@parametrize_in_one_test("values", TEXT, ids=str)
 def test_dictionaries_of_text_are_taken_with_any_index_type(index: pa.DataType, values: pa.DataType) -> None:
     words = ["one", None, "two", "", "a word of many more letters"]
     picks = [0, 2, 4, None, 1, 3, 0, 4]
@@ -419,8 +419,8 @@ WRONG: list[tuple[ColumnType, pa.DataType, str]] = [
 ]  # fmt: skip
 
 
-@walked(("ct", "arrow", "why"), WRONG, ids=[f"{ct.sql}-{arrow}" for ct, arrow, _ in WRONG])
-@walked("rows", [0, 2])
+@parametrize_in_one_test(("ct", "arrow", "why"), WRONG, ids=[f"{ct.sql}-{arrow}" for ct, arrow, _ in WRONG])
+@parametrize_in_one_test("rows", [0, 2])
 def test_an_arrow_type_that_does_not_fit_is_refused_by_column_and_types(
     ct: ColumnType, arrow: pa.DataType, why: str, rows: int
 ) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 from tests.unit.native.encoder_support import (
     BIND,
@@ -245,8 +245,8 @@ LENGTHS = [0, 1, 2, 13, 1023, 1024, 1025, 2047, 2048, 2049, 10_000, 100_001]
 CONTENTS = [pa.binary(), pa.large_binary(), pa.binary_view()]
 
 
-@walked("arrow", CONTENTS, ids=str)
-@walked("length", LENGTHS)
+@parametrize_in_one_test("arrow", CONTENTS, ids=str)
+@parametrize_in_one_test("length", LENGTHS)
 def test_contents_travel_in_chunks_of_1024_bytes(length: int, arrow: pa.DataType) -> None:
     content = bytes(k % 251 for k in range(length))
     columns: list[tuple[PlanOp, ColumnType | None]] = [(BYTE, None), (INTEGER, None), (TEXT, None)]
@@ -273,8 +273,8 @@ def test_a_type_of_zero_is_byte_and_a_long_descriptor_stays_long() -> None:
     assert got[74:].hex() == "00290001" + "00270003" + b"xyz".hex() + "00" + "00270000"
 
 
-@walked("arrow", [pa.utf8(), pa.large_utf8(), pa.string_view()], ids=str)
-@walked("length", LENGTHS)
+@parametrize_in_one_test("arrow", [pa.utf8(), pa.large_utf8(), pa.string_view()], ids=str)
+@parametrize_in_one_test("length", LENGTHS)
 def test_text_content_goes_through_the_code_page_and_binary_does_not(length: int, arrow: pa.DataType) -> None:
     text = "aé" * (length // 2) + "z" * (length % 2)
     rows = pa.record_batch(
@@ -396,7 +396,7 @@ def recorded() -> list[Any]:
     return found
 
 
-@walked(("code", "record"), recorded())
+@parametrize_in_one_test(("code", "record"), recorded())
 def test_the_recorded_parameters_of_jdbc_come_out_of_their_values(code: int, record: bytes) -> None:
     data = record[6:]
     if code in (2, 52):

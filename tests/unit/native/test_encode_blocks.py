@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.encoder_support import PUT, TUPLE, payloads
 
 from informix_arrow._encode import Encoder
@@ -132,8 +132,8 @@ def test_any_rows_are_the_same_bytes_by_blocks_and_row_by_row(
             assert tuples[row] == encode_tuple(value, columns, "utf-8")
 
 
-@walked("row", [0, 7, 40, 63, 64, 100, 199])
-@walked(
+@parametrize_in_one_test("row", [0, 7, 40, 63, 64, 100, 199])
+@parametrize_in_one_test(
     ("ct", "array"),
     [
         (ColumnType.smallint(), np.int16(-32768)),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 from tests.unit.native.encoder_support import bound, loaded, payload
 
@@ -95,7 +95,7 @@ def durations(seconds: int, nanos: int) -> list[pa.Array]:
     return found
 
 
-@walked("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_the_largest_the_smallest_and_zero_fit_every_qualifier_of_days(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     seconds, nanos = largest(qualifier)
@@ -116,7 +116,7 @@ def test_the_largest_the_smallest_and_zero_fit_every_qualifier_of_days(qualifier
                 assert payload(op, array) == wanted, array.type
 
 
-@walked("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_one_more_than_the_largest_and_parts_below_the_last_field_are_refused(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     seconds, _ = largest(qualifier)
@@ -129,7 +129,7 @@ def test_one_more_than_the_largest_and_parts_below_the_last_field_are_refused(qu
             assert f"finer than the last field of INTERVAL {qualifier.interval_sql}" in refused(op, array)
 
 
-@walked("qualifier", MONTH_QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("qualifier", MONTH_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_months_fit_every_qualifier_of_years_and_months(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     years = 10**qualifier.leading - 1

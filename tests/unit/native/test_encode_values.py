@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.stress import examples
 from tests.unit.native.encoder_support import codepage_of, payload
 
@@ -530,7 +530,7 @@ OPS: list[tuple[tuple[Any, ...], str]] = [
 ]
 
 
-@walked(("op", "why"), OPS)
+@parametrize_in_one_test(("op", "why"), OPS)
 def test_an_impossible_op_is_refused_when_the_encoder_is_made(op: tuple[Any, ...], why: str) -> None:
     with pytest.raises(ValueError, match=f"column 'odd': .*{why}"):
         Encoder([op], ["odd"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.encoder_support import bound, payload
 
 from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
@@ -127,7 +127,7 @@ def test_every_vector_is_a_case() -> None:
     assert {id(case.values[1]) for case in CASES} == {id(vector) for vector in VECTORS}
 
 
-@walked(("op", "vector"), CASES)
+@parametrize_in_one_test(("op", "vector"), CASES)
 def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -> None:
     value = vector["value"]
     column = arrow_value(op, value)
@@ -136,7 +136,7 @@ def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -
     assert payload(op, column).hex() == vector["tuple_hex"]
 
 
-@walked(
+@parametrize_in_one_test(
     ("op", "vector"),
     [case for case in CASES if case.values[1]["bind_hex"] and case.values[0].kind != Kind.LOB],
 )
@@ -163,7 +163,7 @@ def test_a_large_object_is_bound_as_its_content(vector: dict[str, Any]) -> None:
     assert bound(op, pa.array([content], pa.binary())).hex() == vector["bind_hex"] + chunks
 
 
-@walked("vector", VECTORS, ids=lambda v: v["name"])
+@parametrize_in_one_test("vector", VECTORS, ids=lambda v: v["name"])
 def test_arrows_null_type_is_null_for_every_type(vector: dict[str, Any]) -> None:
     """The NULL of each type, taken from a vector of the same width where there is one."""
     nulls = [v for v in VECTORS if v["null"] and v["type"] == vector["type"]]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_peer import COLUMNS, FRAMING, DistantPeer, Peer, new_session
 from tests.unit.operations.scripted_peer import Group as Messages
 
@@ -168,9 +168,9 @@ def job_of(
     )
 
 
-@walked("piece", [1, 7, 1 << 20])
-@walked("count", [0, 1, 10, 11, 95])
-@walked("method", ["put", "pipeline"])
+@parametrize_in_one_test("piece", [1, 7, 1 << 20])
+@parametrize_in_one_test("count", [0, 1, 10, 11, 95])
+@parametrize_in_one_test("method", ["put", "pipeline"])
 def test_every_row_arrives_in_order_however_replies_are_cut(method: str, count: int, piece: int) -> None:
     table = Table()
     outcome, _, session = load(Numbers(count), table, method=method, piece=piece)
@@ -203,9 +203,9 @@ def test_where_there_is_no_insert_cursor_rows_are_executed() -> None:
     assert caught.value.sqlcode == -201
 
 
-@walked("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
-@walked("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
-@walked("method", ["put", "pipeline"])
+@parametrize_in_one_test("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
+@parametrize_in_one_test("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
+@parametrize_in_one_test("method", ["put", "pipeline"])
 def test_a_refused_row_ends_the_load_with_its_number(
     method: str, bad: int, kind: LoadTransactionKind
 ) -> None:
@@ -223,12 +223,12 @@ def test_in_an_unlogged_database_nothing_is_put_behind_a_refused_row() -> None:
     assert table.rows == list(range(14))
 
 
-@walked(
+@parametrize_in_one_test(
     "bad",
     [{0}, {9}, {10}, {94}, {0, 1, 2}, {3, 14, 15, 29, 94}, set(range(95)), set(range(0, 95, 2))],
     ids=lambda s: f"{min(s)}..{max(s)} ({len(s)})",
 )
-@walked("method", ["put", "pipeline"])
+@parametrize_in_one_test("method", ["put", "pipeline"])
 def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, bad: set[int]) -> None:
     table, feed = Table(frozenset(bad)), Numbers(95)
     outcome, _, session = load(feed, table, method=method, collect=True)
@@ -429,8 +429,8 @@ def test_large_serials_are_told(negative: bool) -> None:
         assert replies_to(new_session(), answers, 64).serial in (sign * (2**40 + 69), sign * (2**50 + 69))
 
 
-@walked("piece", [1, 50, 1 << 20])
-@walked("at", [0, 1, 63, 64, 65, 150, 299])
+@parametrize_in_one_test("piece", [1, 50, 1 << 20])
+@parametrize_in_one_test("at", [0, 1, 63, 64, 65, 150, 299])
 def test_an_error_among_equal_replies_keeps_its_place(at: int, piece: int) -> None:
     answers = [PLAIN] * at + [[DUPLICATE]] + [PLAIN] * (299 - at)
     outcome = replies_to(new_session(), [list(answer) for answer in answers], piece)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_lob_peer import CLOSE, LobServer, descriptor, locator
 from tests.unit.operations.scripted_peer import Group, Peer, new_session
 
@@ -97,8 +97,8 @@ def read_all(
     return found, pieces, None
 
 
-@walked("piece", [1, 2, 3, 5, 64, 1001, 1 << 20])
-@walked("columns", [(PHOTO,), (FILM,), (PHOTO, FILM), (NOTE, STORY)], ids=str)
+@parametrize_in_one_test("piece", [1, 2, 3, 5, 64, 1001, 1 << 20])
+@parametrize_in_one_test("columns", [(PHOTO,), (FILM,), (PHOTO, FILM), (NOTE, STORY)], ids=str)
 def test_contents_come_whole_in_any_way_that_the_network_cuts_them(
     piece: int, columns: tuple[ObjectColumn, ...]
 ) -> None:
@@ -170,7 +170,7 @@ def test_routines_are_looked_up_once_per_connection() -> None:
     assert "function informix.ifx_lo_open(clob ,integer)" in server.signatures
 
 
-@walked(
+@parametrize_in_one_test(
     "size",
     [
         FIRST_READ_BYTES - 1,
@@ -180,8 +180,8 @@ def test_routines_are_looked_up_once_per_connection() -> None:
         2 * FIRST_READ_BYTES + 1,
     ],
 )
-@walked("more", [0, READ_BYTES, 5 * READ_BYTES + 77])
-@walked("most", [1 << 30, 32000])
+@parametrize_in_one_test("more", [0, READ_BYTES, 5 * READ_BYTES + 77])
+@parametrize_in_one_test("most", [1 << 30, 32000])
 def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -> None:
     """The end is a read that brings nothing: short reads in the middle (``most``) are no end."""
     content = random.Random(size).randbytes(size + more)
@@ -442,8 +442,8 @@ def test_a_server_without_the_fast_path_says_so() -> None:
     assert session.usable_after(caught.value)
 
 
-@walked("offset", [0, 1, 99_999, 600_000, 700_000])
-@walked("limit", [None, 0, 1, 1000, READ_BYTES, 3 * READ_BYTES + 1])
+@parametrize_in_one_test("offset", [0, 1, 99_999, 600_000, 700_000])
+@parametrize_in_one_test("limit", [None, 0, 1, 1000, READ_BYTES, 3 * READ_BYTES + 1])
 def test_a_part_of_an_object_can_be_read(offset: int, limit: int | None) -> None:
     content = random.Random(1).randbytes(600_000)
     server = LobServer(smart={1: content}, most=100_000)

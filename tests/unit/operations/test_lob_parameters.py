@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_lob_peer import Dialogue, FilePeer
 from tests.unit.operations.scripted_peer import FRAMING, Group, arrived, new_session, rows, select
 
@@ -140,9 +140,9 @@ def in_chunks(data: bytes) -> io.RawIOBase:
 KINDS: list[Callable[[bytes], object]] = [bytes, bytearray, memoryview, io.BytesIO, in_chunks]
 
 
-@walked("kind", KINDS, ids=["bytes", "bytearray", "memoryview", "file", "pipe"])
-@walked("size", [0, 1, 2, 1023, 1024, 1025, 2048, 70_001])
-@walked("piece", [1, 3, 1 << 20])
+@parametrize_in_one_test("kind", KINDS, ids=["bytes", "bytearray", "memoryview", "file", "pipe"])
+@parametrize_in_one_test("size", [0, 1, 2, 1023, 1024, 1025, 2048, 70_001])
+@parametrize_in_one_test("piece", [1, 3, 1 << 20])
 def test_byte_and_blob_take_bytes_of_every_kind(
     kind: Callable[[bytes], object], size: int, piece: int
 ) -> None:

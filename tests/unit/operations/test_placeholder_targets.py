@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.operations.placeholder_targets import assigned_placeholders
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "numbers", "columns"),
     [
         ("INSERT INTO t VALUES (?, ?)", (0, 1), (0, 1)),

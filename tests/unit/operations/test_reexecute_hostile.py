@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_peer import FRAMING, Group, Peer, new_session, rows, select
 
 from informix_arrow.operations import execute as running
@@ -182,7 +182,7 @@ def attempted(peer: Peer, session: Session, way: str) -> tuple[list[Row] | None,
         return None, session.usable_after(error)
 
 
-@walked(
+@parametrize_in_one_test(
     ("name", "answer"),
     [*changed(), *cut(), *frames()],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -192,7 +192,9 @@ def test_a_spoilt_answer_ends_in_its_rows_or_in_an_error(name: str, answer: byte
     meet(answer, 1 << 20, way)
 
 
-@walked(("name", "answer"), words(), ids=lambda value: value if isinstance(value, str) else "")
+@parametrize_in_one_test(
+    ("name", "answer"), words(), ids=lambda value: value if isinstance(value, str) else ""
+)
 @pytest.mark.parametrize("way", WAYS)
 def test_lengths_and_tags_that_are_others_end_in_rows_or_in_an_error(
     name: str, answer: bytes, way: str
@@ -200,7 +202,9 @@ def test_lengths_and_tags_that_are_others_end_in_rows_or_in_an_error(
     meet(answer, 1 << 20, way)
 
 
-@walked(("name", "answer"), frames(), ids=lambda value: value if isinstance(value, str) else "")
+@parametrize_in_one_test(
+    ("name", "answer"), frames(), ids=lambda value: value if isinstance(value, str) else ""
+)
 @pytest.mark.parametrize("piece", [1, 7, len(FRAMES[0])])
 @pytest.mark.parametrize("way", WAYS)
 def test_wherever_its_pieces_end(name: str, answer: bytes, piece: int, way: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.wire.vectors import column_type, load
 
 from informix_arrow.wire.bind_values import bind_value, blob_descriptor, bound_to_python
@@ -46,7 +46,7 @@ def as_text(value: object) -> object:
     return format(value, "f") if isinstance(value, Decimal) else value
 
 
-@walked("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
+@parametrize_in_one_test("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_every_parameter_of_jdbc_is_read_and_written_byte_for_byte(entry: dict[str, Any]) -> None:
     value = parse_one(entry["param_hex"])
     assert Bind((value,)).encode(MODERN)[4:].hex() == entry["param_hex"]
@@ -102,7 +102,7 @@ EXPECTED: dict[tuple[str, str], object] = {
 }
 
 
-@walked(("case", "expected"), EXPECTED.items(), ids=str)
+@parametrize_in_one_test(("case", "expected"), EXPECTED.items(), ids=str)
 def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, str], expected: object) -> None:
     entries = [e for e in JDBC if (e["case"], e["described"]) == case]
     assert entries
@@ -112,7 +112,7 @@ def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, st
         assert as_text(bound_to_python(parse_one(entry["param_hex"]), "utf-8")) == as_text(expected)
 
 
-@walked("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
+@parametrize_in_one_test("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
     """Every form gives a value. Of BYTE and TEXT it is what the conversation puts in the descriptor's place."""
     encoding = "utf-8" if "unicode" in entry["case"] else "latin-1"
@@ -132,7 +132,7 @@ def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
         assert value == "héllo € 日本"
 
 
-@walked("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
+@parametrize_in_one_test("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None:
     bound = parse_one(vector["bind_hex"])
     value = bound_to_python(bound, "utf-8")
@@ -167,7 +167,7 @@ def python_value(vector: dict[str, Any]) -> object:
     return b"x" * stated["size"] if isinstance(stated, dict) else stated
 
 
-@walked("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
+@parametrize_in_one_test("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict[str, Any]) -> None:
     """The form may be another (INT for SMALLINT, CHAR for a DATETIME without a Python type), what a server
     makes of it is the same."""
@@ -188,7 +188,7 @@ def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict
         assert bound.type == worked.type or isinstance(given, int)
 
 
-@walked(
+@parametrize_in_one_test(
     ("value", "hexes"),
     [
         (None, "0000ffff0000"),
@@ -266,7 +266,7 @@ def test_numpy_and_pyarrow_scalars_are_unwrapped(value: object, plain: object) -
     assert bound_to_python(bind_value(value, "latin-1"), "latin-1") == plain
 
 
-@walked(
+@parametrize_in_one_test(
     ("value", "error"),
     [
         pytest.param(object(), ProgrammingError, id="object"),
@@ -463,7 +463,7 @@ def test_json_is_text_and_other_opaque_types_are_bytes() -> None:
     assert bound_to_python(BoundValue(44, data, extended_name="ifx_lo_stat"), "utf-8") == b"\xc3\xa9!"
 
 
-@walked(
+@parametrize_in_one_test(
     ("value", "target", "text"),
     [
         (pa.MonthDayNano([63, 0, 0]), None, "5-03"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.capabilities import (
     CLIENT_OFFER,
@@ -74,7 +74,7 @@ def test_our_server_never_claims_the_long_row_bits(offer: bytes) -> None:
     assert {bit for bit in bits_of(answer) if bit >= 64} <= bits_of(offer)
 
 
-@walked(
+@parametrize_in_one_test(
     ("locale", "codec", "code"),
     [
         ("en_US.8859-1", "latin-1", "en_US.819"),

@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire import errors as e
 from informix_arrow.wire.error_catalogue import ERRORS, ISAM, ISAM_ADVICE, TABLES, read
@@ -102,13 +102,13 @@ def test_an_offset_of_nothing_shows_no_caret() -> None:
     assert "^" not in str(e.database_error(-206, -111, 0, "nosuch", "SELECT a FROM nosuch"))
 
 
-@walked("statement", ["", None, "\n", "a\n"])
-@walked("offset", [0, 1, 2, 3])
+@parametrize_in_one_test("statement", ["", None, "\n", "a\n"])
+@parametrize_in_one_test("offset", [0, 1, 2, 3])
 def test_any_position_in_any_statement_makes_an_error(statement: str | None, offset: int) -> None:
     assert e.database_error(-201, 0, offset, "", statement).sqlcode == -201
 
 
-@walked(
+@parametrize_in_one_test(
     ("code", "cls"),
     [
         (-239, e.IntegrityError), (-268, e.IntegrityError), (-391, e.IntegrityError),
@@ -123,7 +123,7 @@ def test_a_code_has_its_class(code: int, cls: type[e.Error]) -> None:
     assert type(e.database_error(code)) is cls
 
 
-@walked("code", ERRORS)
+@parametrize_in_one_test("code", ERRORS)
 def test_every_text_reads_well_with_and_without_a_token(code: int) -> None:
     for near in ("", "thing"):
         first = str(e.database_error(code, near=near)).splitlines()[0]
@@ -134,7 +134,7 @@ def test_every_text_reads_well_with_and_without_a_token(code: int) -> None:
         assert f"(SQLCODE {code})" in first
 
 
-@walked("code", ERRORS)
+@parametrize_in_one_test("code", ERRORS)
 def test_every_text_is_one_sentence_without_its_full_stop_and_the_advice_one_line(code: int) -> None:
     kind, state, text, advice = ERRORS[code]
     assert e.error_info(code).error_class is not e.Error
@@ -163,8 +163,8 @@ def test_a_code_that_stands_twice_in_a_table_is_refused() -> None:
         read("-201 programming\n    A text\n-201 data\n    Another\n")
 
 
-@walked("isam", ISAM)
-@walked("code", [-244, -206, -239, -346, -999])
+@parametrize_in_one_test("isam", ISAM)
+@parametrize_in_one_test("code", [-244, -206, -239, -346, -999])
 def test_every_isam_code_renders(code: int, isam: int) -> None:
     lines = str(e.database_error(code, isam, near="thing")).splitlines()
     assert f"ISAM {isam}: {ISAM[isam]})" in lines[0]

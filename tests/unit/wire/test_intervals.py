@@ -6,7 +6,7 @@ import datetime as dt
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.errors import DataError
@@ -42,7 +42,7 @@ def test_every_qualifier_of_an_interval_is_there() -> None:
     assert all(qualifier.is_interval for qualifier in QUALIFIERS)
 
 
-@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@parametrize_in_one_test("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_smallest_largest_and_zero_of_every_qualifier_survive_bytes_text_and_python(
     qualifier: Qualifier,
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_negative_zero_is_zero() -> None:
     assert not interval_of(dt.timedelta(0), qualifier).negative
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "value", "message"),
     [
         ("DAY TO SECOND", "1 24:00:00", "HOUR is 24, above 23"),

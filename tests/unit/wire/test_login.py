@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.wire.vectors import load
 
 from informix_arrow.wire.errors import ProtocolError
@@ -24,7 +24,7 @@ def test_the_worked_request_is_read_and_written_byte_for_byte() -> None:
     assert request.encode() == CONREQ
 
 
-@walked("entry", JDBC_REQUESTS, ids=lambda e: str(e["case"]))
+@parametrize_in_one_test("entry", JDBC_REQUESTS, ids=lambda e: str(e["case"]))
 def test_every_request_of_jdbc_is_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     data = bytes.fromhex(entry["hex"])
     request = ConnectRequest.parse(data)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.wire.vectors import load
 
 from informix_arrow.wire import messages as m
@@ -163,14 +163,14 @@ def parse_one(data: bytes, framing: Framing, client: bool) -> m.Message:
     return message
 
 
-@walked("entry", VECTORS, ids=lambda e: str(e["name"]))
+@parametrize_in_one_test("entry", VECTORS, ids=lambda e: str(e["name"]))
 def test_the_worked_examples_are_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     data = bytes.fromhex(entry["hex"])
     messages = m.parse_group(data, MODERN, client=entry["dir"] == "C")
     assert b"".join(message.encode(MODERN) for message in messages) == data
 
 
-@walked("entry", JDBC, ids=lambda e: str(e["case"]))
+@parametrize_in_one_test("entry", JDBC, ids=lambda e: str(e["case"]))
 def test_all_that_jdbc_sent_is_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     """One flush of the client each, with the groups it is made of."""
     data = bytes.fromhex(entry["hex"])
@@ -179,14 +179,14 @@ def test_all_that_jdbc_sent_is_read_and_written_byte_for_byte(entry: dict[str, s
     assert b"".join(message.encode(MODERN) for message in messages) == data
 
 
-@walked("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
-@walked("message", CLIENT_MESSAGES, ids=name_of)
+@parametrize_in_one_test("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@parametrize_in_one_test("message", CLIENT_MESSAGES, ids=name_of)
 def test_a_client_message_survives_the_round_trip(message: m.Message, framing: Framing) -> None:
     assert parse_one(message.encode(framing), framing, client=True) == message
 
 
-@walked("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
-@walked("message", SERVER_MESSAGES, ids=name_of)
+@parametrize_in_one_test("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@parametrize_in_one_test("message", SERVER_MESSAGES, ids=name_of)
 def test_a_server_message_survives_the_round_trip(message: m.Message, framing: Framing) -> None:
     assert parse_one(message.encode(framing), framing, client=False) == message
 
@@ -200,8 +200,8 @@ def missing(parse: Callable[[], object]) -> int:
     pytest.fail("nothing was missing")
 
 
-@walked("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
-@walked(
+@parametrize_in_one_test("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@parametrize_in_one_test(
     ("message", "client"),
     [(message, True) for message in CLIENT_MESSAGES] + [(message, False) for message in SERVER_MESSAGES],
     ids=lambda value: name_of(value) if isinstance(value, m.Message) else str(value),
@@ -332,7 +332,7 @@ def test_an_unknown_tag_is_named_and_ends_the_conversation() -> None:
         m.parse_server_message(Reader(b"\0\2"), MODERN)
 
 
-@walked(
+@parametrize_in_one_test(
     ("hexes", "client"),
     [
         ("0002 0000 ffffffff", True),  # SQL text

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.wire.vectors import column_type, load
 
 from informix_arrow.wire.errors import DataError
@@ -83,7 +83,7 @@ def test_a_named_row_and_a_definition_of_another_kind_stay_text() -> None:
     assert definition_of(ColumnType.integer()) is None
 
 
-@walked(
+@parametrize_in_one_test(
     ("definition", "text", "value"),
     [
         ("SET(INTEGER NOT NULL)", "SET{1          ,2          }", [1, 2]),
@@ -193,7 +193,7 @@ def test_members_follow_the_options(
     assert pa.array([value], nested_type(typed(definition), chosen)).to_pylist() == [value]
 
 
-@walked(
+@parametrize_in_one_test(
     ("definition", "text", "message"),
     [
         ("SET(INTEGER)", "", "SET was expected, at position 1 at the end"),
@@ -243,7 +243,7 @@ def test_what_does_not_parse_is_an_error_with_its_position(definition: str, text
     assert message in str(caught.value)
 
 
-@walked(
+@parametrize_in_one_test(
     ("definition", "value", "text"),
     [
         ("SET(INTEGER)", [1, -2], "SET{1,-2}"),
@@ -276,7 +276,7 @@ def test_a_value_is_written_as_its_literal(definition: str, value: object, text:
     assert format_literal(value, typed(definition)) == text
 
 
-@walked(
+@parametrize_in_one_test(
     ("definition", "value", "message"),
     [
         ("SET(INTEGER NOT NULL)", [None], "None for a NOT NULL member"),

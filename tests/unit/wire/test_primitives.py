@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
@@ -28,7 +28,7 @@ def test_what_the_writer_writes_the_reader_reads() -> None:
     assert reader.remaining == 0
 
 
-@walked("cut", range(len(everything())))
+@parametrize_in_one_test("cut", range(len(everything())))
 def test_a_missing_byte_asks_for_more_data_and_for_no_more_than_is_missing(cut: int) -> None:
     whole = everything()
     with pytest.raises(NeedMoreData) as caught:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.sql_text import (
     code_tokens,
@@ -20,7 +20,7 @@ from informix_arrow.wire.sql_text import (
 )
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "code"),
     [
         ("select a, b from t", ["select", "a", ",", "b", "from", "t"]),
@@ -79,7 +79,7 @@ def test_words_and_strings_are_without_signs() -> None:
     assert words_and_strings(sql) == found
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "several"),
     [
         ("select 1", False),
@@ -95,7 +95,7 @@ def test_several_statements_in_one_text(sql: str, several: bool) -> None:
     assert holds_several(sql) is several
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "name"),
     [
         ("DATABASE stores", "stores"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire import plan_ops
 from informix_arrow.wire import types as t
@@ -86,7 +86,7 @@ TABLE += [
 ]
 
 
-@walked(("sql", "code", "encoded", "width", "arrow"), TABLE, ids=lambda v: str(v))
+@parametrize_in_one_test(("sql", "code", "encoded", "width", "arrow"), TABLE, ids=lambda v: str(v))
 def test_a_declared_type_has_its_code_length_width_and_arrow_type(
     sql: str, code: int, encoded: int, width: int, arrow: object
 ) -> None:
@@ -98,7 +98,7 @@ def test_a_declared_type_has_its_code_length_width_and_arrow_type(
     assert ColumnType.parse_sql(ct.sql) == ct
 
 
-@walked(
+@parametrize_in_one_test(
     ("text", "sql"),
     [
         ("int", "INTEGER"),
@@ -142,7 +142,7 @@ def test_synonyms_and_defaults_are_understood(text: str, sql: str) -> None:
     assert ColumnType.parse_sql(text).sql == sql
 
 
-@walked(
+@parametrize_in_one_test(
     "text",
     [
         "", "INTEGER(4)", "VARCHAR(300)", "VARCHAR(10,20)", "CHAR(0)", "DECIMAL(33,2)", "DECIMAL(5,6)",
@@ -296,7 +296,7 @@ def field_of(sql: str | ColumnType, **options: object) -> pa.Field:
     return plan.schema.field(0)
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "options", "arrow"),
     [
         ("BYTE", {}, pa.large_binary()),
@@ -499,6 +499,6 @@ def test_flagged_type_codes_never_equal_plain_ones() -> None:
             assert (ct.code, ct.flags, ct.word) == (code, flag, code | flag)
 
 
-@walked("sql", [row[0] for row in TABLE])
+@parametrize_in_one_test("sql", [row[0] for row in TABLE])
 def test_not_null_changes_nothing_in_the_plan(sql: str) -> None:
     assert plan_op(ColumnType.parse_sql(sql)) == plan_op(ColumnType.parse_sql(sql + " NOT NULL"))

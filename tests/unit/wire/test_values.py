@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.wire.vectors import column_type, load
 
 from informix_arrow.wire.datetimes import (
@@ -90,7 +90,7 @@ def vector_id(vector: dict[str, Any]) -> str:
     return f"{vector['name']} {vector['value']}"[:60]
 
 
-@walked("vector", VECTORS, ids=vector_id)
+@parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_decodes_to_its_value_and_back(vector: dict[str, Any]) -> None:
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     value = decode_one(ct, data, MDN)
@@ -116,7 +116,7 @@ def test_the_vectors_are_all_there() -> None:
     assert {v["type"] for v in VECTORS} == {*range(23), 40, 41, 52, 53} - {9}
 
 
-@walked("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
+@parametrize_in_one_test("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
 def test_a_known_interval_is_the_native_value_of_its_class(vector: dict[str, Any]) -> None:
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     interval = unpack_interval(data, Qualifier.from_encoded(vector["encoded_length"]))
@@ -134,7 +134,7 @@ def test_a_known_interval_is_the_native_value_of_its_class(vector: dict[str, Any
     assert encode_one(ct, value) == data
 
 
-@walked("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
+@parametrize_in_one_test("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
 def test_interval_bytes_give_their_literal_and_back(vector: dict[str, Any]) -> None:
     data = bytes.fromhex(vector["tuple_hex"])
     value = unpack_interval(data, Qualifier.from_encoded(vector["encoded_length"]))
@@ -159,7 +159,7 @@ JDBC_ODD = {
 }
 
 
-@walked("vector", JDBC_TUPLES, ids=lambda v: str(v["label"]))
+@parametrize_in_one_test("vector", JDBC_TUPLES, ids=lambda v: str(v["label"]))
 def test_what_jdbc_decoded_is_decoded_alike(vector: dict[str, Any]) -> None:
     ct = column_type(vector)
     if vector["label"] in JDBC_MISREADS:
@@ -182,7 +182,7 @@ def test_what_jdbc_decoded_is_decoded_alike(vector: dict[str, Any]) -> None:
         assert str(literal(value, ct)) == vector["getString"]
 
 
-@walked("vector", VECTORS, ids=vector_id)
+@parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> None:
     """Restore: a decoder takes exactly the bytes of its value. A byte too many or too few anywhere in a tuple
     means that every later column is shifted; the check at the tuple's end found such bugs in other drivers
@@ -196,7 +196,7 @@ def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> Non
             decode_tuple(data[:cut], columns, "utf-8", MDN)
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "value"),
     [
         ("INTEGER", -7),
@@ -344,7 +344,7 @@ def test_a_value_outside_its_type_is_a_data_error_naming_the_column(sql: str, he
     assert caught.value.column == "c"
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "value"),
     [
         ("SMALLINT", -32768), ("INTEGER", 2**31), ("BIGINT", -(2**63)), ("INT8", 2**63),

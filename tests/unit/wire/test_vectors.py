@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import decode_one
 from tests.unit.native.encoder_support import bound, payload
 from tests.unit.wire.vectors import column_type, load
@@ -38,8 +38,8 @@ def vector_id(vector: dict[str, Any]) -> str:
     return f"{vector['name']} {vector['value']}"[:60]
 
 
-@walked("options", OPTIONS.values(), ids=OPTIONS.keys())
-@walked("vector", VECTORS, ids=vector_id)
+@parametrize_in_one_test("options", OPTIONS.values(), ids=OPTIONS.keys())
+@parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_goes_through_the_c_codecs_as_the_reference_says(
     vector: dict[str, Any], options: TypeOptions
 ) -> None:
@@ -82,7 +82,7 @@ def test_few_of_the_vectors_are_refused_by_few_options() -> None:
     assert sorted(refused) == ["default"] * 2 + ["exact"] * 6 + ["float"] * 2 + ["mdn"] * 2 + ["text"] * 2
 
 
-@walked("vector", VECTORS, ids=vector_id)
+@parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[str, Any]) -> None:
     """The record may differ in form, a SMALLINT travels as INT and a CHAR without its blanks: what a server
     makes of it is the same."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import VERSION, Db, connect, open_engine
 
 from informix_arrow.server.routines.session_routines import SplLibrary
@@ -374,7 +374,7 @@ def test_checks_and_views_are_kept_in_pieces_and_defaults_with_their_stored_form
         assert found[number][1].partition(" ")[2] == text
 
 
-@walked(
+@parametrize_in_one_test(
     "table",
     [
         "sysfragments", "syssyntable", "sysusers", "systabauth", "syscolauth", "sysinherits", "sysattrtypes",

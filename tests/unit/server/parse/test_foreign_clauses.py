@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from sqlglot import exp
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.errors import SqlError
@@ -315,7 +315,7 @@ def db(engine: Engine) -> Db:
     return db
 
 
-@walked("sql", _FOREIGN)
+@parametrize_in_one_test("sql", _FOREIGN)
 def test_a_clause_of_another_product_is_a_syntax_error(db: Db, sql: str) -> None:
     problem = db.fails(sql)
     assert problem.sqlcode == -201, problem
@@ -323,7 +323,7 @@ def test_a_clause_of_another_product_is_a_syntax_error(db: Db, sql: str) -> None
     assert db.rows("select a, b, c from t") == [(1, "x", 2)]
 
 
-@walked("sql", _OWN)
+@parametrize_in_one_test("sql", _OWN)
 def test_what_informix_has_is_read(sql: str) -> None:
     assert parse(sql).find(exp.Table) is not None
 

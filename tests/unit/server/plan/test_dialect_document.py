@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.plan.functions.builtin import BUILTIN
@@ -54,7 +54,7 @@ def test_every_statement_of_the_document_is_taken(db: Db) -> None:
     assert db.value("select name from customer where id = 2") == "Zora"
 
 
-@walked(("code", "sql"), REFUSED, ids=[sql[:40] for _, sql in REFUSED])
+@parametrize_in_one_test(("code", "sql"), REFUSED, ids=[sql[:40] for _, sql in REFUSED])
 def test_what_the_document_calls_refused_is_refused_with_its_code(db: Db, code: int, sql: str) -> None:
     assert db.fails(sql).sqlcode == code
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.plan.values.letter_case import NONCHARACTERS, uncased
@@ -208,7 +208,7 @@ VALUES: list[tuple[str, Any, str]] = [
 ]
 
 
-@walked(("text", "value", "declared"), VALUES, ids=[v[0] for v in VALUES])
+@parametrize_in_one_test(("text", "value", "declared"), VALUES, ids=[v[0] for v in VALUES])
 def test_a_function_has_its_value_and_type(db: Db, text: str, value: Any, declared: str) -> None:
     sql = f"select {text}, 4711 {ONE}"
     assert db.rows(sql) == [(value, 4711)]
@@ -274,7 +274,7 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
     assert db.rows(f"select {lengths} from item where id = 1") == [(5, 10, 10, 11)]
 
 
-@walked(
+@parametrize_in_one_test(
     ("text", "code"),
     [
         ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 
@@ -19,7 +19,7 @@ def db() -> Iterator[Db]:
         yield db
 
 
-@walked(
+@parametrize_in_one_test(
     ("condition", "found"),
     [
         ("word like 'a%'", [1]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.session.engine import Engine
@@ -31,7 +31,7 @@ def db(engine: Engine) -> Iterator[Db]:
     db.session.close()
 
 
-@walked(
+@parametrize_in_one_test(
     ("sql", "code"),
     [
         ("SELECT v[1,{0}] FROM t", -201),
@@ -45,7 +45,7 @@ def db(engine: Engine) -> Iterator[Db]:
         ("SELECT EXTEND(CURRENT, YEAR TO FRACTION({0})) FROM t", -201),
     ],
 )
-@walked("number", ["1.5", "1e9992", LONG], ids=["fraction", "exponent", "long"])
+@parametrize_in_one_test("number", ["1.5", "1e9992", LONG], ids=["fraction", "exponent", "long"])
 def test_a_number_of_another_kind_is_refused(db: Db, sql: str, code: int, number: str) -> None:
     assert db.fails(sql.format(number)).sqlcode == code
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import VERSION, Db, connect, open_engine
 
 from informix_arrow.server.session.engine import Engine
@@ -105,7 +105,7 @@ EXPRESSIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-@walked(("text", "value", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
+@parametrize_in_one_test(("text", "value", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
 def test_an_expression_has_the_value_and_type_of_a_real_server(
     db: Db, text: str, value: Any, declared: str
 ) -> None:
@@ -144,7 +144,7 @@ CONDITIONS = {
 }
 
 
-@walked(("condition", "ids"), CONDITIONS.items(), ids=CONDITIONS)
+@parametrize_in_one_test(("condition", "ids"), CONDITIONS.items(), ids=CONDITIONS)
 def test_a_condition_selects_the_rows_it_should(db: Db, condition: str, ids: list[int]) -> None:
     assert db.rows(f"select id, 4711 from item where {condition} order by id") == [(i, 4711) for i in ids]
 
@@ -295,7 +295,7 @@ ERRORS: list[tuple[str, int, str]] = [
 ]
 
 
-@walked(("sql", "code", "near"), ERRORS, ids=[e[0] for e in ERRORS])
+@parametrize_in_one_test(("sql", "code", "near"), ERRORS, ids=[e[0] for e in ERRORS])
 def test_an_error_has_its_code_and_token(db: Db, sql: str, code: int, near: str) -> None:
     error = db.fails(sql)
     assert (error.sqlcode, error.near) == (code, near)
@@ -378,7 +378,7 @@ def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_be
     assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -522
 
 
-@walked(
+@parametrize_in_one_test(
     "value",
     ["1", "'abc'", "1.5", "12345678901234", "NULL::INT", "TODAY", "CURRENT YEAR TO DAY", "'t'::BOOLEAN", "2 * 3.25",
      "'x'::CHAR(5)", "INTERVAL(3) DAY TO DAY", "1::FLOAT", "DBINFO('dbname')", "USER", "5::DECIMAL(16)", "'ä✓'"],

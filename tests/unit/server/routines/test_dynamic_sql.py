@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect
 
 from informix_arrow.server.session.engine import Engine
@@ -146,7 +146,7 @@ def test_a_column_and_a_variable_may_be_called_sqlcode(db: Db) -> None:
         db.run("drop table errors")
 
 
-@walked(
+@parametrize_in_one_test(
     ("body", "wanted"),
     [
         ("prepare s from 'select * from nowhere';", (-206, "nowhere")),

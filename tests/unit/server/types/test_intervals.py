@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.session.engine import Engine
@@ -268,7 +268,7 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
-@walked(("expression", "text", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
+@parametrize_in_one_test(("expression", "text", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
 def test_an_expression_is_an_interval_of_the_right_value_and_qualifier(
     db: Db, expression: str, text: str, declared: str
 ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from tests.cases import walked
+from tests.cases import parametrize_in_one_test
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.errors import SqlError
@@ -33,7 +33,7 @@ MASKS = [
 ]  # fmt: skip
 
 
-@walked(("number", "mask", "text"), MASKS, ids=[f"{n} {m}" for n, m, _ in MASKS])
+@parametrize_in_one_test(("number", "mask", "text"), MASKS, ids=[f"{n} {m}" for n, m, _ in MASKS])
 def test_a_number_in_a_mask(number: str, mask: str, text: str) -> None:
     assert format_number(number, mask) == text
 

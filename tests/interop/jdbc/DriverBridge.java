@@ -28,7 +28,7 @@ import org.bson.Document;
  * bytes are hexadecimal digits. "OpenStream" is setBinaryStream without a length, "BlobTwice" reads parts as well.
  * An SQLException becomes {"error": {"code", "state", "message"}}, anything else {"fault": TEXT}.
  */
-public class Witness {
+public class DriverBridge {
     static Connection connection;
 
     static void set(PreparedStatement p, int i, String how, String v) throws SQLException {
