@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -238,8 +237,8 @@ def test_the_connection_has_a_factory_for_its_cursors(conn: ifx.Connection) -> N
     ]
 
 
-@parametrize_in_one_test("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
-@parametrize_in_one_test("first", [0, 1, 5])
+@pytest.mark.parametrize("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
+@pytest.mark.parametrize("first", [0, 1, 5])
 def test_rows_and_the_rest_of_a_batch_are_the_batch(total: int, first: int) -> None:
     """Whatever was taken as rows, the rest as Arrow is what was not."""
     batch = pa.record_batch(

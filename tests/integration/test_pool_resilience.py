@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.fault_proxy import Fault, FaultProxy, eventually
 
 import informix_arrow as ifx
@@ -197,7 +196,7 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         assert pool.statistics.opened == 2
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("name", "value"),
     [("min_size", "1"), ("max_size", 1.5), ("max_size", True), ("reset", 5), ("configure", "x")],
 )
@@ -207,8 +206,8 @@ def test_sizes_and_hooks_that_make_no_sense_are_refused(name: str, value: Any) -
             make("informix://h/d", **{name: value})
 
 
-@parametrize_in_one_test("name", ["timeout", "max_idle", "max_age", "check_after"])
-@parametrize_in_one_test("value", [-1, math.nan, "5", True])
+@pytest.mark.parametrize("name", ["timeout", "max_idle", "max_age", "check_after"])
+@pytest.mark.parametrize("value", [-1, math.nan, "5", True])
 def test_times_that_make_no_sense_are_refused(name: str, value: Any) -> None:
     for make in (Pool, aio.AsyncPool):
         with pytest.raises(ifx.InterfaceError, match=name):

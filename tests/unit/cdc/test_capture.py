@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.cdc import change_records as w
 from tests.unit.cdc.test_assembler import HEAD, item, order
 
@@ -434,7 +433,7 @@ def test_a_capture_that_is_dropped_is_warned_of() -> None:
     assert connection.abandoned
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"tables": []}, "tables is empty"),

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.cdc import change_records as w
 from tests.unit.wire.test_changes import VECTORS
 
@@ -213,7 +212,7 @@ GOOD = small(40, 10, 1, True, "ab", "cd")  # header 44; image: 4, 2, then 3 and 
 INT = struct.Struct(">i")
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         (changed(GOOD, 0, INT.pack(40)), "header of 40"),

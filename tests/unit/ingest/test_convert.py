@@ -132,7 +132,7 @@ REFUSED: list[tuple[str, pa.Array, int, str]] = [
 ]
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
 )
 def test_what_does_not_fit_is_refused_with_row_column_and_value(
@@ -277,7 +277,7 @@ def test_smart_large_objects_become_the_bytes_of_their_contents(
     assert found == expected
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("declared", "array", "encoding"),
     [
         ("CLOB", pa.array(["ok", "€"]), "latin-1"),

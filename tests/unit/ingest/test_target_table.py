@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.ingest.batch_sources import open_source
 from informix_arrow.ingest.create_table import create_table, declared_type, merge_statement, staging_table
@@ -129,7 +128,7 @@ TYPES: list[tuple[pa.DataType, str]] = [
 ]
 
 
-@parametrize_in_one_test(("arrow", "declared"), TYPES, ids=str)
+@pytest.mark.parametrize(("arrow", "declared"), TYPES, ids=str)
 def test_arrow_types_have_an_informix_type_that_holds_them(arrow: pa.DataType, declared: str) -> None:
     assert declared_type(pa.field("c", arrow)) == (declared, False)
     ColumnType.parse_sql(declared)

@@ -6,7 +6,6 @@ import datetime
 from typing import Any
 
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_peer import new_session
 
 from informix_arrow.metadata import adbc, catalog, queries
@@ -26,7 +25,7 @@ from informix_arrow.wire.errors import DataError, InterfaceError
 from informix_arrow.wire.types import ColumnType
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("word", "length", "declared"),
     [
         (0, 20, "CHAR(20)"),
@@ -215,7 +214,7 @@ def test_filters_are_patterns_of_like(pattern: str | None, yes: str, no: str | N
     assert no is None or not like_matcher(pattern)(no)
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("declared", "number"),
     [
         ("CHAR(3)", 1), ("VARCHAR(3)", 12), ("NVARCHAR(3)", -9), ("LVARCHAR(30)", -1), ("SMALLINT", 5), ("SERIAL", 4),

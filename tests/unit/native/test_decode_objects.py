@@ -127,8 +127,8 @@ def test_the_borders_of_int64_are_exact() -> None:
         refuses(op, pack_decimal(Decimal(value), op.width), DataError, "integer_aggregates=False reads it")
 
 
-@parametrize_in_one_test("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
-@parametrize_in_one_test("width", [9, 10, 17, 18])
+@pytest.mark.parametrize("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
+@pytest.mark.parametrize("width", [9, 10, 17, 18])
 def test_digits_behind_the_point_are_refused_by_int64(text: str, width: int) -> None:
     """The description says that there are none; whoever sends them is not believed silently."""
     op = PlanOp(Kind.DECIMAL_INT64, width, 0, 0)

@@ -310,7 +310,7 @@ def test_a_data_error_stays_a_data_error() -> None:
 # ---- construction
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     "op",
     [
         (0, 4, 0, 0),

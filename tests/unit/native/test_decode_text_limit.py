@@ -10,7 +10,6 @@ import struct
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import INTEGER, SENTINEL, SENTINEL_BYTES, stream
 
 from informix_arrow._decode import FULL, OTHER, Decoder
@@ -61,7 +60,7 @@ def read(
             return batches
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("unit", "shown", "codepage", "flags"),
     [
         (b"a", "a", "latin-1", 0),
@@ -73,7 +72,7 @@ def read(
         (b"a", "a", None, FLAG_REPLACE),
     ],
 )
-@parametrize_in_one_test("fraction", [0.34, 0.5, 1.0])
+@pytest.mark.parametrize("fraction", [0.34, 0.5, 1.0])
 def test_a_text_that_fits_is_read_however_much_it_might_have_become(
     unit: bytes, shown: str, codepage: str | None, flags: int, fraction: float
 ) -> None:

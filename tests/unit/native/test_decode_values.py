@@ -401,7 +401,7 @@ def test_any_time_of_day_decodes(value: dt.time, end: int, drop: bool) -> None:
 FIELDS = [("year", 0), ("month", 2), ("day", 4), ("hour", 6), ("minute", 8), ("second", 10)]
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("start", "end", "pairs", "complaint"),
     [
         (0, 10, [0, 0, 1, 1, 0, 0, 0], "year 0 is outside 1..9999"),

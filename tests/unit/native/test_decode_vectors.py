@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from tests.cases import parametrize_in_one_test
 from tests.unit.native.decoder_support import decode_one, refuses
 
@@ -153,7 +154,7 @@ JDBC_READS: list[tuple[ColumnType, str, object]] = [
 ]
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("ct", "raw", "expected"), JDBC_READS, ids=[f"{c.sql}-{r[:24]}" for c, r, _ in JDBC_READS]
 )
 def test_bytes_that_the_jdbc_driver_reads_are_read_alike(ct: ColumnType, raw: str, expected: object) -> None:

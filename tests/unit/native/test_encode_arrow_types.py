@@ -259,8 +259,8 @@ def test_text_of_every_arrow_form_gives_the_same_bytes(ct: ColumnType, arrow: pa
         )
 
 
-@parametrize_in_one_test("index", INTEGERS, ids=str)
-@parametrize_in_one_test("values", TEXT, ids=str)
+@pytest.mark.parametrize("index", INTEGERS, ids=str)
+@pytest.mark.parametrize("values", TEXT, ids=str)
 def test_dictionaries_of_text_are_taken_with_any_index_type(index: pa.DataType, values: pa.DataType) -> None:
     words = ["one", None, "two", "", "a word of many more letters"]
     picks = [0, 2, 4, None, 1, 3, 0, 4]

@@ -13,7 +13,6 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow import _hash
 from informix_arrow.comparison.row_hashes import rows
@@ -162,7 +161,7 @@ LIES: dict[str, Callable[[], None]] = {
 }
 
 
-@parametrize_in_one_test("lie", LIES)
+@pytest.mark.parametrize("lie", LIES)
 def test_buffers_that_lie_are_refused(lie: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         LIES[lie]()

@@ -203,9 +203,9 @@ def test_where_there_is_no_insert_cursor_rows_are_executed() -> None:
     assert caught.value.sqlcode == -201
 
 
-@parametrize_in_one_test("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
-@parametrize_in_one_test("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
-@parametrize_in_one_test("method", ["put", "pipeline"])
+@pytest.mark.parametrize("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
+@pytest.mark.parametrize("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
+@pytest.mark.parametrize("method", ["put", "pipeline"])
 def test_a_refused_row_ends_the_load_with_its_number(
     method: str, bad: int, kind: LoadTransactionKind
 ) -> None:
@@ -223,12 +223,12 @@ def test_in_an_unlogged_database_nothing_is_put_behind_a_refused_row() -> None:
     assert table.rows == list(range(14))
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     "bad",
     [{0}, {9}, {10}, {94}, {0, 1, 2}, {3, 14, 15, 29, 94}, set(range(95)), set(range(0, 95, 2))],
     ids=lambda s: f"{min(s)}..{max(s)} ({len(s)})",
 )
-@parametrize_in_one_test("method", ["put", "pipeline"])
+@pytest.mark.parametrize("method", ["put", "pipeline"])
 def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, bad: set[int]) -> None:
     table, feed = Table(frozenset(bad)), Numbers(95)
     outcome, _, session = load(feed, table, method=method, collect=True)
@@ -429,8 +429,8 @@ def test_large_serials_are_told(negative: bool) -> None:
         assert replies_to(new_session(), answers, 64).serial in (sign * (2**40 + 69), sign * (2**50 + 69))
 
 
-@parametrize_in_one_test("piece", [1, 50, 1 << 20])
-@parametrize_in_one_test("at", [0, 1, 63, 64, 65, 150, 299])
+@pytest.mark.parametrize("piece", [1, 50, 1 << 20])
+@pytest.mark.parametrize("at", [0, 1, 63, 64, 65, 150, 299])
 def test_an_error_among_equal_replies_keeps_its_place(at: int, piece: int) -> None:
     answers = [PLAIN] * at + [[DUPLICATE]] + [PLAIN] * (299 - at)
     outcome = replies_to(new_session(), [list(answer) for answer in answers], piece)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_peer import COLUMNS, Peer, new_session
 from tests.unit.operations.scripted_peer import Group as Messages
 from tests.unit.operations.test_bulk_insert import ID, Numbers, Table, load
@@ -31,9 +30,9 @@ def loader_of(
     return Loader(session, job, feed, LoadTransaction(session, kind), lambda outcome: None)
 
 
-@parametrize_in_one_test("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
-@parametrize_in_one_test("fails_at", [10, 20, 50, 90])
-@parametrize_in_one_test("method", ["put", "pipeline"])
+@pytest.mark.parametrize("kind", [LoadTransactionKind.OWN_TRANSACTION, LoadTransactionKind.NONE])
+@pytest.mark.parametrize("fails_at", [10, 20, 50, 90])
+@pytest.mark.parametrize("method", ["put", "pipeline"])
 def test_rows_on_their_way_when_the_data_fails_are_counted(
     method: str, fails_at: int, kind: LoadTransactionKind
 ) -> None:

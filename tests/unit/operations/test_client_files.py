@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_lob_peer import Dialogue, FilePeer
 from tests.unit.operations.scripted_peer import Group, insert, new_session, rows, select
 
@@ -71,8 +70,8 @@ def ready(files: dict[str, object], **state: object) -> Session:
 CONTENT = random.Random(3).randbytes(100_001)
 
 
-@parametrize_in_one_test("piece", [1, 2, 7, 1 << 20])
-@parametrize_in_one_test(
+@pytest.mark.parametrize("piece", [1, 2, 7, 1 << 20])
+@pytest.mark.parametrize(
     "kind",
     [bytes, bytearray, lambda content: memoryview(content), io.BytesIO],
     ids=["bytes", "bytearray", "memoryview", "file"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cases import parametrize_in_one_test
+import pytest
 from tests.unit.operations.scripted_peer import new_session
 
 from informix_arrow.operations.adaptive_window import IN_FLIGHT_SECONDS, AdaptiveWindow
@@ -34,8 +34,8 @@ def simulated(
     return sizes
 
 
-@parametrize_in_one_test("distance", [0.0, 0.0002, 0.03, 0.2])
-@parametrize_in_one_test("each", [0.0, 1e-6, 1e-4, 0.004, 0.054, 3.0])
+@pytest.mark.parametrize("distance", [0.0, 0.0002, 0.03, 0.2])
+@pytest.mark.parametrize("each", [0.0, 1e-6, 1e-4, 0.004, 0.054, 3.0])
 def test_what_is_on_its_way_takes_the_server_no_longer_than_it_may(each: float, distance: float) -> None:
     sizes = simulated(each, distance)
     assert sizes[0] == 1

@@ -6,7 +6,6 @@ import random
 
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_lob_peer import LobServer, descriptor, locator
 from tests.unit.operations.scripted_peer import FRAMING, Peer, new_session
 
@@ -102,7 +101,7 @@ def in_order(peer: Peer, session: Session, server: LobServer) -> None:
     assert server.open == {}
 
 
-@parametrize_in_one_test("seed", range(24))
+@pytest.mark.parametrize("seed", range(24))
 def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     """Random objects, NULLs, empty ones, some larger than the window, and some that the server refuses to open or to
     read: values, and the error with its row and column, are those of one step at a time."""
@@ -215,8 +214,8 @@ def test_single_steps_wait_for_each_answer() -> None:
     in_order(peer, session, server)
 
 
-@parametrize_in_one_test("window", [1 << 16, 1 << 18, 1 << 20, 4 << 20])
-@parametrize_in_one_test("seed", range(4))
+@pytest.mark.parametrize("window", [1 << 16, 1 << 18, 1 << 20, 4 << 20])
+@pytest.mark.parametrize("seed", range(4))
 def test_no_more_is_asked_for_ahead_than_the_window(window: int, seed: int) -> None:
     """Whatever the sizes: beyond it only a single object's next reads."""
     random_ = random.Random(seed)
@@ -260,8 +259,8 @@ def test_an_interrupt_ends_the_call_and_is_no_error_of_a_row(where: str, bad: in
     in_order(peer, session, server)
 
 
-@parametrize_in_one_test("code", [-213, -9810])
-@parametrize_in_one_test("bad", [0, 1, 6, 7, 31, 32, 33, 90])
+@pytest.mark.parametrize("code", [-213, -9810])
+@pytest.mark.parametrize("bad", [0, 1, 6, 7, 31, 32, 33, 90])
 def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> None:
     """One read of two is hit: the other still brings bytes."""
     contents: Contents = {n: bytes(100) for n in range(60)}

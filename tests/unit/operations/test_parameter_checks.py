@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.rows.parameters import MAX_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "count"),
     [
         ("select 1 from t", 0),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.cases import parametrize_in_one_test
+import pytest
 
 from informix_arrow.operations.placeholder_targets import assigned_placeholders
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "numbers", "columns"),
     [
         ("INSERT INTO t VALUES (?, ?)", (0, 1), (0, 1)),

@@ -7,7 +7,6 @@ import struct
 from decimal import Decimal
 
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.unit.operations.scripted_peer import FRAMING, Peer, new_session, other, rows, select
 
 from informix_arrow.operations.fast_path import fast_path_call
@@ -128,7 +127,7 @@ VALUES = [
 ]
 
 
-@parametrize_in_one_test(("name", "value", "code", "seen"), VALUES, ids=lambda item: repr(item)[:30])
+@pytest.mark.parametrize(("name", "value", "code", "seen"), VALUES, ids=lambda item: repr(item)[:30])
 def test_an_argument_travels_in_the_type_of_the_signature(
     name: str, value: object, code: TypeCode | None, seen: object
 ) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.rows.postprocess import BatchPostprocessor, Content, as_text
 from informix_arrow.wire.describe import Column, compile_plan
@@ -90,8 +89,8 @@ def test_every_batch_has_a_dictionary_of_its_own_and_the_stream_holds() -> None:
 JAPANESE = ["", None, "日本語", "ascii", "ﾊﾝｶｸ", "表\\予", None, "～"]
 
 
-@parametrize_in_one_test("encoding", ["cp932", "euc_jp", "gb18030", "big5", "cp949"])
-@parametrize_in_one_test("strings", ["utf8", "large", "view", "dictionary"])
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "gb18030", "big5", "cp949"])
+@pytest.mark.parametrize("strings", ["utf8", "large", "view", "dictionary"])
 def test_multi_byte_code_sets_are_decoded_by_python(encoding: str, strings: str) -> None:
     texts = [t for t in JAPANESE if t is None or t.encode(encoding, "ignore").decode(encoding) == t]
     raw = [None if text is None else text.encode(encoding) for text in texts]

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from tests.cases import parametrize_in_one_test
 from tests.stress import seeds
 
 from informix_arrow import DataError
@@ -106,7 +105,7 @@ def test_drawn_floats_are_written_as_repr_has_them_and_read_again(declared: str)
         check(declared, every_exponent(declared, seed, 3))
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (0.0, "0"), (-0.0, "-0"), (1.0, "1"), (100.0, "100"), (0.1, "0.1"), (1e-6, "0.000001"), (1e-7, "1e-7"),
@@ -180,7 +179,7 @@ def nearest(text: str, value: np.floating) -> bool:
     return True
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("0", 0.0), ("-0", -0.0), ("+1", 1.0), (".5", 0.5), ("5.", 5.0), (" 7 ", 7.0), ("1E5", 1e5), ("1e+05", 1e5),

@@ -266,7 +266,7 @@ def test_numpy_and_pyarrow_scalars_are_unwrapped(value: object, plain: object) -
     assert bound_to_python(bind_value(value, "latin-1"), "latin-1") == plain
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("value", "error"),
     [
         pytest.param(object(), ProgrammingError, id="object"),
@@ -463,7 +463,7 @@ def test_json_is_text_and_other_opaque_types_are_bytes() -> None:
     assert bound_to_python(BoundValue(44, data, extended_name="ifx_lo_stat"), "utf-8") == b"\xc3\xa9!"
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("value", "target", "text"),
     [
         (pa.MonthDayNano([63, 0, 0]), None, "5-03"),

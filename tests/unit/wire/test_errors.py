@@ -102,13 +102,13 @@ def test_an_offset_of_nothing_shows_no_caret() -> None:
     assert "^" not in str(e.database_error(-206, -111, 0, "nosuch", "SELECT a FROM nosuch"))
 
 
-@parametrize_in_one_test("statement", ["", None, "\n", "a\n"])
-@parametrize_in_one_test("offset", [0, 1, 2, 3])
+@pytest.mark.parametrize("statement", ["", None, "\n", "a\n"])
+@pytest.mark.parametrize("offset", [0, 1, 2, 3])
 def test_any_position_in_any_statement_makes_an_error(statement: str | None, offset: int) -> None:
     assert e.database_error(-201, 0, offset, "", statement).sqlcode == -201
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("code", "cls"),
     [
         (-239, e.IntegrityError), (-268, e.IntegrityError), (-391, e.IntegrityError),

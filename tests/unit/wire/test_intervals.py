@@ -133,7 +133,7 @@ def test_a_negative_zero_is_zero() -> None:
     assert not interval_of(dt.timedelta(0), qualifier).negative
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "value", "message"),
     [
         ("DAY TO SECOND", "1 24:00:00", "HOUR is 24, above 23"),

@@ -91,7 +91,7 @@ def test_what_jdbc_sent_to_call_a_routine_with_out_parameters_is_read_and_writte
         assert b"".join(message.encode(MODERN) for message in messages) == data
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("hexes", "client"),
     [
         ("0083 00 0001 61 00 00000001", True),
@@ -116,8 +116,8 @@ def test_a_get_routine_has_its_lone_zero_byte_and_pads_by_the_length_of_its_text
     assert even.encode(MODERN).hex() == "006500" + "00000028" + even.signature.encode().hex() + "0000"
 
 
-@parametrize_in_one_test("size", [0, 1, 2, 1023, 1024, 1025, 65537])
-@parametrize_in_one_test("piece", [1, 1000, 1024])
+@pytest.mark.parametrize("size", [0, 1, 2, 1023, 1024, 1025, 65537])
+@pytest.mark.parametrize("piece", [1, 1000, 1024])
 def test_the_answer_to_a_file_read_comes_in_pieces_and_back_whole(size: int, piece: int) -> None:
     data = bytes(i * 7 & 0xFF for i in range(size if piece > 1 else min(size, 1025)))
     encoded = m.FileAnswer(m.FileOp.READ, data).encode(MODERN, piece)

@@ -163,7 +163,7 @@ def parse_one(data: bytes, framing: Framing, client: bool) -> m.Message:
     return message
 
 
-@parametrize_in_one_test("entry", VECTORS, ids=lambda e: str(e["name"]))
+@pytest.mark.parametrize("entry", VECTORS, ids=lambda e: str(e["name"]))
 def test_the_worked_examples_are_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     data = bytes.fromhex(entry["hex"])
     messages = m.parse_group(data, MODERN, client=entry["dir"] == "C")

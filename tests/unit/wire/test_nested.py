@@ -243,7 +243,7 @@ def test_what_does_not_parse_is_an_error_with_its_position(definition: str, text
     assert message in str(caught.value)
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("definition", "value", "text"),
     [
         ("SET(INTEGER)", [1, -2], "SET{1,-2}"),

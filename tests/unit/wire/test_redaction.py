@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.errors import ProgrammingError, database_error
 from informix_arrow.wire.redaction import hide_secrets, holds_secret
@@ -119,7 +118,7 @@ def test_a_password_is_hidden_where_quotes_are_missing_or_in_a_string(sql: str) 
     assert "s3cret" not in hide_secrets(sql, same_length=True)
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "shown"),
     [
         ("set encryption password 'a''b' with hint 'h'", "set encryption password '***' with hint '***'"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.sql_text import (
     code_tokens,
@@ -20,7 +19,7 @@ from informix_arrow.wire.sql_text import (
 )
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "code"),
     [
         ("select a, b from t", ["select", "a", ",", "b", "from", "t"]),
@@ -79,7 +78,7 @@ def test_words_and_strings_are_without_signs() -> None:
     assert words_and_strings(sql) == found
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "several"),
     [
         ("select 1", False),
@@ -95,7 +94,7 @@ def test_several_statements_in_one_text(sql: str, several: bool) -> None:
     assert holds_several(sql) is several
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "name"),
     [
         ("DATABASE stores", "stores"),

@@ -196,7 +196,7 @@ def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> Non
             decode_tuple(data[:cut], columns, "utf-8", MDN)
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("sql", "value"),
     [
         ("INTEGER", -7),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 import pytest
-from tests.cases import parametrize_in_one_test
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.parse.classify import classify
@@ -273,7 +272,7 @@ def test_kinds_of_routines_that_are_not_supported(text: str) -> None:
     assert "not supported" in refused(text).detail or refused(text).sqlcode == -201
 
 
-@parametrize_in_one_test(
+@pytest.mark.parametrize(
     ("body", "expected"),
     [
         ("LET nowhere = 1;", -667),
