@@ -99,28 +99,28 @@ class _Parent:
     """The process that has imported all; one for each process of the tests."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.lock = threading.Lock()
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.subprocess_server", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 cwd=Path(__file__).parents[1],
             )
-        atexit.register(self._end)
+        atexit.register(self.end)
 
     def ask(self, question: dict[str, Any], *descriptors: int) -> Any:
         """What it answers."""
-        with self._lock:
-            socket.send_fds(self._socket, [json.dumps(question).encode()], descriptors)
-            answer = self._socket.recv(1 << 16)
+        with self.lock:
+            socket.send_fds(self.socket, [json.dumps(question).encode()], descriptors)
+            answer = self.socket.recv(1 << 16)
         if not answer:
             raise RuntimeError("the process that others are forked from has ended")
         return json.loads(answer)
 
-    def _end(self) -> None:
-        self._socket.close()
-        self._process.wait(60)
+    def end(self) -> None:
+        self.socket.close()
+        self.process.wait(60)
 
 
 @cache

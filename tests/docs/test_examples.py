@@ -58,10 +58,10 @@ class Page:
     """What the blocks of one page are run with."""
 
     def __init__(self, plain: Server, secure: Callable[[], Server], loop: asyncio.AbstractEventLoop) -> None:
-        self.plain, self._secure, self.loop = plain, cache(secure), loop
+        self.plain, self.secure, self.loop = plain, cache(secure), loop
 
     def python(self, example: Example) -> None:
-        text = _ADDRESS.sub(self._address, str(example.parsed))
+        text = _ADDRESS.sub(self.address, str(example.parsed))
         source = "\n" * (example.line + example.parsed.line_offset) + text
         code = compile(source, example.path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         if code.co_flags & inspect.CO_COROUTINE:
@@ -72,8 +72,8 @@ class Page:
     def sql(self, example: Example) -> None:
         example.namespace["conn"].execute(str(example.parsed))
 
-    def _address(self, found: re.Match[str]) -> str:
-        server = self._secure() if found[1] else self.plain
+    def address(self, found: re.Match[str]) -> str:
+        server = self.secure() if found[1] else self.plain
         return server.url("page").replace("informix://", f"informix{found[1]}://")
 
 

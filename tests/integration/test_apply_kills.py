@@ -83,48 +83,48 @@ class Work:
     """Sessions that write until they are told to stop, or their server is gone."""
 
     def __init__(self, server: Process, seed: int) -> None:
-        self._url = url_of(server)
+        self.url = url_of(server)
         self._stop = threading.Event()
-        self._done = threading.Condition()
-        self._count, self._working = 0, WRITERS
+        self.done = threading.Condition()
+        self.count, self.working = 0, WRITERS
         self.problems: list[BaseException] = []
-        self._threads = [
-            threading.Thread(target=self._write, args=(random.Random(seed * 100 + number),))
+        self.threads = [
+            threading.Thread(target=self.write, args=(random.Random(seed * 100 + number),))
             for number in range(WRITERS)
         ]
-        for thread in self._threads:
+        for thread in self.threads:
             thread.start()
 
     def wait(self, count: int) -> None:
         """Until so many more transactions are over, or nobody works any more."""
-        with self._done:
-            until = self._count + count
-            self._done.wait_for(lambda: self._count >= until or not self._working, LONG)
+        with self.done:
+            until = self.count + count
+            self.done.wait_for(lambda: self.count >= until or not self.working, LONG)
 
     def stop(self) -> None:
         self._stop.set()
-        for thread in self._threads:
+        for thread in self.threads:
             thread.join(LONG)
             assert not thread.is_alive()
         if self.problems:
             raise self.problems[0]
 
-    def _write(self, chance: random.Random) -> None:
+    def write(self, chance: random.Random) -> None:
         try:
             while not self._stop.is_set():
-                connection = ifx.connect(self._url, lock_wait=2, autocommit=chance.random() < 0.25)
+                connection = ifx.connect(self.url, lock_wait=2, autocommit=chance.random() < 0.25)
                 with contextlib.closing(connection):
-                    self._transactions(connection, chance)
+                    self.transactions(connection, chance)
         except ifx.OperationalError:  # nobody is there to connect to
             pass
         except BaseException as problem:  # noqa: BLE001 - raised by stop()
             self.problems.append(problem)
         finally:
-            with self._done:
-                self._working -= 1
-                self._done.notify_all()
+            with self.done:
+                self.working -= 1
+                self.done.notify_all()
 
-    def _transactions(self, connection: ifx.Connection, chance: random.Random) -> None:
+    def transactions(self, connection: ifx.Connection, chance: random.Random) -> None:
         """As many as there may be, until the connection is gone."""
         while not self._stop.is_set():
             try:
@@ -136,9 +136,9 @@ class Work:
                     raise
                 with contextlib.suppress(ifx.Error):
                     connection.rollback()
-            with self._done:
-                self._count += 1
-                self._done.notify_all()
+            with self.done:
+                self.count += 1
+                self.done.notify_all()
 
 
 def row(chance: random.Random) -> tuple[object, ...]:
@@ -249,7 +249,7 @@ class Applier:
     """The program that keeps the copy equal, as a process."""
 
     def __init__(self, server: Process, copy: Path, first: str, seed: int) -> None:
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-c", CLIENT, url_of(server), str(copy), first, str(seed), *TABLES],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -258,8 +258,8 @@ class Applier:
 
     def wait(self, count: int) -> None:
         """Until it has said so many words more, or is gone, or has nothing to say for long."""
-        assert self._process.stdout is not None
-        pipe = self._process.stdout.fileno()
+        assert self.process.stdout is not None
+        pipe = self.process.stdout.fileno()
         while count > 0 and select.select([pipe], [], [], LONG)[0]:
             told = os.read(pipe, 4096)
             if not told:
@@ -268,14 +268,14 @@ class Applier:
 
     def kill(self, *, server_was_killed: bool) -> None:
         """SIGKILL; nothing but the death of the server may have ended it before."""
-        ended, told = self._process.poll(), self.end()
+        ended, told = self.process.poll(), self.end()
         assert ended is None or server_was_killed, f"the client ended with {ended}: {told}"
         assert "is not what the changes were made to" not in told, told
 
     def end(self) -> str:
         """Whatever it is at; what it has said of errors."""
-        self._process.kill()
-        _, told = self._process.communicate(timeout=LONG)
+        self.process.kill()
+        _, told = self.process.communicate(timeout=LONG)
         return told.decode()
 
 

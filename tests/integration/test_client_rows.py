@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -145,7 +146,7 @@ def test_dicts_of_columns_of_the_same_name_are_refused_and_nothing_stays_open(co
     with pytest.raises(ifx.ProgrammingError, match="nothing to fetch"):
         cursor.fetchone()
     assert cursor.execute("SELECT id FROM client_rows WHERE id = 3").fetchall() == [{"id": 3}]
-    assert not conn._session.cursors
+    assert not session_of(conn).cursors
 
 
 def test_rows_can_be_made_by_a_function(conn: ifx.Connection) -> None:

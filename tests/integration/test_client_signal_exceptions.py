@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tests.internals import runner_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -117,7 +118,7 @@ def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
             usable += 1
             if why := _usable(conn):
                 wrong.append(f"{strike.where}: {why}")
-                conn._runner.abandon()
+                runner_of(conn).abandon()
     assert wrong == []
     assert 0 < usable < struck
 

@@ -27,30 +27,30 @@ class Drip:
 
     def __init__(self, server: tuple[str, int]) -> None:
         self.slow = False
-        self._over = threading.Event()
-        self._server = server
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listening.getsockname()[1]
-        self._thread = threading.Thread(target=self._pass_on)
-        self._thread.start()
+        self.over = threading.Event()
+        self.server = server
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listening.getsockname()[1]
+        self.thread = threading.Thread(target=self.pass_on)
+        self.thread.start()
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
         with contextlib.suppress(OSError):
-            client, _ = self._listening.accept()
-            with client, socket.create_connection(self._server) as server:
-                forth = threading.Thread(target=self._forth, args=(client, server))
+            client, _ = self.listening.accept()
+            with client, socket.create_connection(self.server) as server:
+                forth = threading.Thread(target=self.forth, args=(client, server))
                 forth.start()
                 with contextlib.suppress(OSError):
                     while data := server.recv(1 << 16):
                         for at in range(0, len(data), 1 if self.slow else len(data)):
                             client.sendall(data[at : at + 1] if self.slow else data)
                             if self.slow:
-                                self._over.wait(PAUSE)
+                                self.over.wait(PAUSE)
                 with contextlib.suppress(OSError):
                     client.shutdown(socket.SHUT_RDWR)
                 forth.join()
 
-    def _forth(self, client: socket.socket, server: socket.socket) -> None:
+    def forth(self, client: socket.socket, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := client.recv(1 << 16):
                 server.sendall(data)
@@ -61,11 +61,11 @@ class Drip:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self.over.set()
         with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        self._thread.join()
+            self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+        self.thread.join()
 
 
 @pytest.fixture

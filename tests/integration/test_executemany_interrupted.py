@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from tests.integration.aio_support import run
 from tests.integration.test_client_cancel import Background, _cancel_next
+from tests.internals import session_of, socket_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -234,7 +235,7 @@ def test_a_row_that_cannot_be_bound_tells_what_the_server_refused_before(url: st
 def test_a_lost_connection_says_that_rows_may_be_in_effect(server: Server, url: str) -> None:
     for autocommit, text in ((False, "which the server rolls back"), (True, "look before you repeat")):
         conn = ifx.connect(url, autocommit=autocommit)
-        link = conn._runner.transport._socket
+        link = socket_of(conn)
         assert link is not None
 
         def rows(link: socket.socket = link) -> Iterator[tuple[int, int]]:
@@ -267,8 +268,8 @@ def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
         running = Background(lambda: cursor.executemany(UPDATE, [(7, row) for row in range(ROWS)]))
         while slow.calls < 3 and running.thread.is_alive():
             running.thread.join(0.01)
-        assert conn._session.outstanding_requests == ROWS  # all of them are on their way
-        link = conn._runner.transport._socket
+        assert session_of(conn).outstanding_requests == ROWS  # all of them are on their way
+        link = socket_of(conn)
         assert link is not None
         link.shutdown(socket.SHUT_RDWR)
         running.join()

@@ -39,14 +39,14 @@ class Copy:
             while until is None or done < until:
                 data = client.read()
                 follower.take(data)
-                done += self._apply(follower)
+                done += self.apply(follower)
                 if until is None and records(data)[-1][0] == 201:
                     break
         finally:
             self.position = min([t.begin for t in follower.open.values()], default=self.last) or self.position
         return done
 
-    def _apply(self, follower: Follower) -> int:
+    def apply(self, follower: Follower) -> int:
         done = 0
         while follower.committed:
             transaction, lsn = follower.committed.pop(0), follower.commit_lsns[-len(follower.committed) - 1]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cases import parametrize_in_one_test
+from tests.internals import engine_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -135,7 +136,7 @@ def test_no_file_of_the_host_is_read_through_the_name_of_a_database(server: Serv
 
 def test_no_file_of_the_host_is_read_whatever_duckdb_is_given(kept: Server, outside: Path) -> None:
     """Beneath all that keeps such text away: DuckDB itself has no way out, and cannot be given one."""
-    engine = kept._engine
+    engine = engine_of(kept)
     assert engine is not None
     con = engine.connect()
     home = outside.parent / "stolen"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.internals import engine_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -129,8 +130,8 @@ def test_an_endless_statement_ends_when_it_is_cancelled_and_its_memory_comes_bac
 
 def held_by_duckdb(server: Server) -> int:
     """Bytes in memory and in temporary files."""
-    assert server._engine is not None
-    con = server._engine.connect()
+    assert engine_of(server) is not None
+    con = engine_of(server).connect()
     try:
         row = con.execute(
             "SELECT sum(memory_usage_bytes) + sum(temporary_storage_bytes) FROM duckdb_memory()"

@@ -18,6 +18,7 @@ from typing import IO, Literal
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -35,32 +36,32 @@ class Proxy:
     """
 
     def __init__(self, port: int, *, buffers: int | None = None, hold: bool = False) -> None:
-        self._server = ("127.0.0.1", port)
-        self._buffers, self._hold = buffers, hold
-        self._listener = socket.socket()
+        self.server = ("127.0.0.1", port)
+        self.buffers, self.hold = buffers, hold
+        self.listener = socket.socket()
         if buffers:
-            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
-        self._listener.bind(("127.0.0.1", 0))
-        self._listener.listen()
-        self.port: int = self._listener.getsockname()[1]
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen()
+        self.port: int = self.listener.getsockname()[1]
         self.cut_after: int | None = None
         self.mute_after: int | None = None
         self.most_held = 0
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         while True:
             try:
-                client, _ = self._listener.accept()
+                client, _ = self.listener.accept()
             except OSError:
                 return
-            with client, socket.create_connection(self._server) as server, contextlib.suppress(OSError):
-                if self._buffers:
-                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._buffers)
-                self._pump(client, server)
+            with client, socket.create_connection(self.server) as server, contextlib.suppress(OSError):
+                if self.buffers:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.buffers)
+                self.pump(client, server)
 
-    def _pump(self, client: socket.socket, server: socket.socket) -> None:
+    def pump(self, client: socket.socket, server: socket.socket) -> None:
         held = bytearray()
         while True:
             ready, _, _ = select.select([client, server], [], [], 0.02 if held else None)
@@ -73,13 +74,13 @@ class Proxy:
                     return
                 if self.mute_after == 0:
                     continue
-                if self._hold:
+                if self.hold:
                     held += data
                     self.most_held = max(self.most_held, len(held))
                 else:
                     client.sendall(data)
             if client in ready:
-                data = client.recv(4096 if self._buffers else 65536)
+                data = client.recv(4096 if self.buffers else 65536)
                 if not data:
                     return
                 if self.cut_after is not None:
@@ -97,7 +98,7 @@ class Proxy:
         return f"informix://informix:in4mix@127.0.0.1:{self.port}/stores_demo?server=informix&autocommit=true{options}"
 
     def close(self) -> None:
-        self._listener.close()
+        self.listener.close()
 
 
 @pytest.fixture
@@ -349,7 +350,7 @@ def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothi
     undo = LoadTransaction.rollback
 
     def ended_before(scope: LoadTransaction) -> Exchange[bool]:
-        yield from request(scope._session, (m.Rollback(),))
+        yield from request(session_of(scope), (m.Rollback(),))
         return (yield from undo(scope))
 
     monkeypatch.setattr(LoadTransaction, "rollback", ended_before)

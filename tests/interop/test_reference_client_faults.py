@@ -104,7 +104,7 @@ def test_jdbc_sends_the_days_of_an_interval_object_in_one_byte(clients: Clients,
 def test_years_beyond_32_bits_of_months_are_an_error_for_all_and_not_a_wrong_value(
     clients: Clients, new_table: NewTable
 ) -> None:
-    """A limit of the embedded server, not of a reference client: it stores and renders such a value, and cannot send it."""
+    """A limit of the embedded server, not of a reference client: it stores such a value and cannot send it."""
     import informix_arrow
 
     name = new_table(UTF8, "id INTEGER, v INTERVAL YEAR(9) TO MONTH, tail INTEGER")

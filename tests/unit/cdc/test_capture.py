@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 from tests.unit.cdc import change_records as w
 from tests.unit.cdc.test_assembler import HEAD, item, order
 
@@ -64,10 +65,10 @@ class Written:
     """A connection of which each read is answered by the next of ``replies``: bytes, or an error to be raised."""
 
     def __init__(self, replies: Iterator[bytes | BaseException], step: int) -> None:
-        self._replies, self._step = replies, step
-        self._reached: deque[bytes | BaseException] = deque()  # answers to what was sent
-        self._session = Session(ReceiveBuffer(1 << 16), Framing(encoding="utf-8"))
-        self._link = self
+        self.replies, self.step = replies, step
+        self.reached: deque[bytes | BaseException] = deque()  # answers to what was sent
+        self.session = Session(ReceiveBuffer(1 << 16), Framing(encoding="utf-8"))
+        self.link = self
         self.closed = self.abandoned = False
         self.sent: list[bytes] = []
         self.waiting = b""  # answers that were not received
@@ -84,17 +85,17 @@ class Written:
                     requests = bytes(step.data)
                     for at in range(0, len(requests), 14):
                         self.sent.append(requests[at : at + 14])
-                        self._reached.append(next(self._replies, b"never asked for"))
+                        self.reached.append(next(self.replies, b"never asked for"))
                 else:
                     assert isinstance(step, Receive)
                     if not self.waiting:
-                        found = self._reached.popleft()
+                        found = self.reached.popleft()
                         if isinstance(found, BaseException):
                             self.closed = isinstance(found, ConnectionLost)
                             exchange.close()
                             raise found
                         self.waiting = found
-                    answer = min(self._step, len(self.waiting))
+                    answer = min(self.step, len(self.waiting))
                     step.into[:answer] = self.waiting[:answer]
                     self.waiting = self.waiting[answer:]
         except StopIteration as stop:
@@ -218,7 +219,7 @@ def test_errors_of_reads_that_were_sent_ahead_are_for_who_reads_on(make: Make) -
     found = iter(changes)
     assert [keys(next(found)) for _ in range(2)] == [[0], [1]]
     assert changes._reads.in_flight == 2
-    connection._run(drain_pending_replies(connection._session))  # what another statement does first
+    connection._run(drain_pending_replies(session_of(connection)))  # what another statement does first
     assert not changes._reads.in_flight
     with pytest.raises(OperationalError) as caught:
         next(found)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import batch_of
 from tests.unit.cdc import change_records as w
 from tests.unit.wire.test_changes import VECTORS
 
@@ -68,10 +69,10 @@ class Images:
 
     def take(self) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
         after, before = self.decoder.take()
-        return self._batch(after), None if before is None else self._batch(before)
+        return self.batch(after), None if before is None else self.batch(before)
 
-    def _batch(self, capsule: Any) -> pa.RecordBatch:
-        batch = pa.RecordBatch._import_from_c_capsule(self.plan.decoded.__arrow_c_schema__(), capsule)
+    def batch(self, capsule: Any) -> pa.RecordBatch:
+        batch = batch_of(self.plan.decoded.__arrow_c_schema__(), capsule)
         batch.validate(full=True)
         return batch
 

@@ -211,20 +211,20 @@ class ArrayOnly:
     """Exports one record batch, and knows no streams."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
-        self._batch = batch
+        self.batch = batch
 
     def __arrow_c_array__(self, requested_schema: object = None) -> object:
-        return self._batch.__arrow_c_array__()
+        return self.batch.__arrow_c_array__()
 
 
 class StreamOnly:
     """Exports a stream."""
 
     def __init__(self, table: pa.Table) -> None:
-        self._table = table
+        self.table = table
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._table.__arrow_c_stream__()
+        return self.table.__arrow_c_stream__()
 
 
 TABLE = pa.table({"a": [1, 2, 3]})

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from tests.internals import batch_of
 
 from informix_arrow._decode import FULL, OTHER, Decoder
 from informix_arrow.wire.errors import DataError, ProtocolError
@@ -66,7 +67,7 @@ def new_decoder(
 def taken(decoder: Decoder, ops: Sequence[PlanOp]) -> pa.RecordBatch:
     """The decoder's batch in pyarrow, every invariant of its layout checked."""
     schema = pa.schema(list(zip(names(ops), map(arrow_type_of_op, ops), strict=True)))
-    batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), decoder.take())
+    batch = batch_of(schema.__arrow_c_schema__(), decoder.take())
     batch.validate(full=True)
     return batch
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.cases import parametrize_in_one_test
+from tests.internals import batch_of
 from tests.stress import examples
 
 from informix_arrow._bulk import (
@@ -68,7 +69,7 @@ class Rows:
         return m.Put(encode_tuple(values, columns, self.framing.encoding)).encode(self.framing)
 
     def take(self) -> list[tuple[Any, ...]]:
-        batch = pa.RecordBatch._import_from_c_capsule(self.schema.__arrow_c_schema__(), self.reader.take())
+        batch = batch_of(self.schema.__arrow_c_schema__(), self.reader.take())
         batch.validate(full=True)
         return list(zip(*[column.to_pylist() for column in batch.columns], strict=True))
 

@@ -10,6 +10,7 @@ import struct
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.internals import batch_of
 from tests.unit.native.decoder_support import INTEGER, SENTINEL, SENTINEL_BYTES, stream
 
 from informix_arrow._decode import FULL, OTHER, Decoder
@@ -52,7 +53,7 @@ def read(
             position, status = decoder.feed(data, position, len(data))
             assert status in (FULL, OTHER)
         finally:
-            batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), decoder.take())
+            batch = batch_of(schema.__arrow_c_schema__(), decoder.take())
             batch.validate(full=True)
             assert set(batch.column("sentinel").to_pylist()) <= {SENTINEL}
             batches.append(batch)

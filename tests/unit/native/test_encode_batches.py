@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import batch_of
 from tests.unit.native.encoder_support import BIND, PUT, TUPLE, payloads
 
 from informix_arrow._encode import Encoder
@@ -343,7 +344,7 @@ def test_a_refused_load_leaves_the_earlier_batch_and_the_capsules_alone() -> Non
     with pytest.raises(ValueError, match="does not fit VARCHAR"):
         encoder.load(*wrong)
     assert payloads(encoder) == [b"\1v", b"\2vv"]
-    assert pa.RecordBatch._import_from_c_capsule(*wrong).num_rows == 1
+    assert batch_of(*wrong).num_rows == 1
 
 
 def test_a_batch_of_another_shape_is_refused() -> None:

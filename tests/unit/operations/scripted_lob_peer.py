@@ -52,7 +52,7 @@ class LobServer:
         self.opened = 0
         self.asked: list[int] = []  # numbers of BYTE and TEXT values, in order
         self.read_errors: dict[int, m.Err] = {}  # objects that open but cannot be read
-        self._next = 7
+        self.next = 7
         self.signatures: list[str] = []
 
     def __call__(self, group: Group) -> Iterable[m.Message]:
@@ -63,15 +63,15 @@ class LobServer:
         if isinstance(first, m.ExecuteRoutine):
             assert isinstance(group[1], m.Bind)
             assert first.nparams == len(group[1].values)
-            return self._call(self.signatures[first.handle - 1], group[1].values)
+            return self.call(self.signatures[first.handle - 1], group[1].values)
         if isinstance(first, m.LoData):
-            return self._read(first)
+            return self.read(first)
         if isinstance(group[-1], m.FetchBlob):
-            return self._fetch(group[-1].descriptor)
+            return self.fetch(group[-1].descriptor)
         assert all(isinstance(message, m.Id | m.Close | m.Release) for message in group), group
         return []
 
-    def _fetch(self, handle: bytes) -> list[m.Message]:
+    def fetch(self, handle: bytes) -> list[m.Message]:
         number = int.from_bytes(handle[40:44], "big")
         self.asked.append(number)
         content = self.simple[number]
@@ -80,7 +80,7 @@ class LobServer:
         pieces = [content[at : at + self.piece] for at in range(0, len(content), self.piece)]
         return [*map(m.BlobChunk, pieces), m.BlobChunk(b""), m.Done(), m.Cost()]
 
-    def _call(self, signature: str, values: tuple[m.BoundValue, ...]) -> list[m.Message]:
+    def call(self, signature: str, values: tuple[m.BoundValue, ...]) -> list[m.Message]:
         data = values[0].data
         assert data is not None
         if signature == CLOSE:
@@ -95,12 +95,12 @@ class LobServer:
             return [content]
         if len(self.open) >= self.most_open:
             return [m.Err(-9810, -12, 0, "too many")]
-        self._next += 1
+        self.next += 1
         self.opened += 1
-        self.open[self._next] = [number, 0]
-        return [m.RoutineResult((m.BoundValue(2, self._next.to_bytes(4, "big"), 0x0A00),)), m.Done()]
+        self.open[self.next] = [number, 0]
+        return [m.RoutineResult((m.BoundValue(2, self.next.to_bytes(4, "big"), 0x0A00),)), m.Done()]
 
-    def _read(self, request: m.LoData) -> list[m.Message]:
+    def read(self, request: m.LoData) -> list[m.Message]:
         state = self.open[request.fd]
         if state[0] in self.read_errors:
             return [self.read_errors[state[0]]]
@@ -128,20 +128,20 @@ class FilePeer(Peer):
         self, answers: object, dialogue: Callable[[Group], Dialogue | None], piece: int = 1 << 20
     ) -> None:
         super().__init__(answers, piece)  # type: ignore[arg-type]
-        self._dialogue = dialogue
-        self._running: Dialogue | None = None
+        self.dialogue = dialogue
+        self.running: Dialogue | None = None
         self._op = 0
-        self._incoming = b""
+        self.incoming = b""
         self.answers_seen: list[m.FileAnswer | m.Err] = []
 
-    def _take(self, data: bytes) -> None:
-        self._incoming += data
-        while self._incoming:
-            if self._running is not None:
-                if not self._take_answer():
+    def take(self, data: bytes) -> None:
+        self.incoming += data
+        while self.incoming:
+            if self.running is not None:
+                if not self.take_answer():
                     return
                 continue
-            reader = Reader(self._incoming)
+            reader = Reader(self.incoming)
             group: Group = []
             try:
                 while True:
@@ -151,36 +151,36 @@ class FilePeer(Peer):
                     group.append(message)
             except NeedMoreData:
                 return  # contents come in several sends
-            self._incoming = self._incoming[reader.pos :]
-            self._running = self._dialogue(group)
-            if self._running is None:
-                self._answer(group)
+            self.incoming = self.incoming[reader.pos :]
+            self.running = self.dialogue(group)
+            if self.running is None:
+                self.answer(group)
             else:
                 self.groups.append(group)
-                self._step(None)
+                self.step(None)
 
-    def _take_answer(self) -> bool:
-        reader = Reader(self._incoming)
+    def take_answer(self) -> bool:
+        reader = Reader(self.incoming)
         answer: m.FileAnswer | m.Err
         try:
-            if self._incoming[:2] == b"\x00\x0d":
+            if self.incoming[:2] == b"\x00\x0d":
                 answer = m.parse_as(m.Err, reader, FRAMING)
                 m.expect_tag(m.EndOfTurn.TAG, reader)
             else:
                 answer = parse_file_answer(self._op, reader, FRAMING)
         except NeedMoreData:
             return False
-        self._incoming = self._incoming[reader.pos :]
+        self.incoming = self.incoming[reader.pos :]
         self.answers_seen.append(answer)
-        self._step(answer)
+        self.step(answer)
         return True
 
-    def _step(self, answer: m.FileAnswer | m.Err | None) -> None:
-        assert self._running is not None
+    def step(self, answer: m.FileAnswer | m.Err | None) -> None:
+        assert self.running is not None
         try:
-            request = next(self._running) if answer is None else self._running.send(answer)
+            request = next(self.running) if answer is None else self.running.send(answer)
         except StopIteration as stop:
-            self._running = None
+            self.running = None
             request = stop.value
         else:
             assert isinstance(request[0], m.FileRequest)

@@ -92,13 +92,13 @@ class Peer:
         self.steps: list[str] = []
         self.outgoing = bytearray()
         self.hang_up = False  # answer receives with 0 once the answers are used up
-        self._answered = 0
+        self.answered = 0
 
     def run(self, exchange: Exchange[T]) -> T:
         try:
             step = next(exchange)
             while True:
-                step = exchange.send(self._do(step))
+                step = exchange.send(self.do(step))
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
@@ -106,30 +106,30 @@ class Peer:
         """Class names of all messages received, a group a string."""
         return [" ".join(type(message).__name__ for message in group) for group in self.groups]
 
-    def _do(self, step: object) -> int:
+    def do(self, step: object) -> int:
         if isinstance(step, SendReceive):
-            self._do(Send(step.data))
-            return self._do(Receive(step.into, step.idle_timeout))
+            self.do(Send(step.data))
+            return self.do(Receive(step.into, step.idle_timeout))
         self.steps.append(type(step).__name__)
         if isinstance(step, Connect | ExcludeFromTimeout):
             return 0
         if isinstance(step, Send):
-            self._take(step.data)
-            return self._deliver(step.into) if step.into is not None else 0
+            self.take(step.data)
+            return self.deliver(step.into) if step.into is not None else 0
         assert isinstance(step, Receive)
         assert len(step.into)
         if not self.outgoing:
             assert self.hang_up, "the exchange waits for bytes that nobody will send"
             return 0
-        return self._deliver(step.into)
+        return self.deliver(step.into)
 
-    def _deliver(self, into: memoryview) -> int:
+    def deliver(self, into: memoryview) -> int:
         count = min(self.piece, len(into), len(self.outgoing))
         into[:count] = self.outgoing[:count]
         del self.outgoing[:count]
         return count
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         reader = Reader(data)
         group: Group = []
         while reader.remaining:
@@ -137,19 +137,19 @@ class Peer:
             if not isinstance(message, m.EndOfTurn):
                 group.append(message)
             if isinstance(message, m.EndOfTurn | m.Exit):
-                self._answer(group)
+                self.answer(group)
                 group = []
         assert not group, "a group without SQ_EOT"
 
-    def _answer(self, group: Group) -> None:
+    def answer(self, group: Group) -> None:
         self.groups.append(group)
         if callable(self.answers):
             answer = self.answers(group)
         elif all(isinstance(message, m.Id | m.Close | m.Release) for message in group):
             answer = ()  # not scripted: always the same
-        elif self._answered < len(self.answers):
-            answer = self.answers[self._answered]
-            self._answered += 1
+        elif self.answered < len(self.answers):
+            answer = self.answers[self.answered]
+            self.answered += 1
         elif self.hang_up:
             return
         else:
@@ -161,8 +161,8 @@ class Peer:
 class DistantPeer(Peer):
     """A peer whose answers never come while something is sent."""
 
-    def _do(self, step: object) -> int:
-        return super()._do(Send(step.data) if isinstance(step, Send) else step)
+    def do(self, step: object) -> int:
+        return super().do(Send(step.data) if isinstance(step, Send) else step)
 
     @property
     def round_trips(self) -> int:

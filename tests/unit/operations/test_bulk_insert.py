@@ -69,13 +69,13 @@ class Numbers:
             raise self.failure
         rows = list(range(self.taken, min(self.taken + min(self.at_once, most), self.count)))
         self.taken += len(rows)
-        return self._group(form, rows) if rows else None
+        return self.group(form, rows) if rows else None
 
     def again(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
         assert isinstance(group.origin, list)
         rows = group.origin[start:]
         for at in range(0, len(rows), 3):
-            yield self._group(RowFraming.BIND, rows[at : at + 3])
+            yield self.group(RowFraming.BIND, rows[at : at + 3])
 
     def refused(self, group: RowGroup, index: int, error: Error) -> None:
         assert isinstance(group.origin, list)
@@ -86,7 +86,7 @@ class Numbers:
         error.row = group.origin[index]
         return error
 
-    def _group(self, form: RowFraming, rows: list[int]) -> RowGroup:
+    def group(self, form: RowFraming, rows: list[int]) -> RowGroup:
         encode = put if form is RowFraming.PUT else bind
         return RowGroup(b"".join(encode(number) for number in rows), len(rows), rows)
 
@@ -108,17 +108,17 @@ class Table:
         if m.Open in kinds:
             return [m.Err(-201)] if self.no_cursor else []
         if m.Put in kinds:
-            return self._put([message for message in messages if isinstance(message, m.Put)])
+            return self.put([message for message in messages if isinstance(message, m.Put)])
         if m.Execute in kinds:
             number = next(
                 int.from_bytes(one.values[0].data or b"", "big")
                 for one in messages
                 if isinstance(one, m.Bind)
             )
-            return self._execute(number)
+            return self.execute(number)
         return []
 
-    def _put(self, messages: list[m.Put]) -> list[m.Message]:
+    def put(self, messages: list[m.Put]) -> list[m.Message]:
         done = 0
         for message in messages:
             number = int.from_bytes(message.tuple_bytes[:4], "big")
@@ -128,7 +128,7 @@ class Table:
             done += 1
         return [m.Done(int(self.cuts in self.rows), done - self.miscounts), m.Cost()]
 
-    def _execute(self, number: int) -> list[m.Message]:
+    def execute(self, number: int) -> list[m.Message]:
         if number in self.bad:
             return [self.error]
         self.rows.append(number)

@@ -42,7 +42,7 @@ class LoginPeer(Peer):
     def __init__(
         self, locale: str = "en_US.57372", reply: ConnectReply = ACCEPT, piece: int = 1 << 20
     ) -> None:
-        super().__init__(self._converse, piece)
+        super().__init__(self.converse, piece)
         self.locale = locale
         self.reply = reply
         self.requests: list[ConnectRequest] = []
@@ -51,14 +51,14 @@ class LoginPeer(Peer):
         self.warnings = 5
         self.exits = 0
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         if data[2:4] == b"\x01\x3c":
             self.requests.append(ConnectRequest.parse(data))
             self.outgoing[:] = self.reply.encode()
         else:
-            super()._take(data)
+            super().take(data)
 
-    def _converse(self, group: Group) -> list[m.Message]:
+    def converse(self, group: Group) -> list[m.Message]:
         match group[0]:
             case m.Protocols(mask=mask):
                 return [m.Protocols(self.mask or server_answer(mask))]
@@ -135,7 +135,7 @@ def test_more_than_the_usual_answer_to_the_opening_is_read_like_any(
     among: list[m.Message], piece: int
 ) -> None:
     peer = LoginPeer(piece=piece)
-    usual = peer._converse
+    usual = peer.converse
     peer.answers = lambda group: [*among, *usual(group)] if isinstance(group[0], m.DbOpen) else usual(group)
     session = peer.run(connect(KNOWN))
     assert (session.logged, session.ansi, session.outstanding_requests, len(session.buffer)) == (
@@ -149,7 +149,7 @@ def test_more_than_the_usual_answer_to_the_opening_is_read_like_any(
 @pytest.mark.parametrize("group_of", [m.Protocols, m.DbOpen])
 def test_what_comes_behind_a_usual_answer_breaks_the_login(group_of: type[m.Message]) -> None:
     peer = LoginPeer()
-    usual = peer._converse
+    usual = peer.converse
 
     def converse(group: Group) -> list[m.Message]:
         said = usual(group)
@@ -200,9 +200,9 @@ def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, fi
 class TalkativePeer(LoginPeer):
     """Says more than what it can do when it is asked for that."""
 
-    def _converse(self, group: Group) -> list[m.Message]:
+    def converse(self, group: Group) -> list[m.Message]:
         more = [m.Done()] if isinstance(group[0], m.Protocols) else []
-        return [*super()._converse(group), *more]
+        return [*super().converse(group), *more]
 
 
 def test_a_server_that_says_more_than_what_it_can_do_is_not_known() -> None:
@@ -228,7 +228,7 @@ def test_a_server_that_agrees_on_something_else_now_is_logged_in_to_anew(piece: 
     """What was sent was laid out as it was before, so nothing of that login can be used."""
     peer = known_peer(piece=piece)
     plain = peer.mask = bytes(8)
-    peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
+    peer.take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
     session = peer.run(connect(KNOWN))
     assert peer.steps.count("Connect") == 2
     assert session.framing == Framing.negotiate(CLIENT_OFFER, plain, "utf-8")
@@ -239,7 +239,7 @@ def test_a_server_that_agrees_on_something_else_now_is_logged_in_to_anew(piece: 
 
 def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
     """Take the first group of several and no more: what the others say depends on its answer."""
-    take = peer._take
+    take = peer.take
 
     def some(data: bytes) -> None:
         offer = m.Protocols(CLIENT_OFFER).encode(Framing()) + b"\0\x0c"
@@ -252,7 +252,7 @@ def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
 def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int) -> None:
     """At each byte of its answer; nothing is lost but time."""
     peer = known_peer()
-    take, cut = peer._take, []
+    take, cut = peer.take, []
 
     def some(data: bytes) -> None:
         take(data)
@@ -261,7 +261,7 @@ def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int)
             del peer.outgoing[keeps:]
             peer.hang_up = True
 
-    peer._take = some  # type: ignore[method-assign]
+    peer.take = some  # type: ignore[method-assign]
     session = peer.run(connect(KNOWN))
     assert cut == [36]
     assert (session.database, session.logged, session.outstanding_requests) == ("stores", True, 0)
@@ -274,13 +274,13 @@ def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int)
 
 def test_a_known_server_that_is_gone_is_not_asked_for_ever() -> None:
     peer = known_peer()
-    take = peer._take
+    take = peer.take
 
     def deaf(data: bytes) -> None:
         if data[2:4] == b"\x01\x3c":
             take(data)
 
-    peer._take, peer.hang_up = deaf, True  # type: ignore[method-assign]
+    peer.take, peer.hang_up = deaf, True  # type: ignore[method-assign]
     with pytest.raises(ConnectionLost, match="closed the connection") as caught:
         peer.run(connect(KNOWN))
     assert peer.steps.count("Connect") == 2
@@ -289,7 +289,7 @@ def test_a_known_server_that_is_gone_is_not_asked_for_ever() -> None:
 
 def test_a_known_server_that_refuses_the_offer_gets_its_error_told() -> None:
     peer = known_peer()
-    usual = peer._converse
+    usual = peer.converse
     peer.answers = lambda group: [m.Err(-408)] if isinstance(group[0], m.Protocols) else usual(group)
     with pytest.raises(InternalError, match="-408"):
         peer.run(connect(KNOWN))
@@ -298,7 +298,7 @@ def test_a_known_server_that_refuses_the_offer_gets_its_error_told() -> None:
 
 def test_variables_that_a_known_server_refuses_do_not_matter() -> None:
     peer = known_peer()
-    usual = peer._converse
+    usual = peer.converse
     peer.answers = lambda group: [m.Err(-201)] if isinstance(group[0], m.Info) else usual(group)
     assert peer.run(connect(KNOWN)).database == "stores"
     assert peer.steps.count("Connect") == 1
@@ -313,7 +313,7 @@ def test_a_server_that_asks_questions_is_sent_nothing_ahead() -> None:
     capability_cache.clear()
     LoginPeer().run(connect(KNOWN))
     peer = pam_peer([m.Accept()])  # since then
-    peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
+    peer.take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
     peer.run(connect(KNOWN))
     assert peer.names() == ["Protocols", "Protocols", "Ack", "Info", "DbOpen"]
 
@@ -495,10 +495,10 @@ class _Bytes:
     """A login reply that is none."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        self.data = data
 
     def encode(self) -> bytes:
-        return self._data
+        return self.data
 
 
 def test_a_login_that_cannot_be_sent_is_refused_without_the_password() -> None:
@@ -510,7 +510,7 @@ def test_a_login_that_cannot_be_sent_is_refused_without_the_password() -> None:
 class RubbishPeer(Peer):
     """Something that is no Informix server."""
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         self.outgoing += b"\x00\x20HTTP/1.1 400 Bad Request\r\n......"
 
 

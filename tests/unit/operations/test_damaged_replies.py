@@ -35,8 +35,8 @@ class DamagingPeer(Peer):
     by = 0
     counted = 0
 
-    def _deliver(self, into: memoryview) -> int:
-        count = super()._deliver(into)
+    def deliver(self, into: memoryview) -> int:
+        count = super().deliver(into)
         if self.counted <= self.at < self.counted + count:
             into[self.at - self.counted] ^= self.by
         self.counted += count
@@ -109,13 +109,13 @@ class DamagingPamPeer(DamagingLoginPeer):
         mask[5] |= 0x08  # bit 44
         self.mask = bytes(mask)
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         with contextlib.suppress(NeedMoreData):  # the client was told of another protocol: hang up
-            super()._take(data)
+            super().take(data)
 
-    def _answer(self, group: list[m.Message]) -> None:
+    def answer(self, group: list[m.Message]) -> None:
         if not isinstance(group[0], m.Ack | m.Response):
-            super()._answer(group)
+            super().answer(group)
             return
         said = PAM[self.asked] if self.asked < len(PAM) else [m.Exit()]
         self.asked += 1

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from tests.internals import batch_of
 from tests.unit.operations.scripted_peer import (
     COLUMNS,
     FRAMING,
@@ -50,7 +51,7 @@ def open_query(peer: Peer, session: Session, sql: str = "select", **options: int
 
 def to_batch(cursor: ServerCursor, taken: DecodedBatch | None) -> pa.RecordBatch:
     assert taken is not None
-    batch = pa.RecordBatch._import_from_c_capsule(cursor.plan.schema.__arrow_c_schema__(), taken[0])
+    batch = batch_of(cursor.plan.schema.__arrow_c_schema__(), taken[0])
     assert batch.num_rows == taken[1]
     return batch
 

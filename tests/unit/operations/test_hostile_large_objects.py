@@ -40,13 +40,13 @@ class Stubborn(io.RawIOBase):
     """A pipe that does not wait: it says None where its bytes are still on their way."""
 
     def __init__(self, *parts: object) -> None:
-        self._parts = list(parts)
+        self.pieces = list(parts)
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        return self._parts.pop(0) if size and self._parts else b""  # type: ignore[return-value]
+        return self.pieces.pop(0) if size and self.pieces else b""  # type: ignore[return-value]
 
 
 class Odd(io.BytesIO):
@@ -54,11 +54,11 @@ class Odd(io.BytesIO):
 
     def __init__(self, make: Callable[[bytes], object], content: bytes = b"abcd" * 1000) -> None:
         super().__init__(content)
-        self._make = make
+        self.answer = make
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(size)
-        return self._make(data) if size else b""  # type: ignore[return-value]
+        return self.answer(data) if size else b""  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("target", [BYTE, TEXT, BLOB, CLOB], ids=lambda target: target.sql)
@@ -275,12 +275,12 @@ def test_a_read_that_brings_what_was_not_asked_for_ends_the_connection(bad: str,
     class Bad(Peer):
         lied = False
 
-        def _answer(self, group: list[m.Message]) -> None:
+        def answer(self, group: list[m.Message]) -> None:
             if isinstance(group[0], m.LoData) and not self.lied:
                 self.lied = True
                 self.outgoing += bytes.fromhex(bad)
             else:
-                super()._answer(group)
+                super().answer(group)
 
     session = new_session()
     reads = SmartObjectReader()

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.cases import parametrize_in_one_test
+from tests.internals import batch_of
 from tests.unit.operations.scripted_lob_peer import CLOSE, LobServer, descriptor, locator
 from tests.unit.operations.scripted_peer import Group, Peer, new_session
 
@@ -123,10 +124,10 @@ def test_contents_survive_a_cut_at_every_byte() -> None:
         class Cut(Peer):
             first = True
 
-            def _deliver(self, into: memoryview) -> int:
+            def deliver(self, into: memoryview) -> int:
                 self.piece = cut if self.first else 1 << 20  # noqa: B023 - used within its turn
                 self.first = False
-                return super()._deliver(into)
+                return super().deliver(into)
 
         server = LobServer(dict(small), dict(small), piece=2)
         peer, session = Cut(server), new_session()
@@ -270,14 +271,14 @@ def test_an_error_in_the_middle_of_a_large_object_leaves_no_descriptor_open() ->
     server = LobServer(smart={1: b"x" * 2_000_000, 2: b"two"})
     peer, session = Peer(server), new_session()
     reads = 0
-    answer = server._read
+    answer = server.read
 
     def failing(request: m.LoData) -> list[m.Message]:
         nonlocal reads
         reads += 1
         return [m.Err(-9810)] if reads == 7 else answer(request)
 
-    server._read = failing  # type: ignore[method-assign]
+    server.read = failing  # type: ignore[method-assign]
     found, _, error = read_all(peer, session, reader(FILM), batch(2, 1, contents={}))
     assert found == {"film": [b"two"]}
     assert error is not None
@@ -376,7 +377,7 @@ def test_a_piece_with_a_negative_length_ends_the_connection() -> None:
     session = new_session()
 
     class Bad(Peer):
-        def _answer(self, group: object) -> None:
+        def answer(self, group: object) -> None:
             self.outgoing += b"\x00\x27\xff\xff"
 
     with pytest.raises(ProtocolError, match="negative length -1"):
@@ -390,11 +391,11 @@ def test_a_read_whose_pieces_do_not_add_up_ends_the_connection(bad: str) -> None
     server = LobServer(smart={1: b"abc"})
 
     class Bad(Peer):
-        def _answer(self, group: list[m.Message]) -> None:
+        def answer(self, group: list[m.Message]) -> None:
             if isinstance(group[0], m.LoData):
                 self.outgoing += bytes.fromhex(bad)
             else:
-                super()._answer(group)
+                super().answer(group)
 
     session = new_session()
     with pytest.raises(ProtocolError, match="SQ_LODATA") as caught:
@@ -411,7 +412,7 @@ def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit
     def read(request: m.LoData) -> list[m.Message]:
         return [m.LoDataReply.of_data(request.op, bytes(request.count + (request.count < READ_BYTES)))]
 
-    server._read = read  # type: ignore[method-assign]
+    server.read = read  # type: ignore[method-assign]
     session = new_session()
     with pytest.raises(
         ProtocolError, match=f"{limit % READ_BYTES + 1} bytes where {limit % READ_BYTES} were asked"
@@ -423,7 +424,7 @@ def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit
 
 def test_a_failed_read_that_says_no_more_than_that_is_an_error() -> None:
     server = LobServer(smart={1: b"abc"})
-    server._read = lambda request: [m.LoDataReply(request.op, -1, status=-7)]  # type: ignore[method-assign]
+    server.read = lambda request: [m.LoDataReply(request.op, -1, status=-7)]  # type: ignore[method-assign]
     session = new_session()
     peer = Peer(server)
     with pytest.raises(OperationalError, match="result -1") as caught:
@@ -506,7 +507,7 @@ def contents_of(peer: Peer, session: Session, cursor: ServerCursor) -> Iterator[
     """The contents of the rows that are left, as a Result reads them."""
     row = 0
     while (taken := peer.run(next_batch(session, cursor))) is not None:
-        rows = pa.RecordBatch._import_from_c_capsule(cursor.plan.decoded.__arrow_c_schema__(), taken[0])
+        rows = batch_of(cursor.plan.decoded.__arrow_c_schema__(), taken[0])
         assert rows.num_rows == taken[1]
         assert set(rows["sentinel"].to_pylist()) == {12345}
         start = 0

@@ -441,14 +441,14 @@ def test_the_bytes_of_a_bound_byte_value() -> None:
     """SQLI section 14: descriptor with the size at 16, BBIND, pieces, an empty one, then EXECUTE."""
     server = Server(BYTE, INT)
     sent = b""
-    original = server.peer._take
+    original = server.peer.take
 
     def take(data: bytes) -> None:
         nonlocal sent
         sent += data
         original(data)
 
-    server.peer._take = take  # type: ignore[method-assign]
+    server.peer.take = take  # type: ignore[method-assign]
     insert(server, b"abc", 7)
     descriptor = bytes(16) + bytes.fromhex("00000003") + bytes(36)
     expected = (

@@ -34,11 +34,11 @@ class FlightPeer(Peer):
         super().__init__(server, piece)
         self.flights: list[list[str]] = []
         self.asked: list[int] = []
-        self._sizes: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
 
-    def _take(self, data: bytes) -> None:
+    def take(self, data: bytes) -> None:
         before = len(self.groups)
-        super()._take(data)
+        super().take(data)
         groups = self.groups[before:]
         self.flights.append([type(group[-1]).__name__ for group in groups])
         asked = 0
@@ -266,8 +266,8 @@ def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> 
     contents: Contents = {n: bytes(100) for n in range(60)}
     server = LobServer(smart=contents)
     reads = iter(range(1 << 20))
-    answer = server._read
-    server._read = lambda request: [m.Err(code)] if next(reads) == bad else answer(request)  # type: ignore[method-assign]
+    answer = server.read
+    server.read = lambda request: [m.Err(code)] if next(reads) == bad else answer(request)  # type: ignore[method-assign]
     peer, session = Peer(server), new_session()
     rows = rows_of([[None, n, None, None] for n in range(60)], contents)
     if code == -213:
@@ -290,15 +290,15 @@ def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
             super().__init__(LobServer(contents, contents), 5000)
             self.left = left
 
-        def _deliver(self, into: memoryview) -> int:
+        def deliver(self, into: memoryview) -> int:
             into = into[: self.left]
-            count = super()._deliver(into) if self.left else 0
+            count = super().deliver(into) if self.left else 0
             self.left -= count
             return count
 
-        def _do(self, step: object) -> int:
+        def do(self, step: object) -> int:
             self.hang_up = True
-            return super()._do(step)
+            return super().do(step)
 
     for left in range(0, 80_000, 3333):
         peer, session = Cut(left), new_session()
@@ -313,9 +313,9 @@ def test_the_framing_of_a_run_is_that_of_its_messages() -> None:
     sent: list[bytes] = []
 
     class Kept(Peer):
-        def _take(self, data: bytes) -> None:
+        def take(self, data: bytes) -> None:
             sent.append(bytes(data))
-            super()._take(data)
+            super().take(data)
 
     peer, session = Kept(LobServer(smart=contents)), new_session()
     read_all(

@@ -119,26 +119,26 @@ class Spoilt(Peer):
     """Answers the second OPEN by some bytes, all others well; says nothing more when it was asked nothing."""
 
     def __init__(self, answer: bytes, piece: int) -> None:
-        super().__init__(self._replies, piece)
+        super().__init__(self.replies, piece)
         self.hang_up = True
-        self._opened = 0
-        self._spoilt: bytes | None = answer
+        self.opened = 0
+        self.spoilt: bytes | None = answer
 
-    def _replies(self, group: Group) -> Iterable[m.Message]:
+    def replies(self, group: Group) -> Iterable[m.Message]:
         if isinstance(group[0], m.Prepare):
             return select(3)
         if any(isinstance(message, m.Open) for message in group):
-            self._opened += 1
-            return [*rows(100 + self._opened), m.Done(rows=1), m.Cost()]
+            self.opened += 1
+            return [*rows(100 + self.opened), m.Done(rows=1), m.Cost()]
         return [m.Done()] if any(isinstance(message, m.Fetch) for message in group) else []
 
-    def _answer(self, group: Group) -> None:
-        if self._opened == 1 and any(isinstance(message, m.Open) for message in group):
-            self._opened, spoilt = 2, self._spoilt
+    def answer(self, group: Group) -> None:
+        if self.opened == 1 and any(isinstance(message, m.Open) for message in group):
+            self.opened, spoilt = 2, self.spoilt
             assert spoilt is not None
             self.outgoing += spoilt
             return
-        super()._answer(group)
+        super().answer(group)
 
 
 def read(peer: Peer, session: Session, way: str) -> list[Row]:

@@ -267,13 +267,13 @@ class _Memory:
         self.schema = schema
         self.kept: dict[str, bytes] = {}
         self.synced = False
-        self._damage = damage
+        self.damage = damage
 
     @contextmanager
     def create(self, name: str) -> Iterator[Any]:
         with io.BytesIO() as file:
             yield file
-            self.kept[name] = self._damage(file.getvalue())
+            self.kept[name] = self.damage(file.getvalue())
 
     def open(self, name: str) -> Any:
         return io.BytesIO(self.kept[name])

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.internals import batch_of
 from tests.stress import examples
 
 from informix_arrow._decode import rows
@@ -191,7 +192,7 @@ def test_a_batch_stays_as_it_is() -> None:
     assert rows(*capsules, 1, 2, None) == [(2, "b"), (3, None)]
     with pytest.raises(TypeError, match="None or a tuple"):
         rows(*capsules, 1, 2, [None, None])  # type: ignore[arg-type]
-    again = pa.RecordBatch._import_from_c_capsule(*capsules)
+    again = batch_of(*capsules)
     assert again == BATCH
     with pytest.raises(ValueError, match="nobody has taken"):
         rows(*capsules, 0, 1, (None, None))

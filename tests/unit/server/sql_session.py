@@ -48,10 +48,10 @@ class Db:
     def fails(self, sql: str, *params: object) -> SqlError:
         """The error that preparing or running the statement gives."""
         with pytest.raises(SqlError) as caught:
-            self._attempt(sql, params)
+            self.attempt(sql, params)
         return caught.value
 
-    def _attempt(self, sql: str, params: tuple[object, ...]) -> None:
+    def attempt(self, sql: str, params: tuple[object, ...]) -> None:
         prepared = self.session.prepare(sql)
         if prepared.returns_rows:
             self.session.query(prepared, params)
@@ -78,12 +78,12 @@ class Copies:
     _KEPT = "kept_for_tests"
 
     def __init__(self, fill: Callable[[Db], None]) -> None:
-        self._fill = fill
+        self.fill = fill
         self._engine: Engine | None = None
 
     def engine(self) -> Iterator[Engine]:
         """An engine with a stores_demo as `fill` left it, for one test."""
-        engine = self._engine = self._engine or self._made()
+        engine = self._engine = self._engine or self.made()
         try:
             yield engine
         finally:
@@ -99,11 +99,11 @@ class Copies:
                 if self._engine is None:
                     engine.close()
 
-    def _made(self) -> Engine:
+    def made(self) -> Engine:
         engine = new_engine()
         try:
             db = connect(engine)
-            self._fill(db)
+            self.fill(db)
             db.session.close()
             self._copy(engine, duck_database("stores_demo"), self._KEPT)
         except BaseException:

@@ -92,18 +92,18 @@ class Dripping(io.RawIOBase):
     """A file that gives so many bytes at once, whatever is asked for."""
 
     def __init__(self, data: bytes, sizes: list[int]) -> None:
-        self._data = data
-        self._sizes = sizes
-        self._reads = 0
-        self._at = 0
+        self.data = data
+        self.sizes = sizes
+        self.calls = 0
+        self.position = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        self._reads += 1
-        end = self._at + self._sizes[self._reads % len(self._sizes)]
-        piece, self._at = self._data[self._at : end], min(end, len(self._data))
+        self.calls += 1
+        end = self.position + self.sizes[self.calls % len(self.sizes)]
+        piece, self.position = self.data[self.position : end], min(end, len(self.data))
         return piece
 
 

@@ -61,13 +61,13 @@ class Watch:
             tables[DATABASE, info.tabid] = CaptureTarget(
                 table, label, frozenset(c.name for c in table.columns)
             )
-        self.start = {name: self._now(name) for name in names} if on else {}
+        self.start = {name: self.now(name) for name in names} if on else {}
         self.follower = Follower(dict(enumerate(names, 1)))
         self.reader = LogReader(self.engine.change_log, lsn, tables)
         for captured in tables.values():
             self.reader.send_schema(captured)
 
-    def _now(self, name: str) -> list[Row]:
+    def now(self, name: str) -> list[Row]:
         return sorted(self.db.rows(f"select {self.columns[name]} from {name}"), key=repr)
 
     def read(self) -> Follower:
@@ -78,7 +78,7 @@ class Watch:
 
     def same(self) -> None:
         """The changes make of the tables as they were the tables as they are."""
-        assert self.read().tables(self.start) == {name: self._now(name) for name in self.names}
+        assert self.read().tables(self.start) == {name: self.now(name) for name in self.names}
 
     def kinds(self) -> list[int]:
         """Numbers of the records that came last."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.internals import lock_tables, rows_by_owner
 from tests.unit.server.sql_session import Db, connect
 
 from informix_arrow.server.errors import SqlError
@@ -45,24 +46,24 @@ class Job:
     """Something that runs in a thread of its own; `result` waits for it, and raises what it raised."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
-        self._outcome: list[Any] = []
-        self._error: list[BaseException] = []
+        self.outcome: list[Any] = []
+        self.error: list[BaseException] = []
 
         def run() -> None:
             try:
-                self._outcome.append(work())
+                self.outcome.append(work())
             except BaseException as e:  # noqa: BLE001
-                self._error.append(e)
+                self.error.append(e)
 
-        self._thread = threading.Thread(target=run, daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=run, daemon=True)
+        self.thread.start()
 
     def result(self) -> Any:
-        self._thread.join(PATIENCE)
-        assert not self._thread.is_alive(), "it hangs"
-        if self._error:
-            raise self._error[0]
-        return self._outcome[0]
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive(), "it hangs"
+        if self.error:
+            raise self.error[0]
+        return self.outcome[0]
 
     def code(self) -> tuple[int, int]:
         """Of the SqlError that it raised."""
@@ -211,8 +212,8 @@ def test_a_refused_lock_does_not_stand_in_the_way_of_its_transactions_end(
     other.run("commit work")
     assert not other.session.in_transaction
     assert db.value("select tail from r where id = 1") == 1
-    assert not engine.locks._tables
-    assert not engine.locks._rows_by_owner
+    assert not lock_tables(engine.locks)
+    assert not rows_by_owner(engine.locks)
 
 
 # ---- waiting -------------------------------------------------------------------------------------
@@ -595,7 +596,7 @@ def test_what_a_change_reads_is_read_at_the_isolation_level(
     waits(engine, other)
     db.run("commit work")
     job.result()
-    assert not engine.locks._tables
+    assert not lock_tables(engine.locks)
 
 
 def test_an_insert_waits_for_the_rows_alone_that_it_selects(db: Db, other: Db) -> None:
@@ -912,8 +913,8 @@ def test_random_transfers_between_accounts_keep_their_sum(engine: Engine, db: Db
     assert db.rows(f"select id, tail from {table} order by id") == expected
     assert db.value(f"select sum(tail) from {table}") == begun * len(accounts)
     assert set(refused) <= {(-244, -143)}, "nothing but deadlocks, which were told to one of the two"
-    assert not engine.locks._tables
-    assert not engine.locks._rows_by_owner
+    assert not lock_tables(engine.locks)
+    assert not rows_by_owner(engine.locks)
 
 
 def test_a_query_for_update_that_is_taken_whole_locks_all_its_rows(db: Db, other: Db) -> None:
@@ -1062,7 +1063,7 @@ def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
     assert db.value("select count(*) from t where id >= 1000") == len(
         {10 * s + n for s in range(4) for n in range(8)}
     )
-    assert not engine.locks._tables
+    assert not lock_tables(engine.locks)
 
 
 # ---- what others do to the schema --------------------------------------------------------------------

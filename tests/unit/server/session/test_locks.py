@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import blockers_by_waiter, lock_tables, rows_by_owner
 from tests.stress import seeds
 
 from informix_arrow.server.errors import SqlError
@@ -67,18 +68,18 @@ class Model:
         self.sequence = 0
         self.committed: dict[tuple[str, str], int] = {}
 
-    def _others(self, owner: str, table: tuple[str, str]) -> list[Held]:
+    def others(self, owner: str, table: tuple[str, str]) -> list[Held]:
         return [h for h in self.held if h.owner != owner and h.table == table]
 
     def writes(self, h: Held) -> bool:
         return h.kind in ("key", "writes") or (h.kind in ("row", "table") and h.mode == "exclusive")
 
     def blockers(self, r: Request) -> set[str]:
-        others = self._others(r.owner, r.table)
+        others = self.others(r.owner, r.table)
         if r.kind == "table":
             return {h.owner for h in others if h.kind == "table" and h.mode in NEEDED_ALONE[r.mode]}
         if r.kind == "rows":
-            wanted = [key for key in r.keys or () if not self._has_row(r, key)]
+            wanted = [key for key in r.keys or () if not self.has_row(r, key)]
             return {
                 h.owner
                 for h in others
@@ -102,7 +103,7 @@ class Model:
             if h.mode == "exclusive" and (h.kind == "table" or (h.kind == "row" and h.what in r.keys))
         }
 
-    def _has_row(self, r: Request, key: object) -> bool:
+    def has_row(self, r: Request, key: object) -> bool:
         return any(
             h.owner == r.owner
             and h.table == r.table
@@ -128,7 +129,7 @@ class Model:
         return True
 
     def take_row(self, r: Request, key: object) -> bool:
-        if self._has_row(r, key):
+        if self.has_row(r, key):
             return False
         self.held = {
             h for h in self.held if (h.owner, h.table, h.kind, h.what) != (r.owner, r.table, "row", key)
@@ -306,10 +307,10 @@ class Book:
         """What the book knows is what the model holds, and nothing more is left in it."""
         model, locks = self.model, self.locks
         wanted = {r.table for r in model.waiting.values()}
-        assert set(locks._tables) == {h.table for h in model.held} | wanted
-        mine = {(owner, table) for owner, tables in locks._rows_by_owner.items() for table in tables}
+        assert set(lock_tables(locks)) == {h.table for h in model.held} | wanted
+        mine = {(owner, table) for owner, tables in rows_by_owner(locks).items() for table in tables}
         assert mine == {(h.owner, h.table) for h in model.held}
-        assert set(locks._blockers_by_waiter) == set(model.waiting)
+        assert set(blockers_by_waiter(locks)) == set(model.waiting)
         assert locks.last_commit == model.sequence
         for table in TABLES:
             assert locks.last_commit_of(table) == model.committed.get(table, 0)
@@ -322,7 +323,11 @@ class Book:
             self.interrupt(next(iter(self.model.waiting)))
         for owner in self.owners:
             self.locks.release(owner, committed=False)
-        assert (self.locks._tables, self.locks._rows_by_owner, self.locks._blockers_by_waiter) == ({}, {}, {})
+        assert (lock_tables(self.locks), rows_by_owner(self.locks), blockers_by_waiter(self.locks)) == (
+            {},
+            {},
+            {},
+        )
 
 
 def work_at_random(seed: int) -> None:
@@ -362,7 +367,7 @@ def test_a_refused_request_leaves_nothing_behind() -> None:
         locks.lock_inserted(claim("holder"), table, {PRIMARY: [pa.array([7])]}, PRIMARY)
         with pytest.raises(SqlError):
             request("refused")
-        assert list(locks._rows_by_owner) == ["holder"]
+        assert list(rows_by_owner(locks)) == ["holder"]
         locks.release("holder", committed=True)
         locks.release("refused", committed=True)
-        assert (locks._tables, locks._rows_by_owner) == ({}, {})
+        assert (lock_tables(locks), rows_by_owner(locks)) == ({}, {})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.internals import file_of
 from tests.unit.server.cdc_log.test_log import Watch, make
 from tests.unit.server.sql_session import Db, connect, open_engine
 
@@ -44,7 +45,7 @@ def test_what_was_noted_comes_once_in_its_order(memory: int, tmp_path: Path) -> 
     noted.truncate(6)
     noted.add(TABLE, piece(8))
     assert len(noted) == 7
-    assert noted._file.is_open == (memory < 1 << 20)
+    assert file_of(noted).is_open == (memory < 1 << 20)
     wanted = [
         *(ChangedRows(TABLE, piece(n)) for n in range(4)),
         ChangedRows(TABLE, ()),
@@ -52,7 +53,7 @@ def test_what_was_noted_comes_once_in_its_order(memory: int, tmp_path: Path) -> 
         ChangedRows(TABLE, piece(8)),
     ]
     assert list(noted.drain()) == wanted
-    assert (len(noted), noted._bytes_in_memory, noted._file.is_open) == (0, 0, False)
+    assert (len(noted), noted._bytes_in_memory, file_of(noted).is_open) == (0, 0, False)
     assert list(noted.drain()) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -63,14 +64,14 @@ def test_what_is_forgotten_makes_room() -> None:
         mark = len(noted)
         noted.add(TABLE, piece(1))
         noted.add(TABLE, piece(2))
-        assert not noted._file.is_open
+        assert not file_of(noted).is_open
         noted.truncate(mark)
     noted.add(TABLE, piece(1))
     noted.add(TABLE, piece(2))
     noted.add(TABLE, piece(3))
-    assert noted._file.is_open
+    assert file_of(noted).is_open
     noted.truncate()
-    assert not noted._file.is_open
+    assert not file_of(noted).is_open
 
 
 def test_many_images_take_little_memory() -> None:
@@ -105,7 +106,7 @@ def test_statements_whose_images_lie_in_a_file_are_logged_as_others(
     noted._memory = 20
     opened: list[bool] = []
     take = noted.drain
-    monkeypatch.setattr(noted, "drain", lambda: (opened.append(noted._file.is_open), take())[1])
+    monkeypatch.setattr(noted, "drain", lambda: (opened.append(file_of(noted).is_open), take())[1])
     db.run("insert into t select id + 100, n, name, last from t")
     db.session.begin()
     db.run("update t set n = n + 1, name = 'longer than before'")
@@ -116,7 +117,7 @@ def test_statements_whose_images_lie_in_a_file_are_logged_as_others(
     db.run("delete from t where id > 101")
     db.session.commit()
     assert opened.count(True) >= 4
-    assert not noted._file.is_open
+    assert not file_of(noted).is_open
     watch.same()
 
 
@@ -133,7 +134,7 @@ def test_a_transaction_whose_images_are_lost_cannot_be_committed(
     def lost(place: object) -> bytes:
         raise OSError("gone")
 
-    monkeypatch.setattr(noted._file, "read", lost)
+    monkeypatch.setattr(file_of(noted), "read", lost)
     assert db.fails("insert into t values (11, 1, 'eleven', 1)").sqlcode == -458
     with pytest.raises(SqlError) as refused:
         db.session.commit()

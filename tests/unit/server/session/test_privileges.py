@@ -174,7 +174,7 @@ def test_each_statement_takes_the_privilege_of_its_name(
     ann.run(f"GRANT {', '.join(sorted(others))} ON t TO bob")
     assert code(bob, sql) == (without, "t")
     ann.run(f"GRANT {privilege} ON t TO bob")
-    assert bob._attempt(sql, ()) is None
+    assert bob.attempt(sql, ()) is None
 
 
 @pytest.mark.parametrize(

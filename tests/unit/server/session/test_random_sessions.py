@@ -12,6 +12,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from tests.internals import lock_tables, rows_by_owner
 from tests.stress import seeds
 from tests.unit.server.sql_session import connect, open_engine
 
@@ -244,5 +245,5 @@ def random_work(engine: Engine, seed: int) -> None:
     found.update({("bare", k): (v, 0) for k, v in db.rows("select k, v from bare")})
     assert found == expected
     assert db.value("select count(*) from keyed") + db.value("select count(*) from bare") == len(expected)
-    assert not engine.locks._tables
-    assert not engine.locks._rows_by_owner
+    assert not lock_tables(engine.locks)
+    assert not rows_by_owner(engine.locks)

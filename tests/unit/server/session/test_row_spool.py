@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.internals import file_of
 from tests.unit.server.sql_session import Db, connect, open_engine
 
 from informix_arrow.server.errors import SqlError
@@ -54,8 +55,8 @@ def test_what_is_left_early_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         warnings.simplefilter("error", ResourceWarning)
         with giving(5 * PIECE) as rows:
             assert next(iter(rows)) == (0, "x" * 20, None)
-            assert rows._file.is_open
-        assert not rows._file.is_open
+            assert file_of(rows).is_open
+        assert not file_of(rows).is_open
         assert list(rows) == []
         del rows
         gc.collect()

@@ -14,6 +14,7 @@ from typing import Any, cast
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.internals import file_of
 from tests.unit.server.sql_session import VERSION, Db, connect
 
 from informix_arrow.server.errors import SqlError
@@ -523,7 +524,7 @@ def waiting(result: object) -> BatchSpool:
 def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
     db.run("create function same(n integer) returning integer; return n; end function")
     result = opened(db, "select id, txt, same(tail) from big")
-    assert waiting(result)._file.is_open
+    assert file_of(waiting(result)).is_open
     assert result.rows == ROWS
     batches = result.batches()
     rows = taken(batches, 1)
@@ -544,12 +545,12 @@ end function"""
 def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None:
     db.run(ROUTINE)
     result = opened(db, "execute function many(2100)")
-    assert waiting(result)._file.is_open
+    assert file_of(waiting(result)).is_open
     assert result.rows == 2100
     db.run("insert into other values (5, 77)")
     found = listed(taken(result.batches()))
     assert found == [(i, f"Öl{i}".ljust(4300, "y"), None, None, None, 77) for i in range(1, 2101)]
-    assert not waiting(result)._file.is_open  # nothing is left
+    assert not file_of(waiting(result)).is_open  # nothing is left
     assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(4300, "y"), None, None, None, 77)]
 
 

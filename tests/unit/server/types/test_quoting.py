@@ -146,14 +146,14 @@ class Function:
                     self.numbers.add(argument.arg)
                 else:
                     self.values.setdefault(argument.arg, []).append(None)
-        for inner in self._own(node):
+        for inner in self.own(node):
             if isinstance(inner, ast.Assign):
                 for target in inner.targets:
-                    self._assign(target, inner.value)
+                    self.assign(target, inner.value)
             elif isinstance(inner, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and inner.value is not None:
-                self._assign(inner.target, inner.value)
+                self.assign(inner.target, inner.value)
             elif isinstance(inner, (ast.For, ast.comprehension)):
-                self._loop(inner.target, inner.iter)
+                self.loop(inner.target, inner.iter)
             elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
                 if inner.func.attr == "append" and isinstance(inner.func.value, ast.Name) and inner.args:
                     self.values.setdefault(inner.func.value.id, []).append(inner.args[0])
@@ -161,26 +161,26 @@ class Function:
                 self.values.setdefault(inner.optional_vars.id, []).append(None)
 
     @staticmethod
-    def _own(node: ast.AST) -> Iterator[ast.AST]:
+    def own(node: ast.AST) -> Iterator[ast.AST]:
         """What is in a function, but not in functions within."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
                 continue
             yield child
-            yield from Function._own(child)
+            yield from Function.own(child)
 
-    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+    def assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self.values.setdefault(target.id, []).append(value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             same = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
             for number, part in enumerate(target.elts):
                 if same:
-                    self._assign(part, value.elts[number])  # type: ignore[attr-defined]
+                    self.assign(part, value.elts[number])  # type: ignore[attr-defined]
                 elif isinstance(part, ast.Name):
                     self.values.setdefault(part.id, []).append(None)
 
-    def _loop(self, target: ast.expr, over: ast.expr) -> None:
+    def loop(self, target: ast.expr, over: ast.expr) -> None:
         called = _called(over) if isinstance(over, ast.Call) else ""
         if called == "range" and isinstance(target, ast.Name):
             self.numbers.add(target.id)
@@ -188,10 +188,10 @@ class Function:
             counter, item = target.elts
             assert isinstance(counter, ast.Name)
             self.numbers.add(counter.id)
-            self._loop(item, over.args[0])
+            self.loop(item, over.args[0])
         elif called == "zip" and isinstance(target, ast.Tuple) and isinstance(over, ast.Call):
             for part, source in zip(target.elts, over.args, strict=True):
-                self._loop(part, source)
+                self.loop(part, source)
         else:
             for name in ast.walk(target):
                 if isinstance(name, ast.Name):
@@ -205,7 +205,7 @@ class Function:
         if isinstance(node, (ast.Constant, ast.JoinedStr)):
             return True  # what is in an f-string's braces is looked at where it stands
         if isinstance(node, ast.Name):
-            return self._name_is_safe(node.id, seen)
+            return self.name_is_safe(node.id, seen)
         if isinstance(node, ast.Attribute):
             return node.attr in SQL_ATTRIBUTES
         if isinstance(node, ast.BinOp):
@@ -220,17 +220,17 @@ class Function:
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
             return self.is_safe(node.elt, seen)
         if isinstance(node, ast.Call):
-            return self._call_is_safe(node, seen)
+            return self.call_is_safe(node, seen)
         return False
 
-    def _name_is_safe(self, name: str, seen: frozenset[str]) -> bool:
+    def name_is_safe(self, name: str, seen: frozenset[str]) -> bool:
         if name in seen or name in self.numbers or name.lstrip("_").isupper():
             return True  # written in capitals: a constant of the source
         if name in self.values:
             return all(self.is_safe(value, seen | {name}) for value in self.values[name])
-        return self.around is not None and self.around._name_is_safe(name, seen)
+        return self.around is not None and self.around.name_is_safe(name, seen)
 
-    def _call_is_safe(self, node: ast.Call, seen: frozenset[str]) -> bool:
+    def call_is_safe(self, node: ast.Call, seen: frozenset[str]) -> bool:
         called = _called(node)
         if called in QUOTING | TYPES | MAKERS:
             return True
@@ -258,13 +258,13 @@ class Function:
         if isinstance(node, ast.Attribute):
             return node.attr in RAW
         if isinstance(node, ast.Subscript):
-            return self._is_args(node.value) or self.is_raw(node.value, seen)
+            return self.is_args(node.value) or self.is_raw(node.value, seen)
         if isinstance(node, ast.Call):
             if _called(node) not in PASSED_ON:
                 return False
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             given = [*node.args, *([] if owner is None else [owner])]
-            return any(self.is_raw(part, seen) or self._is_args(part) for part in given)
+            return any(self.is_raw(part, seen) or self.is_args(part) for part in given)
         if isinstance(node, ast.IfExp):
             return self.is_raw(node.body, seen) or self.is_raw(node.orelse, seen)
         if isinstance(node, (ast.JoinedStr, ast.Compare, ast.Constant)):
@@ -274,7 +274,7 @@ class Function:
         )
 
     @staticmethod
-    def _is_args(node: ast.expr) -> bool:
+    def is_args(node: ast.expr) -> bool:
         """Whether this is the dict of a parsed node's parts."""
         return isinstance(node, ast.Attribute) and node.attr == "args"
 
@@ -301,7 +301,7 @@ def _inner_functions(node: ast.AST) -> Iterator[ast.AST]:
 def interpolations(source: str) -> Iterator[tuple[int, str, bool]]:
     """Line, expression and whether it is safe, of all that is put into texts of SQL."""
     for node, function in _functions(ast.parse(source), None):
-        for inner in Function._own(node):
+        for inner in Function.own(node):
             if not isinstance(inner, ast.JoinedStr):
                 continue
             shown = "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in inner.values)
@@ -320,7 +320,7 @@ def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _called(node) == "SqlError"):
             told.update(map(id, ast.walk(node)))
     for node, function in _functions(tree, None):
-        for inner in Function._own(node):
+        for inner in Function.own(node):
             if isinstance(inner, ast.JoinedStr) and id(inner) not in told:
                 for value in inner.values:
                     if isinstance(value, ast.FormattedValue) and function.is_raw(value.value):
