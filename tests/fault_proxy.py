@@ -74,43 +74,43 @@ class FaultProxy:
         self.delay = 0.0
         self.connections = 0
         self.boundaries: list[Boundary] = []
-        self._links: list[_Link] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._accept, name="fault proxy")
-        self._thread.start()
+        self.links: list[_Link] = []
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.thread = threading.Thread(target=self._accept, name="fault proxy")
+        self.thread.start()
 
     @property
     def host(self) -> str:
-        return str(self._listening.getsockname()[0])
+        return str(self.listening.getsockname()[0])
 
     @property
     def port(self) -> int:
-        return int(self._listening.getsockname()[1])
+        return int(self.listening.getsockname()[1])
 
     def cut_all(self) -> None:
         """Close every connection that stands now."""
-        for link in list(self._links):
+        for link in list(self.links):
             link.end()
 
     def close(self) -> None:
         """End the proxy and all its connections."""
         with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listening.close()
-        for link in list(self._links):
+            self.listening.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.listening.close()
+        for link in list(self.links):
             link.end()
             link.join()
 
     def _accept(self) -> None:
         while True:
             try:
-                client, _ = self._listening.accept()
+                client, _ = self.listening.accept()
             except OSError:
                 return
-            for link in [link for link in self._links if link.over]:
+            for link in [link for link in self.links if link.over]:
                 link.join()
-                self._links.remove(link)
+                self.links.remove(link)
             try:
                 server = socket.create_connection(self.target)
             except OSError:
@@ -118,7 +118,7 @@ class FaultProxy:
                 continue
             self.connections += 1
             self.boundaries = []
-            self._links.append(_Link(client, server, self))
+            self.links.append(_Link(client, server, self))
 
     def __enter__(self) -> FaultProxy:
         return self
@@ -133,61 +133,61 @@ class _Link:
     """One connection: a thread for each direction."""
 
     def __init__(self, client: socket.socket, server: socket.socket, proxy: FaultProxy) -> None:
-        self._sockets: dict[Side, socket.socket] = {"client": client, "server": server}
-        self._fault, self._piece, self._delay = proxy.fault, proxy.piece, proxy.delay
-        self._boundaries = proxy.boundaries
-        self._passed: dict[Side, int] = {"client": 0, "server": 0}
-        self._speaks: Side = "client"
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._hangs = False
-        for link in self._sockets.values():
+        self.sockets: dict[Side, socket.socket] = {"client": client, "server": server}
+        self.fault, self.piece, self.delay = proxy.fault, proxy.piece, proxy.delay
+        self.boundaries = proxy.boundaries
+        self.passed: dict[Side, int] = {"client": 0, "server": 0}
+        self.speaks: Side = "client"
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.hangs = False
+        for link in self.sockets.values():
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         pumps: list[tuple[Side, Side]] = [("client", "server"), ("server", "client")]
-        self._threads = [threading.Thread(target=self._pump, args=pump, name="fault proxy") for pump in pumps]
-        self._left = len(self._threads)
-        self._strike("client", 0)
-        self._strike("server", 0)
-        for thread in self._threads:
+        self.threads = [threading.Thread(target=self.pump, args=pump, name="fault proxy") for pump in pumps]
+        self.left = len(self.threads)
+        self.strike("client", 0)
+        self.strike("server", 0)
+        for thread in self.threads:
             thread.start()
 
     @property
     def over(self) -> bool:
-        return self._left == 0
+        return self.left == 0
 
     def end(self, *, reset: bool = False) -> None:
         """Shut both ends; the threads close them."""
-        self._ended.set()
-        for link in self._sockets.values():
+        self.ended.set()
+        for link in self.sockets.values():
             with contextlib.suppress(OSError):
                 if reset:
                     link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 link.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
 
     def join(self) -> None:
-        for thread in self._threads:
+        for thread in self.threads:
             thread.join()
 
-    def _strike(self, side: Side, passed: int) -> bool:
+    def strike(self, side: Side, passed: int) -> bool:
         """Do what the fault says, if its moment has come; True: pass on nothing more."""
-        fault = self._fault
+        fault = self.fault
         if fault is None or fault.action == "spoil" or fault.side != side or passed < fault.after:
-            return self._hangs
+            return self.hangs
         if fault.action == "hang":
-            self._hangs = True
+            self.hangs = True
         else:
             self.end(reset=fault.action == "reset")
         return True
 
-    def _pump(self, side: Side, other: Side) -> None:
-        source, sink = self._sockets[side], self._sockets[other]
+    def pump(self, side: Side, other: Side) -> None:
+        source, sink = self.sockets[side], self.sockets[other]
         try:
-            while not self._ended.is_set():
-                most = self._piece
-                if self._fault is not None and self._fault.side == side and self._fault.action != "spoil":
-                    most = max(1, min(most, self._fault.after - self._passed[side]))
+            while not self.ended.is_set():
+                most = self.piece
+                if self.fault is not None and self.fault.side == side and self.fault.action != "spoil":
+                    most = max(1, min(most, self.fault.after - self.passed[side]))
                 data = source.recv(most)
-                if self._hangs:
+                if self.hangs:
                     if not data:
                         break
                     continue  # read, so that the end of the stream is seen, and dropped
@@ -195,44 +195,44 @@ class _Link:
                     with contextlib.suppress(OSError):
                         sink.shutdown(socket.SHUT_WR)
                     return
-                if self._delay:
-                    self._ended.wait(self._delay)
-                self._note(side, other)
-                data = self._spoilt(side, data)
-                self._passed[side] += len(data)
+                if self.delay:
+                    self.ended.wait(self.delay)
+                self.note(side, other)
+                data = self.spoilt(side, data)
+                self.passed[side] += len(data)
                 sink.sendall(data)
-                if self._strike(side, self._passed[side]):
+                if self.strike(side, self.passed[side]):
                     continue
         except OSError:
             pass
         finally:
-            self._leave(side == "client" or self._hangs or self._ended.is_set())
+            self.leave(side == "client" or self.hangs or self.ended.is_set())
 
-    def _spoilt(self, side: Side, data: bytes) -> bytes:
-        fault = self._fault
+    def spoilt(self, side: Side, data: bytes) -> bytes:
+        fault = self.fault
         if fault is None or fault.action != "spoil" or fault.side != side:
             return data
-        at = fault.after - self._passed[side]
+        at = fault.after - self.passed[side]
         if not 0 <= at < len(data):
             return data
         return data[:at] + bytes([data[at] ^ fault.bits]) + data[at + 1 :]
 
-    def _note(self, side: Side, other: Side) -> None:
-        with self._lock:
-            if self._speaks != side:
-                self._speaks = side
-                self._boundaries.append(Boundary(self._passed["client"], self._passed["server"], side))
+    def note(self, side: Side, other: Side) -> None:
+        with self.lock:
+            if self.speaks != side:
+                self.speaks = side
+                self.boundaries.append(Boundary(self.passed["client"], self.passed["server"], side))
 
-    def _leave(self, whole: bool) -> None:
+    def leave(self, whole: bool) -> None:
         """A thread ends; the last one closes the sockets. ``whole``: the other one shall end as well."""
-        if whole and not self._ended.is_set():
+        if whole and not self.ended.is_set():
             self.end()
-        with self._lock:
-            last = self._left == 1
+        with self.lock:
+            last = self.left == 1
             if last:
-                for link in self._sockets.values():
+                for link in self.sockets.values():
                     link.close()
-            self._left -= 1
+            self.left -= 1
 
 
 def eventually(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.soaking import examples
+from tests.stress import examples
 
 from informix_arrow.comparison import FileSide, compare, compare_tables
 from informix_arrow.unl import write_unl

@@ -30,8 +30,8 @@ from unittest import SkipTest
 import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
+from tests.cases import parametrize_in_one_test
 from tests.tls_certificates import Certificates
-from tests.walking import walked
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -40,7 +40,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "protocol")]
 )
-# dialect.md has statements of which some are meant to fail: tests/unit/test_sql_document.py runs them.
+# dialect.md has statements of which some are meant to fail: tests/unit/server/plan/test_dialect_document.py runs them.
 WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
 # architecture.md has drawings only.
 WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]
@@ -58,10 +58,10 @@ class Page:
     """What the blocks of one page are run with."""
 
     def __init__(self, plain: Server, secure: Callable[[], Server], loop: asyncio.AbstractEventLoop) -> None:
-        self.plain, self._secure, self.loop = plain, cache(secure), loop
+        self.plain, self.secure, self.loop = plain, cache(secure), loop
 
     def python(self, example: Example) -> None:
-        text = _ADDRESS.sub(self._address, str(example.parsed))
+        text = _ADDRESS.sub(self.address, str(example.parsed))
         source = "\n" * (example.line + example.parsed.line_offset) + text
         code = compile(source, example.path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         if code.co_flags & inspect.CO_COROUTINE:
@@ -72,8 +72,8 @@ class Page:
     def sql(self, example: Example) -> None:
         example.namespace["conn"].execute(str(example.parsed))
 
-    def _address(self, found: re.Match[str]) -> str:
-        server = self._secure() if found[1] else self.plain
+    def address(self, found: re.Match[str]) -> str:
+        server = self.secure() if found[1] else self.plain
         return server.url("page").replace("informix://", f"informix{found[1]}://")
 
 
@@ -118,7 +118,7 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
                 ) from error
 
 
-@walked("path", WITH_BLOCKS, ids=_name)
+@parametrize_in_one_test("path", WITH_BLOCKS, ids=_name)
 def test_every_block_of_a_page_says_what_it_is(path: Path) -> None:
     fences = re.findall(r"^[ \t]*```([^\n]*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) % 2 == 0

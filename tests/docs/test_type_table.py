@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.walking import walked
+from tests.cases import parametrize_in_one_test
 
 from informix_arrow.wire.plan_ops import arrow_type
 from informix_arrow.wire.types import ColumnType, TypeCode
@@ -44,7 +44,7 @@ SOURCES = [
 ]
 
 
-@walked("source", SOURCES, ids=lambda source: source.sql)
+@parametrize_in_one_test("source", SOURCES, ids=lambda source: source.sql)
 def test_a_distinct_type_is_read_as_its_source(source: ColumnType) -> None:
     distinct = ColumnType.distinct("mine", source, 3000, "informix")
     assert distinct.sql == "mine"

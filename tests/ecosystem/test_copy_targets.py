@@ -33,11 +33,11 @@ def test_copies_into_each_target_keep_their_promises() -> None:
     tests = [
         f"tests/integration/{name}.py"
         for name in (
-            "test_copies",
+            "test_copy",
             "test_copy_forms",
             "test_copy_full_disk",
-            "test_applying",
-            "test_applying_delta",
+            "test_apply_changes",
+            "test_apply_delta",
         )
     ]
     done = subprocess.run(

@@ -57,26 +57,26 @@ class Overheard:
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.said = bytearray()
-        self._target = target
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address: tuple[str, int] = self._listening.getsockname()
+        self.target = target
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.address: tuple[str, int] = self.listening.getsockname()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
         while True:
-            client, _ = self._listening.accept()
-            server = socket.create_connection(self._target)
-            threading.Thread(target=self._relay, args=(client, server), daemon=True).start()
+            client, _ = self.listening.accept()
+            server = socket.create_connection(self.target)
+            threading.Thread(target=self.relay, args=(client, server), daemon=True).start()
 
-    def _relay(self, client: socket.socket, server: socket.socket) -> None:
+    def relay(self, client: socket.socket, server: socket.socket) -> None:
         with client, server:
-            back = threading.Thread(target=self._pump, args=(server, client, None), daemon=True)
+            back = threading.Thread(target=self.pump, args=(server, client, None), daemon=True)
             back.start()
-            self._pump(client, server, self.said)
+            self.pump(client, server, self.said)
             back.join()
 
     @staticmethod
-    def _pump(source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
+    def pump(source: socket.socket, target: socket.socket, kept: bytearray | None) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
                 if kept is not None:

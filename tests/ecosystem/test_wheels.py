@@ -20,10 +20,11 @@ from tests.ecosystem.test_oldest import ROOT
 
 # Both ways: every value is decoded, or refused, as a reference in Python says.
 CODECS = tuple(
-    f"tests/unit/test_{name}.py"
+    f"tests/unit/{name}.py"
     for name in (
-        "decode_stream", "decode_values", "decode_vectors", "encode_round_trip", "encode_values", "encode_vectors",
-        "package", "tool_extras",
+        "native/test_decode_stream", "native/test_decode_values", "native/test_decode_vectors",
+        "native/test_encode_round_trip", "native/test_encode_values", "native/test_encode_vectors",
+        "test_package", "test_extras",
     )
 )  # fmt: skip
 #: A client, blocking and with await, that asks an embedded server.

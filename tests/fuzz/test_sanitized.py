@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.soaking import SECONDS, seeds
+from tests.stress import SECONDS, seeds
 
 #: Percent of the work: ``make soak`` and ``make fuzz`` do all of it, and again with other seeds while there is time.
 SHARE = 100 if SECONDS else 20

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
 
-from tests.soaking import seconds
+from tests.stress import seconds
 
 T = TypeVar("T")
 
@@ -72,12 +72,12 @@ class CancelAt:
     """Awaits a coroutine and cancels the task when the coroutine suspends for the ``count``-th time, from 1."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, T], count: int) -> None:
-        self._coroutine = coroutine
-        self._count = count
+        self.coroutine = coroutine
+        self.count = count
         self.suspensions = 0
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        steps = self._coroutine.__await__()
+        steps = self.coroutine.__await__()
         throw: BaseException | None = None
         while True:
             try:
@@ -89,7 +89,7 @@ class CancelAt:
                     None  # else what is raised here holds itself, and all that its frames hold, by this name
                 )
             self.suspensions += 1
-            if self.suspensions == self._count:
+            if self.suspensions == self.count:
                 task = asyncio.current_task()
                 assert task is not None
                 task.cancel()

@@ -54,12 +54,12 @@ class RawClient:
     ) -> None:
         self.socket = socket.create_connection(server.address, TIMEOUT)
         self.framing = Framing()
-        self._received = b""
+        self.received = b""
         try:
             if tls is not None:
                 self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
             self.socket.sendall((login or connect_request()).encode())
-            self.reply = self._login_reply()
+            self.reply = self.login_reply()
             if self.reply.kind == "accept" and negotiate:
                 (answer,) = self.ask(m.Protocols(CLIENT_OFFER))
                 assert isinstance(answer, m.Protocols)
@@ -78,11 +78,11 @@ class RawClient:
     ) -> None:
         self.socket.close()
 
-    def _login_reply(self) -> ConnectReply:
-        header = self._exactly(2)
-        return ConnectReply.parse(header + self._exactly(packet_length(header) - 2))
+    def login_reply(self) -> ConnectReply:
+        header = self.exactly(2)
+        return ConnectReply.parse(header + self.exactly(packet_length(header) - 2))
 
-    def _exactly(self, size: int) -> bytes:
+    def exactly(self, size: int) -> bytes:
         data = b""
         while len(data) < size:
             piece = self.socket.recv(size - len(data))
@@ -98,16 +98,16 @@ class RawClient:
     def receive(self) -> m.Message:
         """The next message of the server."""
         while True:
-            reader = Reader(self._received)
+            reader = Reader(self.received)
             try:
                 message = m.parse_server_message(reader, self.framing)
             except NeedMoreData:
                 data = self.socket.recv(1 << 20)
                 if not data:
                     raise ConnectionError("the server closed the connection") from None
-                self._received += data
+                self.received += data
                 continue
-            self._received = self._received[reader.pos :]
+            self.received = self.received[reader.pos :]
             return message
 
     def receive_group(self) -> list[m.Message]:
@@ -122,7 +122,7 @@ class RawClient:
         groups: list[list[m.Message]] = []
         group: list[m.Message] = []
         while len(groups) < count:
-            reader = Reader(self._received)
+            reader = Reader(self.received)
             done = 0
             try:
                 while len(groups) < count:
@@ -134,13 +134,13 @@ class RawClient:
                     else:
                         group.append(message)
             except NeedMoreData:
-                self._received = self._received[done:]
+                self.received = self.received[done:]
                 data = self.socket.recv(1 << 20)
                 if not data:
                     raise ConnectionError("the server closed the connection") from None
-                self._received += data
+                self.received += data
                 continue
-            self._received = self._received[done:]
+            self.received = self.received[done:]
         return groups
 
     def ask(self, *messages: m.Message) -> list[m.Message]:

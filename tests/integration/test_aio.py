@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of, stream_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -161,7 +162,7 @@ def test_a_result_that_was_left_half_read_frees_its_statement(url: str) -> None:
             del result
             gc.collect()
             await conn.read_arrow(ONE)
-            assert conn._session.cursors == set()
+            assert session_of(conn).cursors == set()
 
     run(main)
 
@@ -408,7 +409,7 @@ def test_autocommit_isolation_and_lock_wait_can_be_set(url: str) -> None:
 
 async def begun(conn: aio.AsyncConnection) -> None:
     """Wait until another task has opened its cursor and waits for rows."""
-    await until(lambda: any(isinstance(each, ServerCursor) for each in conn._session.pending_replies))
+    await until(lambda: any(isinstance(each, ServerCursor) for each in session_of(conn).pending_replies))
 
 
 def test_a_cancelled_task_leaves_a_connection_that_answers_the_next_question(url: str) -> None:
@@ -463,7 +464,7 @@ def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
 def test_a_server_that_goes_away_closes_the_connection_and_says_so(url: str) -> None:
     async def main() -> None:
         conn = await aio.connect(url)
-        wire = conn._runner.transport._wire
+        wire = stream_of(conn)
         assert wire is not None
         assert wire._transport is not None
         wire._transport.abort()  # as if the network had gone

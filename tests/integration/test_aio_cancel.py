@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.fault_proxy import eventually
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -138,7 +139,7 @@ def test_a_connection_is_usable_or_closed_wherever_its_task_was_cancelled(
                 conn = await aio.connect(url, fetch_buffer_size=4096)
             await check(conn, cancelled)
             assert cancelled < 2000
-        assert not conn._session.cursors
+        assert not session_of(conn).cursors
         await conn.close()
         return cancelled, closed
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.fault_proxy import eventually
+from tests.internals import runner_of, session_of, stream_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -39,7 +40,7 @@ def test_connections_are_lent_again_and_warmed_up_by_async_with(url: str) -> Non
             async with pool.connection() as first:
                 assert (await first.read_arrow(ONE)).num_rows == 1
             async with pool.connection() as second:
-                assert second._session is first._session
+                assert session_of(second) is session_of(first)
             s = pool.statistics
             assert (s.size, s.idle, s.in_use, s.served, s.opened) == (2, 2, 0, 2, 2)
             assert repr(pool) == "<informix_arrow.aio.AsyncPool 0 of 3 in use, 2 idle>"
@@ -94,17 +95,17 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
             with pytest.raises(ifx.InterfaceError, match="given back"):
                 await anext(batches)
             again = await pool.acquire()
-            assert again._session is conn._session
+            assert session_of(again) is session_of(conn)
             assert (again.autocommit, again.isolation, again.lock_wait) == (False, None, None)
             assert again.row_factory == "tuple"
-            assert again._session.cursors == set()
+            assert session_of(again).cursors == set()
             await again.transaction().__aenter__()  # and never left
             await again.execute("INSERT INTO aio_pool_notes VALUES (2)")
             await pool.release(again)
             with pytest.raises(ifx.InterfaceError, match="given back already"):
                 await pool.release(again)
             async with pool.connection() as third:
-                assert third._session is conn._session
+                assert session_of(third) is session_of(conn)
                 assert not third.in_transaction
                 assert (await third.read_arrow("SELECT a FROM aio_pool_notes")).num_rows == 0
 
@@ -119,14 +120,14 @@ def test_what_was_given_back_is_refused_while_another_one_uses_it(url: str) -> N
                 await cursor.fetchone()
                 result = await old.query(ONE)
                 waiting = None
-                async with old._runner.lock:  # as a statement of another task would that runs
+                async with runner_of(old).lock:  # as a statement of another task would that runs
                     waiting = asyncio.ensure_future(old.ping())
                     await asyncio.sleep(0)
             async with pool.connection() as new:
-                assert new._session is old._session
+                assert session_of(new) is session_of(old)
                 await asyncio.wait([waiting])
                 assert (old.closed, old.in_transaction) == (True, False)
-                async with new._runner.lock:  # nobody waits for what the next holder does
+                async with runner_of(new).lock:  # nobody waits for what the next holder does
                     for use in (
                         cursor.fetchall,
                         lambda: old.read_arrow(ONE),
@@ -211,11 +212,11 @@ def test_lost_old_and_idle_members_are_replaced(url: str) -> None:
         async with aio.AsyncPool(url, max_size=1, check_after=0) as pool:
             async with pool.connection() as first:
                 pass
-            wire = first._runner.transport._wire
+            wire = stream_of(first)
             assert wire is not None
             wire.abort()  # as if the network had gone while nobody looked
             async with pool.connection() as second:
-                assert second._session is not first._session
+                assert session_of(second) is not session_of(first)
                 assert (await second.read_arrow(ONE)).num_rows == 1
             assert (pool.statistics.broken, pool.statistics.size) == (1, 1)
         async with aio.AsyncPool(url, max_age=0.0) as pool:
@@ -379,7 +380,7 @@ def test_500_tasks_with_random_cancellations_get_their_own_answers_and_the_pool_
         lent = [await pool.acquire(timeout=60) for _ in range(8)]
         for conn in lent:
             await own_number(conn, rng)
-            assert conn._session.cursors == set()
+            assert session_of(conn).cursors == set()
         for conn in lent:
             await pool.release(conn)
         assert pool.statistics.idle == 8

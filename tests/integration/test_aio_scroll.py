@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -114,6 +115,6 @@ def test_a_cancelled_fetch_moves_nothing_and_a_dropped_cursor_is_closed(url: str
             assert cancelled >= 1
             await cur.close()
             await conn.ping()
-            assert not conn._session.cursors
+            assert not session_of(conn).cursors
 
     run(main)

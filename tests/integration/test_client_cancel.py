@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import runner_of, session_of, transport_of
 
 import informix_arrow as ifx
 from informix_arrow.operations.io_steps import CancelReason
@@ -76,7 +77,7 @@ class Background:
 
 def waiting(conn: ifx.Connection) -> None:
     """Return when a call of ``conn`` waits for its answer (in another thread)."""
-    transport, pause = conn._runner.transport, threading.Event()
+    transport, pause = transport_of(conn), threading.Event()
     for _ in range(int(LONG * 1000)):
         if transport._waiting:
             return
@@ -184,7 +185,7 @@ def test_every_answer_belongs_to_its_question_whenever_cancel_comes(conn: ifx.Co
 
 def test_after_a_call_that_ended_before_its_cancel_nothing_is_hit(conn: ifx.Connection) -> None:
     """The byte leaves, and the answer that was on its way comes: the next statement must not pay for that."""
-    transport = conn._runner.transport
+    transport = transport_of(conn)
     wait = transport._wait
     for number in range(50):
         call_was_asked = threading.Event()
@@ -223,7 +224,7 @@ def test_cancel_while_rows_are_fetched(conn: ifx.Connection) -> None:
 
 def _cancel_next(conn: ifx.Connection) -> None:
     """Let the next call of the connection be canceled as it begins."""
-    link = conn._runner
+    link = runner_of(conn)
     run = link.transport.run
 
     def canceled(exchange: Any, call: Any = None, **keywords: Any) -> Any:
@@ -289,7 +290,7 @@ def test_whoever_waits_for_another_thread_has_a_time_limit_too(conn: ifx.Connect
     has, leave = threading.Event(), threading.Event()
 
     def hold() -> bool:
-        with conn._runner.lock:  # as a running exchange does
+        with runner_of(conn).lock:  # as a running exchange does
             has.set()
             return leave.wait(LONG)
 
@@ -315,7 +316,7 @@ def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection
     def press() -> None:
         waiting(conn)
         while not done.wait(0.2):
-            if conn._runner.transport._waiting and conn._runner.session.call.cancel_reason is None:  # type: ignore[union-attr]
+            if transport_of(conn)._waiting and runner_of(conn).session.call.cancel_reason is None:  # type: ignore[union-attr]
                 signal.pthread_kill(main, signal.SIGINT)
                 return
 
@@ -335,7 +336,7 @@ def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection
 
 def test_a_result_that_ctrl_c_took_from_its_reader_is_released(conn: ifx.Connection) -> None:
     """The query ended well, but the reader is gone: nobody else will close its cursor."""
-    transport = conn._runner.transport
+    transport = transport_of(conn)
     wait, struck = transport._readiness.wait, []  # type: ignore[union-attr]
 
     class Struck:
@@ -354,7 +355,7 @@ def test_a_result_that_ctrl_c_took_from_its_reader_is_released(conn: ifx.Connect
     assert struck
     assert not conn.closed
     assert answers(conn)
-    assert not conn._session.orphans
+    assert not session_of(conn).orphans
 
 
 def test_a_server_that_does_not_react_costs_the_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +377,7 @@ def test_a_server_that_does_not_react_costs_the_connection(url: str, monkeypatch
 
 def test_ctrl_c_at_the_moment_when_the_lock_is_taken_does_not_leave_it_taken(conn: ifx.Connection) -> None:
     """Nobody else could ever use the connection then, and the thread that has it would not notice."""
-    link = conn._runner
+    link = runner_of(conn)
     lock: Any = link.lock
 
     class Struck:
@@ -404,7 +405,7 @@ def test_ctrl_c_while_an_error_is_looked_at_closes_the_connection(
     def struck(error: BaseException) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(conn._session), "usable_after", lambda session, error: struck(error))
+    monkeypatch.setattr(type(session_of(conn)), "usable_after", lambda session, error: struck(error))
     with pytest.raises(KeyboardInterrupt):
         conn.read_arrow("SELECT nosuch FROM cancel_target")
     monkeypatch.undo()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.internals import session_of, socket_of, transport_of
 
 import informix_arrow as ifx
 from informix_arrow.operations.connect import disconnect
@@ -188,7 +189,7 @@ def test_the_password_is_kept_nowhere(conn: ifx.Connection) -> None:
 
 def test_a_lost_connection_is_closed_and_tells_why(server: Server, url: str) -> None:
     conn = ifx.connect(url)
-    link = conn._runner.transport._socket
+    link = socket_of(conn)
     assert link is not None
     link.shutdown(2)
     with pytest.raises(ifx.OperationalError):
@@ -202,14 +203,14 @@ def test_a_lost_connection_is_closed_and_tells_why(server: Server, url: str) -> 
 def test_ctrl_c_in_a_wait_closes_the_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer that was on its way would be taken for the next statement's."""
     conn = ifx.connect(url)
-    do = conn._runner.transport._perform
+    do = transport_of(conn)._perform
 
     def interrupted(step: Step) -> int:
         if isinstance(step, Receive):
             raise KeyboardInterrupt
         return do(step)
 
-    monkeypatch.setattr(conn._runner.transport, "_perform", interrupted)
+    monkeypatch.setattr(transport_of(conn), "_perform", interrupted)
     with pytest.raises(KeyboardInterrupt):
         conn.read_arrow("SELECT * FROM client_tx")
     assert conn.closed
@@ -292,7 +293,7 @@ def test_threads_may_share_a_connection(conn: ifx.Connection) -> None:
 
 def test_a_forgotten_connection_warns_and_closes_its_socket(url: str) -> None:
     conn = ifx.connect(url)
-    link = conn._runner.transport._socket
+    link = socket_of(conn)
     assert link is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -326,6 +327,6 @@ def test_a_connection_knows_which_database_it_was_moved_to(url: str) -> None:
 
 def test_a_session_survives_leaving_twice(url: str) -> None:
     conn = ifx.connect(url)
-    conn._runner.transport.run(disconnect(conn._session))
+    transport_of(conn).run(disconnect(session_of(conn)))
     conn.close()
     assert conn.closed

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -440,7 +441,7 @@ def test_results_can_be_read_alternately_and_closed_in_any_order(
         assert rows == expected[: len(rows)], number
     assert sum(len(rows) == LARGE_ROWS for rows in seen.values()) == 3
     assert cur.execute("SELECT COUNT(*) FROM client_cur").fetchone() == (10,)
-    assert not conn._session.orphans
+    assert not session_of(conn).orphans
 
 
 def test_threads_read_results_of_one_connection_side_by_side(conn: ifx.Connection, cur: ifx.Cursor) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import runner_of, session_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -77,7 +78,7 @@ def test_a_forked_child_cannot_speak_in_its_parents_conversation(conn: ifx.Conne
     assert "forked" in in_a_child(result.read_all)
     assert in_a_child(conn.close) == ""  # no goodbye in the name of the parent
     assert in_a_child(gc.collect) == ""
-    with conn._runner.lock:  # a lock that nobody in the child will ever release
+    with runner_of(conn).lock:  # a lock that nobody in the child will ever release
         assert "forked" in in_a_child(lambda: threading.Thread(target=conn.commit).run())
     assert result.read_all()["n"].to_pylist() == [12345]
     assert conn.in_transaction
@@ -107,7 +108,7 @@ def test_a_pool_opens_connections_of_its_own_in_a_forked_child(url: str) -> None
 def test_a_forked_child_leaves_the_event_loop_of_its_parent_alone(url: str) -> None:
     async def main() -> None:
         async with aio.connect(url) as conn:
-            assert in_a_child(conn._runner.abandon) == ""
+            assert in_a_child(runner_of(conn).abandon) == ""
             assert in_a_child(gc.collect) == ""
             assert (await conn.read_arrow(ONE, timeout=LONG))["n"].to_pylist() == [12345]
 
@@ -176,22 +177,22 @@ class Holder:
     """Another thread that has the connection's lock."""
 
     def __init__(self, conn: ifx.Connection) -> None:
-        self._has, self._leave = threading.Event(), threading.Event()
-        self._lock = conn._runner.lock
-        self._thread = threading.Thread(target=self._hold)
+        self.has, self.leave = threading.Event(), threading.Event()
+        self.lock = runner_of(conn).lock
+        self.thread = threading.Thread(target=self.hold)
 
-    def _hold(self) -> None:
-        with self._lock:
-            self._has.set()
-            assert self._leave.wait(LONG)
+    def hold(self) -> None:
+        with self.lock:
+            self.has.set()
+            assert self.leave.wait(LONG)
 
     def __enter__(self) -> None:
-        self._thread.start()
-        assert self._has.wait(LONG)
+        self.thread.start()
+        assert self.has.wait(LONG)
 
     def __exit__(self, *ignored: object) -> None:
-        self._leave.set()
-        self._thread.join(LONG)
+        self.leave.set()
+        self.thread.join(LONG)
 
 
 def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str) -> None:
@@ -202,10 +203,10 @@ def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str
         block = conn.transaction()
         block.__enter__()
         conn.execute("INSERT INTO ownership VALUES (1, 12345)")
-        conn._runner._call_timeout = 0.05
+        runner_of(conn)._call_timeout = 0.05
         with Holder(conn), pytest.raises(QueryTimeout, match="in use by others"):
             block.__exit__(None, None, None)
-        conn._runner._call_timeout = None
+        runner_of(conn)._call_timeout = None
         conn.execute("INSERT INTO ownership VALUES (2, 12345)")
         conn.commit()
         assert conn.read_arrow("SELECT id FROM ownership")["id"].to_pylist() == [2]
@@ -216,15 +217,15 @@ def test_what_could_not_be_closed_in_time_is_closed_before_what_comes_next(url: 
         result = conn.query("SELECT a.tabid, b.tabid other FROM systables a, systables b")
         cursor = conn.cursor(scrollable=True)
         cursor.execute("SELECT tabid FROM systables")
-        conn._runner._call_timeout = 0.05
+        runner_of(conn)._call_timeout = 0.05
         with Holder(conn):
             for close in (result.close, cursor.close):
                 with pytest.raises(QueryTimeout):
                     close()
-        conn._runner._call_timeout = None
-        assert len(conn._session.cursors) == 2
+        runner_of(conn)._call_timeout = None
+        assert len(session_of(conn).cursors) == 2
         assert conn.read_arrow(ONE)["n"].to_pylist() == [12345]
-        assert not conn._session.cursors
+        assert not session_of(conn).cursors
 
 
 @pytest.mark.parametrize("method", ["put", "pipeline"])

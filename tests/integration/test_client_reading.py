@@ -11,6 +11,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -338,5 +339,5 @@ def test_any_interleaving_of_results_statements_and_errors_keeps_every_row_in_it
         results.clear()
         # The lowest free id: nothing but the idle statements of the cache is on the server.
         conn.ping()  # releases what was dropped
-        idle = len(conn._session.statements)
+        idle = len(session_of(conn).statements)
         assert conn.query(f"SELECT id, id FROM {table}")._cursor.statement_id <= idle

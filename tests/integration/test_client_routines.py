@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -220,7 +221,7 @@ def test_handles_belong_to_the_database(made: Server) -> None:
     with dbapi.connect(made.url("stores_demo"), autocommit=True) as conn:
         for database in ("stores_demo", "sysmaster", "stores_demo"):
             conn.execute(f"DATABASE {database}")
-            assert not conn._session.routines
+            assert not session_of(conn).routines
             with pytest.raises(ifx.OperationalError):
                 conn.fast_path_call(CLOSE, 4711)
 

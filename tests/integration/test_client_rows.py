@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.walking import walked
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -146,7 +146,7 @@ def test_dicts_of_columns_of_the_same_name_are_refused_and_nothing_stays_open(co
     with pytest.raises(ifx.ProgrammingError, match="nothing to fetch"):
         cursor.fetchone()
     assert cursor.execute("SELECT id FROM client_rows WHERE id = 3").fetchall() == [{"id": 3}]
-    assert not conn._session.cursors
+    assert not session_of(conn).cursors
 
 
 def test_rows_can_be_made_by_a_function(conn: ifx.Connection) -> None:
@@ -238,8 +238,8 @@ def test_the_connection_has_a_factory_for_its_cursors(conn: ifx.Connection) -> N
     ]
 
 
-@walked("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
-@walked("first", [0, 1, 5])
+@pytest.mark.parametrize("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
+@pytest.mark.parametrize("first", [0, 1, 5])
 def test_rows_and_the_rest_of_a_batch_are_the_batch(total: int, first: int) -> None:
     """Whatever was taken as rows, the rest as Arrow is what was not."""
     batch = pa.record_batch(

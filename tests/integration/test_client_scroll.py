@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
@@ -287,10 +288,10 @@ def test_a_closed_scroll_cursor_says_so(conn: ifx.Connection) -> None:
 
 
 def test_a_dropped_scroll_cursor_is_closed_before_the_next_statement(conn: ifx.Connection) -> None:
-    before = len(conn._session.cursors)
+    before = len(session_of(conn).cursors)
     conn.cursor(scrollable=True).execute(QUERY).fetchone()
     assert conn.execute("SELECT COUNT(*) FROM client_scroll").fetchone() == (ROWS,)
-    assert len(conn._session.cursors) == before
+    assert len(session_of(conn).cursors) == before
 
 
 def test_a_forward_cursor_says_how_to_scroll(conn: ifx.Connection) -> None:

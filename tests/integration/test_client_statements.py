@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.internals import runner_of, session_of, transport_of
 
 import informix_arrow as ifx
 from informix_arrow.operations.io_steps import Receive, Send, SendReceive, Step
@@ -42,19 +43,19 @@ class Trips:
     """Counts what a connection sends and waits for."""
 
     def __init__(self, conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._steps: list[type] = []
-        do = conn._runner.transport._perform
+        self.steps: list[type] = []
+        do = transport_of(conn)._perform
 
         def counting(step: Step) -> int:
-            self._steps += [Send, Receive] if isinstance(step, SendReceive) else [type(step)]
+            self.steps += [Send, Receive] if isinstance(step, SendReceive) else [type(step)]
             return do(step)
 
-        monkeypatch.setattr(conn._runner.transport, "_perform", counting)
+        monkeypatch.setattr(transport_of(conn), "_perform", counting)
 
     def take(self) -> int:
         """Round trips since the last time: how often something was sent and then waited for."""
-        count = sum(pair == (Send, Receive) for pair in itertools.pairwise(self._steps))
-        self._steps.clear()
+        count = sum(pair == (Send, Receive) for pair in itertools.pairwise(self.steps))
+        self.steps.clear()
         return count
 
 
@@ -167,7 +168,7 @@ def test_statements_do_not_outlive_a_change_of_the_database(url: str, conn: ifx.
         assert conn.database == "sysmaster"
         assert conn.read_arrow(sql)["n"].to_pylist() == [0]
         conn.execute("database stores_demo")
-    assert len(conn._session.statements) <= 1
+    assert len(session_of(conn).statements) <= 1
 
 
 def test_the_cache_never_grows_beyond_its_size_and_leaves_nothing_on_the_server(url: str) -> None:
@@ -177,7 +178,7 @@ def test_the_cache_never_grows_beyond_its_size_and_leaves_nothing_on_the_server(
                 conn.read_arrow(f"SELECT id + {number % 13} v FROM st WHERE id = 1")["v"][0].as_py()
                 == 1 + number % 13
             )
-            assert len(conn._session.statements) <= 5
+            assert len(session_of(conn).statements) <= 5
         assert conn.query("SELECT id FROM st")._cursor.statement_id <= 5
 
 
@@ -306,13 +307,13 @@ def test_a_timeout_reaches_every_call_that_may_wait(
     conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it does is tested where it is made; here only that nobody loses it on the way."""
-    run, taken = conn._runner.run, list[float | None]()
+    run, taken = runner_of(conn).run, list[float | None]()
 
     def noting(exchange: Any, *, timeout: float | None = None) -> Any:
         taken.append(timeout)
         return run(exchange, timeout=timeout)
 
-    monkeypatch.setattr(conn._runner, "run", noting)
+    monkeypatch.setattr(runner_of(conn), "run", noting)
     assert conn.read_arrow("SELECT id FROM st", timeout=61).num_rows == 10
     assert len(list(conn.query("SELECT id FROM st", timeout=62).batches())) == 1
     conn.execute("UPDATE st SET id = id WHERE id = 1", timeout=63)

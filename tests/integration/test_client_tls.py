@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from tests.fault_proxy import Fault, FaultProxy
+from tests.internals import runner_of, socket_of, transport_of
 from tests.tls_certificates import PASSWORD
 
 import informix_arrow as ifx
@@ -37,7 +38,7 @@ def url(tls_server: Server) -> str:
 
 def works(conn: ifx.Connection) -> None:
     with conn:
-        assert conn._runner.transport._socket.version() in ("TLSv1.2", "TLSv1.3")  # type: ignore[union-attr]
+        assert socket_of(conn).version() in ("TLSv1.2", "TLSv1.3")  # type: ignore[union-attr]
         found = conn.read_arrow("SELECT id, sentinel FROM tls_rows ORDER BY id")
         assert found["id"].to_pylist() == list(range(2000))
         assert set(found["sentinel"].to_pylist()) == {12345}
@@ -230,7 +231,7 @@ def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
 
     conn = ifx.connect(url, tls_ca=certificates.ca)
     for step in ("_ask", "_send", "_receive"):
-        monkeypatch.setattr(type(conn._runner.transport), step, broken)
+        monkeypatch.setattr(type(transport_of(conn)), step, broken)
     with pytest.raises(ifx.OperationalError, match="connection broke: it ended in the middle of TLS"):
         conn.read_arrow("SELECT tabid FROM systables")
     assert conn.closed
@@ -281,7 +282,7 @@ def test_no_secret_is_shown(url: str, certificates: Certificates) -> None:
     ) as conn:
         assert PASSWORD not in repr(conn)
         assert PASSWORD not in repr(conn._parameters)
-        assert PASSWORD not in repr(vars(conn._runner))
+        assert PASSWORD not in repr(vars(runner_of(conn)))
 
 
 @pytest.mark.parametrize("side", ["server", "client"])

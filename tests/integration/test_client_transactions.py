@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.internals import runner_of, session_of, socket_of
 
 import informix_arrow as ifx
 from informix_arrow.operations.session import TransactionStatus
@@ -253,12 +254,12 @@ def test_a_load_is_part_of_the_block_around_it(conn: ifx.Connection, url: str) -
 def test_a_lost_connection_in_a_block_is_told_and_the_exception_of_the_block_kept(url: str) -> None:
     conn = ifx.connect(url)
     with pytest.raises(LookupError), conn.transaction():  # noqa: PT012
-        conn._runner.abandon()
+        runner_of(conn).abandon()
         raise LookupError
     conn = ifx.connect(url)
     with pytest.raises(ifx.OperationalError), conn.transaction():  # noqa: PT012
         insert(conn, 1)
-        link = conn._runner.transport._socket
+        link = socket_of(conn)
         assert link is not None
         link.shutdown(2)
     assert conn.closed
@@ -266,7 +267,7 @@ def test_a_lost_connection_in_a_block_is_told_and_the_exception_of_the_block_kep
     conn = ifx.connect(url)
     with pytest.raises(LookupError), conn.transaction():  # noqa: PT012
         insert(conn, 1)
-        link = conn._runner.transport._socket
+        link = socket_of(conn)
         assert link is not None
         link.shutdown(2)  # noticed when the work is to be undone
         raise LookupError
@@ -316,7 +317,7 @@ def test_autocommit_leaves_no_transaction_open_in_an_ansi_database(urls: dict[st
         with pytest.raises(ifx.Error):
             conn.execute("INSERT INTO t VALUES (1, 2, 3)")
         insert(other, 5)
-        assert conn._session.transaction is TransactionStatus.NONE
+        assert session_of(conn).transaction is TransactionStatus.NONE
         assert not conn.in_transaction
 
 
@@ -462,6 +463,6 @@ def test_a_ping_opens_no_transaction_and_needs_no_database(urls: dict[str, str],
         with ifx.connect(url) as conn:
             conn.ping()
             assert not conn.in_transaction
-            conn._runner.abandon()
+            runner_of(conn).abandon()
             with pytest.raises(ifx.Error):
                 conn.ping()

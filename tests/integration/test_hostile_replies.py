@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, any_seed, rounds
+from tests.stress import SECONDS, any_seed, rounds
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -186,27 +186,27 @@ class Player:
     def __init__(self, target: tuple[str, int] | None = None) -> None:
         self.speech: Speech = []
         self.whole: Speech = []
-        self._target = target
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listening.getsockname()[1]
-        self._thread = threading.Thread(target=self._accept, name="player")
-        self._thread.start()
+        self.target = target
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listening.getsockname()[1]
+        self.thread = threading.Thread(target=self._accept, name="player")
+        self.thread.start()
 
     def _accept(self) -> None:
         while True:
             try:
-                client, _ = self._listening.accept()
+                client, _ = self.listening.accept()
             except OSError:
                 return
             with client, contextlib.suppress(OSError):
-                if self._target is None:
-                    draining = threading.Thread(target=self._play, args=(client,))
+                if self.target is None:
+                    draining = threading.Thread(target=self.play, args=(client,))
                     draining.start()
                     draining.join()
                 else:
-                    self._record(client, socket.create_connection(self._target))
+                    self.record(client, socket.create_connection(self.target))
 
-    def _play(self, client: socket.socket) -> None:
+    def play(self, client: socket.socket) -> None:
         heard, patience = 0, float(LIMIT)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(OSError):
@@ -227,7 +227,7 @@ class Player:
             while client.recv(1 << 16):
                 pass
 
-    def _record(self, client: socket.socket, server: socket.socket) -> None:
+    def record(self, client: socket.socket, server: socket.socket) -> None:
         heard = 0
 
         def forth() -> None:
@@ -253,9 +253,9 @@ class Player:
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-        self._thread.join()
+            self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+        self.thread.join()
 
 
 def options(player: Player) -> dict[str, Any]:
@@ -313,17 +313,17 @@ class Round:
     """One playing of a spoilt speech: an error of ours is an outcome, any other fails the test and shows the speech."""
 
     def __init__(self, player: Player, said: Speech, rng: random.Random, outcomes: dict[str, int]) -> None:
-        self._speech, self._outcomes = spoilt(said, rng), outcomes
-        player.speech = self._speech
+        self.speech, self.outcomes = spoilt(said, rng), outcomes
+        player.speech = self.speech
 
     def __enter__(self) -> None:
-        self._began = time.monotonic()
+        self.began = time.monotonic()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        took = time.monotonic() - self._began
-        assert took < LIMIT, f"{took} s after {self._speech}"
-        assert error is None or isinstance(error, ifx.Error), f"{error!r} after {self._speech}"
-        self._outcomes["result" if error is None else "error"] += 1
+        took = time.monotonic() - self.began
+        assert took < LIMIT, f"{took} s after {self.speech}"
+        assert error is None or isinstance(error, ifx.Error), f"{error!r} after {self.speech}"
+        self.outcomes["result" if error is None else "error"] += 1
         return True
 
 

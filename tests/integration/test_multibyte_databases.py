@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -113,7 +114,7 @@ def expected(code_set: CodeSet) -> list[tuple[object, ...]]:
 
 def test_the_connection_learns_the_code_set_from_the_database(url: str, code_set: CodeSet) -> None:
     with ifx.connect(url) as connection:
-        assert connection._session.framing.encoding == code_set.codec
+        assert session_of(connection).framing.encoding == code_set.codec
         word = code_set.words[0]
         assert connection.execute(f"SELECT '{word}' FROM t WHERE id = 0").fetchone() == (word,)
 

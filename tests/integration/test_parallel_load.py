@@ -83,19 +83,19 @@ class Background:
 
     def __init__(self, action: Callable[[], object]) -> None:
         self.error: BaseException | None = None
-        self._action = action
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self.action = action
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _run(self) -> None:
         try:
-            self._action()
+            self.action()
         except BaseException as error:  # noqa: BLE001 - the test looks at it
             self.error = error
 
     def ended(self) -> BaseException | None:
-        self._thread.join(LONG)
-        assert not self._thread.is_alive()
+        self.thread.join(LONG)
+        assert not self.thread.is_alive()
         return self.error
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.soaking import examples
+from tests.stress import examples
 
 import informix_arrow as ifx
 from informix_arrow import aio

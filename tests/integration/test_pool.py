@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fault_proxy import eventually
+from tests.internals import runner_of, session_of, transport_of
 
 import informix_arrow as ifx
 from informix_arrow.aio import AsyncPool
@@ -49,7 +50,7 @@ def test_a_connection_is_lent_again_after_it_came_back(make: Callable[..., Pool]
     with pool.connection() as first:
         assert first.read_arrow(ONE).num_rows == 1
     with pool.connection() as second:
-        assert second._session is first._session
+        assert session_of(second) is session_of(first)
     s = pool.statistics
     assert (s.size, s.idle, s.in_use, s.served, s.opened) == (1, 1, 0, 2, 1)
 
@@ -128,11 +129,11 @@ def test_a_connection_that_was_closed_or_lost_is_replaced(make: Callable[..., Po
         first.close()
     assert (pool.statistics.broken, pool.statistics.size) == (1, 0)
     with pool.connection() as second:
-        assert second._session is not first._session
-    second._runner.transport.close()  # as if the network had gone while nobody looked
+        assert session_of(second) is not session_of(first)
+    transport_of(second).close()  # as if the network had gone while nobody looked
     with pool.connection() as third:
         assert third.read_arrow(ONE).num_rows == 1
-    assert third._session is not second._session
+    assert session_of(third) is not session_of(second)
     assert pool.statistics.broken == 2
 
 
@@ -166,7 +167,7 @@ def test_what_was_given_back_is_refused_while_another_one_uses_it(make: Callable
         result = old.query(ONE)
         maker = old.transaction()
     with pool.connection() as new:
-        assert new._session is old._session
+        assert session_of(new) is session_of(old)
         new.execute("CREATE TEMP TABLE pool_stale (a INT)")
         new.autocommit = False
         new.execute("INSERT INTO pool_stale VALUES (1)")
@@ -216,7 +217,7 @@ def test_who_waits_for_a_connection_that_is_given_back_meanwhile_is_refused(
             failed.append(error)
 
     thread = threading.Thread(target=use)
-    with old._runner.lock:  # as a statement would that runs
+    with runner_of(old).lock:  # as a statement would that runs
         thread.start()
         threading.Event().wait(0.05)
         pool.release(old)
@@ -341,10 +342,10 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
     with pytest.raises(ifx.InterfaceError, match="given back"):
         next(batches)
     with pool.connection() as again:
-        assert again._session is conn._session
+        assert session_of(again) is session_of(conn)
         assert (again.autocommit, again.isolation, again.lock_wait) == (False, None, None)
         assert again.row_factory == "tuple"
-        assert again._session.cursors == set()
+        assert session_of(again).cursors == set()
         again.execute("DROP TABLE pool_clean")
 
 
@@ -353,7 +354,7 @@ def test_a_connection_in_another_database_is_replaced(make: Callable[..., Pool])
     with pool.connection() as conn:
         conn.execute("DATABASE sysmaster")
     with pool.connection() as other:
-        assert other._session is not conn._session
+        assert session_of(other) is not session_of(conn)
         assert other.database == "stores_demo"
     assert conn.closed
 
@@ -366,7 +367,7 @@ def test_work_that_was_lost_with_its_connection_is_an_error_of_the_block(make: C
     def lose() -> None:
         with pool.connection() as conn:
             conn.execute("INSERT INTO lost_work VALUES (1)")
-            conn._runner.transport.close()
+            transport_of(conn).close()
             with pytest.raises(ifx.OperationalError):
                 conn.read_arrow(ONE)
 
@@ -388,11 +389,11 @@ def test_the_reset_hook_is_called_at_every_return_and_its_error_costs_the_connec
     with pool.connection() as first:
         first.execute("CREATE TEMP TABLE reset_rows (a INT)")
     with pytest.raises(ZeroDivisionError), pool.connection() as second:
-        assert second._session is first._session
+        assert session_of(second) is session_of(first)
     assert first.closed
     assert (pool.statistics.size, pool.statistics.broken) == (0, 1)
     with pool.connection() as third:
-        assert third._session is not first._session
+        assert session_of(third) is not session_of(first)
     assert seen == [False] * 3
 
 
@@ -475,7 +476,7 @@ def test_threads_with_random_cancels_get_their_own_answers_and_the_pool_serves_o
     held = [pool.acquire(60) for _ in range(4)]
     for each in held:
         once(each, rng, None)
-        assert each._session.cursors == set()
+        assert session_of(each).cursors == set()
     for each in held:
         pool.release(each)
     pool.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.fault_proxy import Fault, FaultProxy, eventually
-from tests.walking import walked
+from tests.internals import runner_of, session_of
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -49,7 +49,7 @@ def test_a_member_that_the_server_left_while_it_was_idle_is_replaced_without_a_c
         for conn in old:
             pool.release(conn)
         proxy.cut_all()
-        eventually(lambda: all(conn._runner.has_unsolicited_data for conn in old), "the cut is seen")
+        eventually(lambda: all(runner_of(conn).has_unsolicited_data for conn in old), "the cut is seen")
         for _ in range(3):
             with pool.connection() as conn:
                 assert conn not in old
@@ -69,10 +69,10 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
                 pass
             proxy.cut_all()
             eventually(
-                lambda: old._runner.has_unsolicited_data, "the cut is seen"
+                lambda: runner_of(old).has_unsolicited_data, "the cut is seen"
             )  # the loop has not looked yet
             async with pool.connection() as conn:
-                assert conn._session is not old._session
+                assert session_of(conn) is not session_of(old)
                 assert (await conn.read_arrow(ONE))["n"].to_pylist() == [12345]
             assert (pool.statistics.broken, pool.statistics.size) == (1, 1)
 
@@ -89,7 +89,7 @@ def test_a_fresh_member_costs_no_round_trip(through: dict[str, Any], proxy: Faul
         before = list(proxy.boundaries)
         for _ in range(10):
             with pool.connection() as again:
-                assert again._session is conn._session
+                assert session_of(again) is session_of(conn)
         assert proxy.boundaries == before
         with pool.connection() as again:
             assert answer(again) == [12345]
@@ -103,7 +103,7 @@ def test_closing_what_was_given_back_does_no_harm_to_the_next_holder(server: Ser
         first.close()  # by its former holder
         with pool.connection() as second:
             first.close()
-            assert second._session is first._session
+            assert session_of(second) is session_of(first)
             assert answer(second) == [12345]
 
     async def main() -> None:
@@ -113,7 +113,7 @@ def test_closing_what_was_given_back_does_no_harm_to_the_next_holder(server: Ser
             await first.close()
             async with pool.connection() as second:
                 await first.close()
-                assert second._session is first._session
+                assert session_of(second) is session_of(first)
                 assert (await second.read_arrow(ONE))["n"].to_pylist() == [12345]
 
     run(main)
@@ -131,10 +131,10 @@ def test_a_member_whose_peer_is_gone_without_a_word_is_given_up_soon(
         pool = Pool(**{**through, "port": silent.port}, check_after=0)
         with pool.connection() as first:
             assert answer(first) == [12345]
-        silent._links[0]._hangs = True
+        silent.links[0].hangs = True
         silent.fault = None
         with pool.connection() as second:
-            assert second._session is not first._session
+            assert session_of(second) is not session_of(first)
             assert answer(second) == [12345]
         assert first.closed
         pool.close()
@@ -168,7 +168,7 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         with pool.connection() as dead:
             pass
         proxy.cut_all()
-        eventually(lambda: dead._runner.has_unsolicited_data, "the cut is seen")
+        eventually(lambda: runner_of(dead).has_unsolicited_data, "the cut is seen")
         order: list[str] = []
         asked, go_on = threading.Event(), threading.Event()
         opened = pool._open_member
@@ -197,7 +197,7 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         assert pool.statistics.opened == 2
 
 
-@walked(
+@pytest.mark.parametrize(
     ("name", "value"),
     [("min_size", "1"), ("max_size", 1.5), ("max_size", True), ("reset", 5), ("configure", "x")],
 )
@@ -207,8 +207,8 @@ def test_sizes_and_hooks_that_make_no_sense_are_refused(name: str, value: Any) -
             make("informix://h/d", **{name: value})
 
 
-@walked("name", ["timeout", "max_idle", "max_age", "check_after"])
-@walked("value", [-1, math.nan, "5", True])
+@pytest.mark.parametrize("name", ["timeout", "max_idle", "max_age", "check_after"])
+@pytest.mark.parametrize("value", [-1, math.nan, "5", True])
 def test_times_that_make_no_sense_are_refused(name: str, value: Any) -> None:
     for make in (Pool, aio.AsyncPool):
         with pytest.raises(ifx.InterfaceError, match=name):
@@ -233,7 +233,7 @@ def test_a_caller_may_wait_for_ever(server: Server, value: Any) -> None:
         pool.release(held)
         waiting.join(60)
         [again] = found
-        assert again._session is held._session
+        assert session_of(again) is session_of(held)
         pool.release(again)
 
 

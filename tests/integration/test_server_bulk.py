@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.soaking import SECONDS
+from tests.stress import SECONDS
 
 from informix_arrow.server import Server
 from informix_arrow.server.handlers.bulk import BulkRowReader
@@ -407,16 +407,16 @@ def test_a_row_longer_than_what_is_waited_for_goes_the_other_way(client: RawClie
 def test_a_client_that_leaves_in_the_middle_of_its_rows_leaves_nothing_in_a_transaction(
     server: Server,
 ) -> None:
-    with RawClient(server, "stores_demo") as witness:
-        witness.command("CREATE TABLE t_left (k INT)")
+    with RawClient(server, "stores_demo") as observer:
+        observer.command("CREATE TABLE t_left (k INT)")
         for form in FORMS:
             with RawClient(server, "stores_demo") as client:
                 client.must(m.Begin())
                 load = Load(client, "INSERT INTO t_left VALUES (?)")
                 data, _ = load.wire(form, [(n,) for n in range(3000)])
                 client.socket.sendall(data[: len(data) // 2 + 1])
-        assert witness.number("SELECT COUNT(*)::INT FROM t_left") == 0
-        witness.command("DROP TABLE t_left")
+        assert observer.number("SELECT COUNT(*)::INT FROM t_left") == 0
+        observer.command("DROP TABLE t_left")
 
 
 # ---- the lane and the Python way, side by side ---------------------------------------------------------

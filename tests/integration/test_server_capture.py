@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.change_follower import Follower, records
+from tests.internals import engine_of
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -425,7 +426,7 @@ def test_switching_the_logging_waits_for_transactions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 60.0)
-    engine = server._engine
+    engine = engine_of(server)
     assert engine is not None
     answers: list[int] = []
     with informix_arrow.connect(server.url("stores_demo")) as other:
@@ -503,8 +504,8 @@ def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
         takes += 1
         if takes == 3:
             client.socket.send(b"B", socket.MSG_OOB)
-            assert server._engine is not None
-            for session in server._engine.sessions.all():
+            assert engine_of(server) is not None
+            for session in engine_of(server).sessions.all():
                 session.interrupted.wait(30 if session.capture_routines._sessions else 0)
         return take(self, size)
 
@@ -545,7 +546,7 @@ def test_others_work_while_a_read_waits(server: Server, client: Capturing) -> No
     client.open(timeout=-1).watch().active()
     client.read()
     client.send(client.message(), m.EndOfTurn())
-    engine = server._engine
+    engine = engine_of(server)
     assert engine is not None
     deadline = time.monotonic() + 30
     while engine.recovery._active_count:

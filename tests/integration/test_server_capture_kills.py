@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 from tests.change_follower import Follower, Row, records
-from tests.soaking import SECONDS, any_seed, rounds
+from tests.stress import SECONDS, any_seed, rounds
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -39,14 +39,14 @@ class Copy:
             while until is None or done < until:
                 data = client.read()
                 follower.take(data)
-                done += self._apply(follower)
+                done += self.apply(follower)
                 if until is None and records(data)[-1][0] == 201:
                     break
         finally:
             self.position = min([t.begin for t in follower.open.values()], default=self.last) or self.position
         return done
 
-    def _apply(self, follower: Follower) -> int:
+    def apply(self, follower: Follower) -> int:
         done = 0
         while follower.committed:
             transaction, lsn = follower.committed.pop(0), follower.commit_lsns[-len(follower.committed) - 1]

@@ -30,7 +30,7 @@ class FileClient(RawClient):
         self.files: dict[str, bytes] = {}
         self.asked: list[m.FileRequest] = []
         self.piece = 32000
-        self._name = ""
+        self.open_file = ""
 
     def receive(self) -> m.Message:
         """The next message that is no request for a file; those are answered."""
@@ -47,13 +47,13 @@ class FileClient(RawClient):
             assert 0 < len(message.data) <= 32767
             data += message.data
         if request.op == OPEN:
-            self._name = request.name
+            self.open_file = request.name
             if request.flags:
                 self.files[request.name] = b""
         if request.op == WRITE:
-            self.files[self._name] += data
+            self.files[self.open_file] += data
             return m.FileAnswer(request.op, written=len(data)).encode(self.framing)
-        given = self.files[self._name] if request.op == READ else b""
+        given = self.files[self.open_file] if request.op == READ else b""
         return m.FileAnswer(request.op, given).encode(self.framing, self.piece)
 
     def operations(self) -> list[int]:

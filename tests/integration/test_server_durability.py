@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import pytest
-from tests.forked import Forked
-from tests.soaking import rounds
+from tests.stress import rounds
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow
 from informix_arrow.server import DirectoryFormatUnknown, DirectoryInUse, Server
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Process:
     """``informix-arrow serve`` on a directory; as much of a `Server` as RawClient wants."""
 
-    process: subprocess.Popen[str] | Forked
+    process: subprocess.Popen[str] | ForkedCommand
     address: tuple[str, int]
 
     def kill(self) -> None:
@@ -54,9 +54,9 @@ class Process:
 
 @contextmanager
 def serving(directory: Path, *arguments: str, dies: tuple[str, str, int] | None = None) -> Iterator[Process]:
-    """A server on a directory; `dies` as in Forked."""
+    """A server on a directory; `dies` as in ForkedCommand."""
     words = ["serve", "--port", "0", "--directory", str(directory), *arguments]
-    with Forked(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}, dies=dies) as process:
+    with ForkedCommand(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}, dies=dies) as process:
         try:
             line = process.stdout.readline()
             assert line.startswith("listening on "), line

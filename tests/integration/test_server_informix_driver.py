@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.interop.gate import witness_module
+from tests.interop.reference_clients import reference_client_module
 
 from informix_arrow.server import Server
 
-informix_db = witness_module("informix_db")
+informix_db = reference_client_module("informix_db")
 
 
 def connect(server: Server, database: str, **options: Any) -> Any:

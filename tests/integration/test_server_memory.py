@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, rounds
+from tests.internals import engine_of, socket_of
+from tests.stress import SECONDS, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -83,7 +84,7 @@ def closed_early(url: str) -> None:
 
 def cut_off(url: str) -> None:
     connection, _ = _begin(url)
-    link = connection._runner.transport._socket
+    link = socket_of(connection)
     assert link is not None
     link.shutdown(socket.SHUT_RDWR)
     connection.close()
@@ -228,7 +229,7 @@ def _peak(pid: int) -> int:
 def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
     """Nothing waits for Python's collector, which does not know how much DuckDB holds."""
     with Server() as server:
-        engine = server._engine
+        engine = engine_of(server)
         assert engine is not None
         url = server.url("stores_demo")
         with ifx.connect(url, autocommit=True) as connection:

@@ -142,7 +142,7 @@ def test_rows_that_are_put_are_inserted_when_the_group_ends(server: Server) -> N
 @pytest.mark.parametrize("seed", range(20))
 def test_rubbish_ends_its_own_session_and_no_other(server: Server, seed: int) -> None:
     r = random.Random(seed)
-    with RawClient(server, "stores_demo") as witness, RawClient(server, "stores_demo") as client:
+    with RawClient(server, "stores_demo") as observer, RawClient(server, "stores_demo") as client:
         client.framing = client.framing.with_encoding("latin-1")
         client.command("CREATE TEMP TABLE t_rubbish (k INT, name VARCHAR(20))")
         insert = client.prepare("INSERT INTO t_rubbish VALUES (?, ?)", 2).statement_id
@@ -152,7 +152,7 @@ def test_rubbish_ends_its_own_session_and_no_other(server: Server, seed: int) ->
         client.socket.sendall(bytes(data) + b"\x7f\xff\x7f\xff")
         client.socket.shutdown(socket.SHUT_WR)
         everything_until_closed(client.socket)
-        assert witness.number("SELECT FIRST 1 tabid FROM systables ORDER BY tabid") == 1
+        assert observer.number("SELECT FIRST 1 tabid FROM systables ORDER BY tabid") == 1
 
 
 def test_an_unknown_message_closes_the_connection_after_the_replies_before_it(server: Server) -> None:
@@ -175,8 +175,8 @@ def test_a_statement_that_is_too_long_is_an_error(server: Server) -> None:
 
 
 def test_a_client_that_vanishes_is_rolled_back(server: Server) -> None:
-    with RawClient(server, "stores_demo") as witness:
-        witness.command("CREATE TABLE t_vanished (k INT)")
+    with RawClient(server, "stores_demo") as observer:
+        observer.command("CREATE TABLE t_vanished (k INT)")
         for linger in (False, True):  # an orderly end, a reset
             before = server.sessions
             client = RawClient(server, "stores_demo")
@@ -186,8 +186,8 @@ def test_a_client_that_vanishes_is_rolled_back(server: Server) -> None:
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.socket.close()
             assert eventually(lambda before=before: server.sessions <= before)
-            assert witness.number("SELECT COUNT(*)::INT FROM t_vanished") == 0
-        witness.command("DROP TABLE t_vanished")
+            assert observer.number("SELECT COUNT(*)::INT FROM t_vanished") == 0
+        observer.command("DROP TABLE t_vanished")
 
 
 def test_an_urgent_byte_interrupts_the_running_statement(server: Server) -> None:

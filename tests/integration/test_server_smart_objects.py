@@ -202,7 +202,7 @@ def test_answers_come_in_the_pieces_that_were_asked_for(client: RawClient) -> No
         for at in range(0, 5001, step):
             part = data[at : at + step]
             expected += len(part).to_bytes(2, "big") + part + b"\0" * (len(part) & 1)
-        assert client._exactly(len(expected) + 2) == expected + b"\0\x0c"
+        assert client.exactly(len(expected) + 2) == expected + b"\0\x0c"
     for piece in (0, -1):
         assert client.error(m.LoData(0, descriptor, 1, piece)) == -9810
     assert client.error(m.LoData(0, descriptor, -1)) == -9810

@@ -18,6 +18,7 @@ from typing import IO, Literal
 
 import pyarrow as pa
 import pytest
+from tests.internals import session_of
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -35,32 +36,32 @@ class Proxy:
     """
 
     def __init__(self, port: int, *, buffers: int | None = None, hold: bool = False) -> None:
-        self._server = ("127.0.0.1", port)
-        self._buffers, self._hold = buffers, hold
-        self._listener = socket.socket()
+        self.server = ("127.0.0.1", port)
+        self.buffers, self.hold = buffers, hold
+        self.listener = socket.socket()
         if buffers:
-            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
-        self._listener.bind(("127.0.0.1", 0))
-        self._listener.listen()
-        self.port: int = self._listener.getsockname()[1]
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen()
+        self.port: int = self.listener.getsockname()[1]
         self.cut_after: int | None = None
         self.mute_after: int | None = None
         self.most_held = 0
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
 
-    def _serve(self) -> None:
+    def serve(self) -> None:
         while True:
             try:
-                client, _ = self._listener.accept()
+                client, _ = self.listener.accept()
             except OSError:
                 return
-            with client, socket.create_connection(self._server) as server, contextlib.suppress(OSError):
-                if self._buffers:
-                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._buffers)
-                self._pump(client, server)
+            with client, socket.create_connection(self.server) as server, contextlib.suppress(OSError):
+                if self.buffers:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.buffers)
+                self.pump(client, server)
 
-    def _pump(self, client: socket.socket, server: socket.socket) -> None:
+    def pump(self, client: socket.socket, server: socket.socket) -> None:
         held = bytearray()
         while True:
             ready, _, _ = select.select([client, server], [], [], 0.02 if held else None)
@@ -73,13 +74,13 @@ class Proxy:
                     return
                 if self.mute_after == 0:
                     continue
-                if self._hold:
+                if self.hold:
                     held += data
                     self.most_held = max(self.most_held, len(held))
                 else:
                     client.sendall(data)
             if client in ready:
-                data = client.recv(4096 if self._buffers else 65536)
+                data = client.recv(4096 if self.buffers else 65536)
                 if not data:
                     return
                 if self.cut_after is not None:
@@ -97,22 +98,22 @@ class Proxy:
         return f"informix://informix:in4mix@127.0.0.1:{self.port}/stores_demo?server=informix&autocommit=true{options}"
 
     def close(self) -> None:
-        self._listener.close()
+        self.listener.close()
 
 
 @pytest.fixture
-def witness(server: Server) -> Iterator[ifx.Connection]:
+def observer(server: Server) -> Iterator[ifx.Connection]:
     """Another connection, which sees what is committed."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 
 
 @pytest.fixture
-def table(witness: ifx.Connection) -> Iterator[str]:
+def table(observer: ifx.Connection) -> Iterator[str]:
     name = next(_names)
-    witness.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
+    observer.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
     yield name
-    witness.execute(f"DROP TABLE {name}")
+    observer.execute(f"DROP TABLE {name}")
 
 
 def batch(start: int, count: int) -> pa.RecordBatch:
@@ -140,7 +141,7 @@ def count(conn: ifx.Connection, table: str) -> int:
 @pytest.mark.parametrize("cut", [1, 700, 5_000, 80_000, 500_000])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_network_that_is_cut_leaves_nothing_of_the_load(
-    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+    server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url()) as conn:
@@ -150,21 +151,21 @@ def test_a_network_that_is_cut_leaves_nothing_of_the_load(
         assert conn.closed
         with pytest.raises(ifx.OperationalError, match="connection was lost"):
             conn.read_arrow("SELECT tabid FROM systables")
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
     proxy.close()
 
 
 @pytest.mark.parametrize("cut", [60_000, 400_000, 900_000])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
-    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+    server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url()) as conn:
         proxy.cut_after = cut
         with pytest.raises(ifx.OperationalError) as caught:
             conn.write_arrow(table, batch(0, 30_000), method=method, commit_every=1000)
-    there = count(witness, table)
+    there = count(observer, table)
     assert there % 1000 == 0
     text = str(caught.value)
     told = re.search(r"(\d+) commits of 1,000 rows each \(([\d,]+) rows went in\) stand", text)
@@ -180,20 +181,20 @@ def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_peer_that_falls_silent_is_noticed(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     proxy = Proxy(server.port)
     with ifx.connect(proxy.url("&read_timeout=0.5")) as conn:
         proxy.mute_after = 100_000
         with pytest.raises(ifx.OperationalError, match=r"silent for 0.5 s[^$]*Nothing of this load"):
             conn.write_arrow(table, batch(0, 30_000), method=method)
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
     proxy.close()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     """The proxy hands replies on only when the client stops sending, through socket buffers of 4 KiB."""
     rows = 60_000
@@ -201,14 +202,14 @@ def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
     with ifx.connect(proxy.url("&read_timeout=30")) as conn:
         report = conn.write_arrow(table, batch(0, rows), method=method)
     assert report.rows == rows
-    assert count(witness, table) == rows
+    assert count(observer, table) == rows
     assert proxy.most_held < 4 << 20
     proxy.close()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ctrl_c_closes_the_connection_and_leaves_nothing(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     def progress(rows: int, size: int, seconds: float) -> None:
         if rows > 10_000:
@@ -218,12 +219,12 @@ def test_ctrl_c_closes_the_connection_and_leaves_nothing(
         with pytest.raises(KeyboardInterrupt):
             conn.write_arrow(table, batch(0, 100_000), method=method, progress=progress)
         assert conn.closed
-    assert count(witness, table) == 0
+    assert count(observer, table) == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_error_of_the_data_leaves_nothing_and_the_connection_usable(
-    server: Server, witness: ifx.Connection, table: str, method: Method
+    server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
     def batches() -> Iterator[pa.RecordBatch]:
         yield batch(0, 40_000)
@@ -239,7 +240,7 @@ def test_an_error_of_the_data_leaves_nothing_and_the_connection_usable(
 
 
 def test_rows_cannot_be_read_from_the_connection_that_writes_them(
-    server: Server, witness: ifx.Connection, table: str
+    server: Server, observer: ifx.Connection, table: str
 ) -> None:
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
         conn.write_arrow(table, batch(0, 10))
@@ -349,7 +350,7 @@ def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothi
     undo = LoadTransaction.rollback
 
     def ended_before(scope: LoadTransaction) -> Exchange[bool]:
-        yield from request(scope._session, (m.Rollback(),))
+        yield from request(session_of(scope), (m.Rollback(),))
         return (yield from undo(scope))
 
     monkeypatch.setattr(LoadTransaction, "rollback", ended_before)

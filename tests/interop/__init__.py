@@ -1,1 +1,1 @@
-"""Witnesses: clients that somebody else wrote agree with ours on what is on the wire."""
+"""Reference clients: clients that somebody else wrote agree with ours on what is on the wire."""

@@ -1,6 +1,6 @@
-"""One declared type with the values that drivers have got wrong: what all witnesses share.
+"""One declared type with the values that drivers have got wrong: what all reference clients share.
 
-A value is written as Python sees it after ``read_arrow(...).to_pylist()``; a case says how each witness takes
+A value is written as Python sees it after ``read_arrow(...).to_pylist()``; a case says how each reference client takes
 and gives it. Expected values come from the type's documentation, never from one of our codecs.
 """
 

@@ -1,4 +1,4 @@
-"""Our three ways of writing, and two witnesses, behind one face: each writes the rows of a table and reads them."""
+"""Our three ways of writing, and two reference clients, behind one interface: each writes and reads rows."""
 
 from __future__ import annotations
 
@@ -86,18 +86,18 @@ class Clients:
         """Write the columns of ``order``, in that order."""
         if writer == "cursor":
             cursor = self.ours.cursor()
-            cursor.executemany(table.insert(order), self._given(table, order, rows, lambda c: c.to_ours))
+            cursor.executemany(table.insert(order), self.given(table, order, rows, lambda c: c.to_ours))
             assert cursor.rowcount == len(rows)
         elif writer == "jdbc":
-            self._write_with_jdbc(table, order, rows)
+            self.write_with_jdbc(table, order, rows)
         elif writer == "peer":
-            given = self._given(table, order, rows, lambda case: case.to_peer)
+            given = self.given(table, order, rows, lambda case: case.to_peer)
             self.peer.cursor().executemany(table.insert(order), given)
         else:
             self._write_arrow(cast("Literal['put', 'pipeline']", writer), table, order, rows)
 
     @staticmethod
-    def _given(
+    def given(
         table: Table,
         order: Sequence[int],
         rows: Sequence[Row],
@@ -116,9 +116,9 @@ class Clients:
             for key, values in rows
         ]
 
-    def _write_with_jdbc(self, table: Table, order: Sequence[int], rows: Sequence[Row]) -> None:
+    def write_with_jdbc(self, table: Table, order: Sequence[int], rows: Sequence[Row]) -> None:
         setters = ["Int", *(s for n in order for s in (table.cases[n].setter, "Int"))]
-        given = self._given(table, order, rows, lambda case: case.to_jdbc)
+        given = self.given(table, order, rows, lambda case: case.to_jdbc)
         texts = [[None if v is None else str(v) for v in row] for row in given]
         assert self.jdbc.insert(table.insert(order), setters, texts) == [1] * len(rows)
 

@@ -1,4 +1,4 @@
-"""Fixtures of the witnesses: each a client of its own on an embedded server in a process of its own."""
+"""Fixtures of the reference clients: each a client of its own on an embedded server in a process of its own."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from tests.sharing import once_a_run
+from tests.interop.reference_clients import reference_client_missing
+from tests.shared_results import once_per_run
 
 import informix_arrow
 
 from .clients import Clients, connected
 from .extended import DISTINCT_TYPES
-from .gate import witness_missing
 from .jdbc.driver import Jdbc
 from .jdbc.toolchain import Java, Unavailable, compile_programs
 from .target import Target
@@ -51,9 +51,9 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
         return java.executable, java.class_path
 
     try:
-        return Java(*once_a_run(tmp_path_factory, "witnesses", compiled))
+        return Java(*once_per_run(tmp_path_factory, "jdbc_programs", compiled))
     except Unavailable as missing:
-        witness_missing(str(missing))
+        reference_client_missing(str(missing))
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +101,7 @@ def peer(target: Target) -> Iterator[Callable[[str], Any]]:
     try:
         import informix_db
     except ImportError:
-        witness_missing("informix-driver is not installed (pip install informix-driver)")
+        reference_client_missing("informix-driver is not installed (pip install informix-driver)")
     locales = {UTF8: "en_US.utf8", LATIN1: "en_US.8859-1"}
     opened: list[Any] = []
 
@@ -152,7 +152,7 @@ def new_table(ours: Callable[[str], Connection]) -> Iterator[Callable[[str, str]
     made: list[tuple[str, str]] = []
 
     def create(database: str, columns: str) -> str:
-        name = f"witness_{next(_numbers)}"
+        name = f"reference_{next(_numbers)}"
         ours(database).cursor().execute(f"CREATE TABLE {name} ({columns})")
         made.append((database, name))
         return name

@@ -14,7 +14,8 @@ from .values import CASES, wide_table
 
 # ---- DISTINCT ----------------------------------------------------------------------------------------------------
 
-#: The source types, and what a witness makes of a DISTINCT type of them (test_witness_faults pins each).
+#: The source types, and what a reference client makes of a DISTINCT type of them: test_reference_client_faults pins
+#: each.
 _SOURCES: dict[str, dict[str, str]] = {
     "SMALLINT": {},
     "INTEGER": {},

@@ -29,7 +29,8 @@ _SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
 
 #: The moments of a DATETIME by field, FRACTION as five digits: the first, the last, with zeros in front, with zeros
 #: behind, before Unix and before Informix began to count, a leap day, one without a zero. A qualifier takes its part
-#: of them. The days end at 28, and a month 02 has a year, because of what JDBC makes of others (test_witness_faults).
+#: of them. The days end at 28, and a month 02 has a year, because of what JDBC makes of others
+#: (test_reference_client_faults).
 _MOMENTS = (
     ("0001", "01", "01", "00", "00", "00", "00000"),
     ("9999", "12", "28", "23", "59", "59", "99999"),
@@ -167,7 +168,7 @@ def interval(qualifier: str, *more: str) -> Case:
 
 def _spans(names: Sequence[str], leading: int, places: int) -> Iterator[str]:
     """Texts of values: leading precision and digits of the fraction limit them."""
-    # What int32 months and int64 microseconds hold; beyond: test_witness_faults, test_intervals.
+    # What int32 months and int64 microseconds hold; beyond: test_reference_client_faults, test_intervals.
     most = min(10**leading - 1, {"YEAR": 178_956_969, "DAY": 106_751_990}.get(names[0], 10**9))
     limits = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
     small = {**dict.fromkeys(names, 0), names[-1]: 1}

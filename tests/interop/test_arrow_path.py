@@ -18,7 +18,7 @@ from .values import CASES
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+pytestmark = [pytest.mark.reference_client, pytest.mark.usefixtures("distinct_types")]
 
 ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]
@@ -68,8 +68,8 @@ def filled(clients: Clients, new_table: NewTable) -> Callable[[Sequence[Case]], 
 @pytest.fixture
 def copy(ours: ConnectOurs) -> Iterator[str]:
     """The name of a table that a test makes."""
-    yield "witness_copy"
-    ours(UTF8).execute("DROP TABLE witness_copy")
+    yield "reference_copy"
+    ours(UTF8).execute("DROP TABLE reference_copy")
 
 
 @pytest.mark.parametrize("group", MADE_ANEW)

@@ -13,7 +13,7 @@ from .values import UTF8
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 NewTable = Callable[[str, str], str]
 

@@ -17,7 +17,7 @@ from .values import UTF8, sentinel
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]

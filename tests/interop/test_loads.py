@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS
+from tests.stress import SECONDS
 
 from informix_arrow.wire.types import ColumnType
 
@@ -24,7 +24,7 @@ from .values import UTF8, Case, wide_table
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]

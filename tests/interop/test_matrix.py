@@ -1,7 +1,7 @@
 """Every type, qualifier and position in a row, written by each client and read by each of the others.
 
 A sentinel stands behind each column under test: one wrong width would shift all that follow. What a client cannot
-do with a type is said in the type's case (``unable``), and test_witness_faults holds it to that.
+do with a type is said in the type's case (``unable``), and test_reference_client_faults holds it to that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from tests.soaking import SECONDS
+from tests.stress import SECONDS
 
 from .case import UTF8, Case, sentinel
 from .clients import (
@@ -28,7 +28,7 @@ from .clients import (
 from .extended import DISTINCT, LARGE, NESTED, every_type
 from .qualifiers import QUALIFIERS
 
-pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+pytestmark = [pytest.mark.reference_client, pytest.mark.usefixtures("distinct_types")]
 
 NewTable = Callable[[str, str], str]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.interop.reference_clients import reference_client_missing
 
 from informix_arrow.server import Server
 
-from .gate import witness_missing
 from .jdbc.driver import Jdbc, JdbcError
 from .jdbc.toolchain import Java, Unavailable, program
 from .target import Target
@@ -41,7 +41,7 @@ def tls_jdbc(java: Java, certificates: Certificates, tmp_path: Path) -> Iterator
     try:
         keytool = program("keytool", "it comes with a JDK")
     except Unavailable as missing:
-        witness_missing(str(missing))
+        reference_client_missing(str(missing))
     subprocess.run(
         [
             *(keytool, "-importcert", "-noprompt", "-alias", "ca", "-file", str(certificates.ca)),
@@ -61,7 +61,7 @@ def tls_jdbc(java: Java, certificates: Certificates, tmp_path: Path) -> Iterator
     jdbc.stop()
 
 
-@pytest.mark.witness
+@pytest.mark.reference_client
 def test_jdbc_works_over_tls(tls_jdbc: Jdbc, tls_target: Target) -> None:
     tls_jdbc.ask("connect", url=tls_target.jdbc_url("stores_demo", SSLCONNECTION="true"))
     tls_jdbc.update("create table jdbc_tls (id int, v nvarchar(40), s int)")
@@ -77,18 +77,18 @@ def test_jdbc_works_over_tls(tls_jdbc: Jdbc, tls_target: Target) -> None:
     tls_jdbc.ask("close")
 
 
-@pytest.mark.witness
+@pytest.mark.reference_client
 def test_jdbc_without_tls_is_refused_by_a_tls_listener(tls_jdbc: Jdbc, tls_target: Target) -> None:
     with pytest.raises(JdbcError):
         tls_jdbc.ask("connect", url=tls_target.jdbc_url("stores_demo"))
 
 
-@pytest.mark.witness
+@pytest.mark.reference_client
 def test_informix_driver_works_over_tls_and_verifies(tls_target: Target, certificates: Certificates) -> None:
     try:
         import informix_db
     except ImportError:
-        witness_missing("informix-driver is not installed (pip install informix-driver)")
+        reference_client_missing("informix-driver is not installed (pip install informix-driver)")
     connection = informix_db.connect(
         tls_target.host,
         tls_target.port,

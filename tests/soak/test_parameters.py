@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import any_seed, seconds
+from tests.stress import any_seed, seconds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server

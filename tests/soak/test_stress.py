@@ -17,7 +17,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, seeds
+from tests.internals import socket_of
+from tests.stress import SECONDS, seeds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -50,12 +51,12 @@ class Worker:
     def connect(self) -> None:
         self.autocommit = self.rng.random() < 0.3
         self.conn = ifx.connect(self.url, autocommit=self.autocommit, lock_wait=20)
-        link = self.conn._runner.transport._socket
+        link = socket_of(self.conn)
         assert link is not None
         self.port = link.getsockname()[1]
-        self.thread = self._thread_at_the_server()
+        self.thread = self.thread_at_the_server()
 
-    def _thread_at_the_server(self) -> threading.Thread:
+    def thread_at_the_server(self) -> threading.Thread:
         assert self.server._listener is not None
         for _, sock, thread in list(self.server._listener._sessions.values()):
             try:
@@ -138,7 +139,7 @@ class Worker:
         timer = None
         if fate in ("cancel", "kill"):
             moment = self.rng.choice((0.0, 0.001, 0.005, 0.02)) * self.rng.random()
-            timer = threading.Timer(moment, self.conn.cancel if fate == "cancel" else self._kill)
+            timer = threading.Timer(moment, self.conn.cancel if fate == "cancel" else self.kill)
             timer.start()
         try:
             result = action(timeout)
@@ -153,7 +154,7 @@ class Worker:
                     possible = _prefixes(before, each) if each is not None else [before, after]
                 self.lost(possible)
                 return None
-            self._interrupted(error, before, final, each)
+            self.interrupted(error, before, final, each)
             return error
         except ifx.CommitUnknown:
             self.counts["CommitUnknown"] += 1
@@ -177,27 +178,27 @@ class Worker:
         finally:
             self._join(timer)
             if fate == "kill" and not self.conn.closed:  # it came between two calls
-                self._notice()
+                self.notice()
 
     def _join(self, timer: threading.Timer | None) -> None:
         if timer is not None:
             timer.join(LONG)
 
-    def _kill(self) -> None:
-        link = self.conn._runner.transport._socket
+    def kill(self) -> None:
+        link = socket_of(self.conn)
         if link is not None:
             try:
                 link.shutdown(socket.SHUT_RDWR)
             except OSError:
                 return
 
-    def _notice(self) -> None:
+    def notice(self) -> None:
         try:
             self.conn.ping()
         except ifx.OperationalError:
             self.lost([dict(self.committed)])
 
-    def _interrupted(
+    def interrupted(
         self, error: ifx.Error, before: Rows, final: bool, each: list[Callable[[Rows], None]] | None
     ) -> None:
         if each is not None and final:
@@ -231,16 +232,16 @@ class Worker:
 
     # ---- steps -----------------------------------------------------------------------------------------------
 
-    def _value(self) -> tuple[int | None, str | None]:
+    def value(self) -> tuple[int | None, str | None]:
         number = self.rng.choice((None, 0, -1, 2**31 - 1, -(2**31) + 1, self.rng.randrange(1000)))
         return number, self.rng.choice(TEXTS)
 
-    def _new(self, count: int) -> Rows:
+    def new(self, count: int) -> Rows:
         free = self.rng.sample(range(1_000_000), count)
-        return {key: self._value() for key in free if key not in self.rows}
+        return {key: self.value() for key in free if key not in self.rows}
 
     def insert_one(self) -> None:
-        ((key, value),) = (self._new(1) or {1_000_001: (1, "a")}).items()
+        ((key, value),) = (self.new(1) or {1_000_001: (1, "a")}).items()
         if key in self.rows:
             return
         sql = f"INSERT INTO {self.table} VALUES (?, ?, ?, ?, ?)"
@@ -266,8 +267,8 @@ class Worker:
 
     def many_inserts(self) -> None:
         """Some of them are there already, and refused."""
-        new = list(self._new(self.rng.choice((1, 5, 60, 400))).items())
-        taken = [(key, self._value()) for key in self.rng.sample(sorted(self.rows), min(3, len(self.rows)))]
+        new = list(self.new(self.rng.choice((1, 5, 60, 400))).items())
+        taken = [(key, self.value()) for key in self.rng.sample(sorted(self.rows), min(3, len(self.rows)))]
         if self.rng.random() < 0.5:
             taken = []
         rows = new + taken
@@ -304,7 +305,7 @@ class Worker:
         keys = sorted(self.rows)
         if not keys:
             return
-        chosen = [(self.rng.choice(keys), self._value()) for _ in range(self.rng.choice((1, 5, 40, 200)))]
+        chosen = [(self.rng.choice(keys), self.value()) for _ in range(self.rng.choice((1, 5, 40, 200)))]
         after = dict(self.rows)
         after.update(chosen)
 
@@ -317,7 +318,7 @@ class Worker:
         self.call(lambda limit: self.conn.cursor().executemany(sql, values, timeout=limit), after, each=each)
 
     def load(self) -> None:
-        new = self._new(self.rng.choice((1, 100, 3000)))
+        new = self.new(self.rng.choice((1, 100, 3000)))
         method = self.rng.choice(("put", "pipeline"))
         data = pa.table(
             {

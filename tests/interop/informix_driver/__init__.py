@@ -1,1 +1,1 @@
-"""informix-driver (PyPI, module ``informix_db``) as a witness."""
+"""informix-driver (PyPI, module ``informix_db``) as a reference client."""

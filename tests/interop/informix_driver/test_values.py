@@ -19,7 +19,7 @@ from ..values import CASES, UTF8, Case, sentinel
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 ConnectPeer = Callable[[str], Any]

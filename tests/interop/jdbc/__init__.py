@@ -1,1 +1,1 @@
-"""IBM's JDBC driver as a witness."""
+"""IBM's JDBC driver as a reference client."""

@@ -1,4 +1,4 @@
-"""The Python end of Witness.java: one JVM for the session, one line of JSON each way for each question."""
+"""The Python end of DriverBridge.java: one JVM for the session, one line of JSON each way for each question."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ class Jdbc:
 
     def __init__(self, java: Java, **properties: str) -> None:
         """Start the JVM with these system properties."""
-        self._process = subprocess.Popen(
-            java.command("Witness", **properties),
+        self.process = subprocess.Popen(
+            java.command("DriverBridge", **properties),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
         )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin = self._process.stdin
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True)
-        self._reader.start()
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin = self.process.stdin
+        self.lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.reader = threading.Thread(target=self.pump, args=(self.process.stdout,), daemon=True)
+        self.reader.start()
 
-    def _pump(self, stdout: IO[str]) -> None:
+    def pump(self, stdout: IO[str]) -> None:
         for line in stdout:
-            self._lines.put(line)
-        self._lines.put("")
+            self.lines.put(line)
+        self.lines.put("")
 
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
         """Put one command and return its answer; JdbcError for an SQLException."""
-        print(json.dumps({"op": op, **fields}), file=self._stdin, flush=True)
+        print(json.dumps({"op": op, **fields}), file=self.stdin, flush=True)
         try:
-            line = self._lines.get(timeout=PATIENCE)
+            line = self.lines.get(timeout=PATIENCE)
         except queue.Empty:
             # The answer may still come and would be taken for the next question's: this JVM is spent, and as it waits
             # for something it would not end of itself.
-            self._process.kill()
+            self.process.kill()
             self.stop()
             raise AssertionError(f"JDBC got no answer in {PATIENCE:.0f} s to {op} {fields}") from None
         try:
@@ -114,16 +114,16 @@ class Jdbc:
     @property
     def alive(self) -> bool:
         """Whether the JVM can be asked."""
-        return self._process.poll() is None
+        return self.process.poll() is None
 
     def stop(self) -> None:
         """End the JVM."""
-        self._stdin.close()
+        self.stdin.close()
         try:
-            self._process.wait(timeout=10)
+            self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+            self.process.kill()
+            self.process.wait()
+        self.reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()

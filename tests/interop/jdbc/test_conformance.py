@@ -6,14 +6,14 @@ import re
 import subprocess
 
 import pytest
-from tests.sharing import once_a_run
+from tests.shared_results import once_per_run
 
 from ..target import Target
 from ..values import UTF8
 from .covered import COVERED, NOT_YET
 from .toolchain import Java
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 #: Seconds for one case, and for the JVM that runs all of them.
 CASE_SECONDS, ALL_SECONDS = 60, 1500
@@ -30,7 +30,7 @@ def verdicts(
         for item in request.session.items
         if isinstance(item, pytest.Function) and item.originalname == test_case.__name__
     }
-    return once_a_run(tmp_path_factory, "conformance", lambda folder: run_cases(selected, java, target))
+    return once_per_run(tmp_path_factory, "conformance", lambda folder: run_cases(selected, java, target))
 
 
 def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:

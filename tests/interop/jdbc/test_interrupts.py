@@ -10,7 +10,7 @@ import pytest
 from ..values import UTF8
 from .driver import Jdbc, JdbcError
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 #: What the driver makes of a query timeout, whatever the server answers.
 TIMED_OUT = -80505

@@ -17,7 +17,7 @@ from .driver import Jdbc
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 _numbers = itertools.count(1)
 

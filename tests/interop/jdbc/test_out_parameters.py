@@ -9,7 +9,7 @@ import pytest
 from ..values import UTF8
 from .driver import Jdbc, JdbcError
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 Connect = Callable[..., Jdbc]
 

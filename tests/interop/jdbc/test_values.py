@@ -16,7 +16,7 @@ from .driver import Jdbc, JdbcError
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-pytestmark = pytest.mark.witness
+pytestmark = pytest.mark.reference_client
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 Connect = Callable[..., Jdbc]

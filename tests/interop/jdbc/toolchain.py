@@ -18,7 +18,7 @@ from pathlib import Path
 ARTIFACTS = (("com.ibm.informix", "jdbc", "15.0.0.1.1"), ("org.mongodb", "bson", "4.11.1"))
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[2]
-SOURCES = ("Conformance.java", "Witness.java")
+SOURCES = ("Conformance.java", "DriverBridge.java")
 
 
 class Unavailable(Exception):

@@ -6,10 +6,10 @@ import re
 import subprocess
 
 import pytest
+from tests.interop.reference_clients import reference_client_missing
 
 from informix_arrow.server import Server
 
-from ..gate import witness_missing
 from ..jdbc.toolchain import Java, Unavailable
 from .toolchain import PROGRAMS, case_names, compile_programs
 
@@ -20,7 +20,7 @@ RELEASES = {"FlywayCases": "12.10", "LiquibaseCases": "12.10"}
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
 # A program is one test: its cases build on one another, and wherever tests run side by side they stay together.
-pytestmark = [pytest.mark.witness, pytest.mark.program, pytest.mark.timeout(SECONDS + 100)]
+pytestmark = [pytest.mark.reference_client, pytest.mark.program, pytest.mark.timeout(SECONDS + 100)]
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Java:
     try:
         return compile_programs(tmp_path_factory.mktemp("programs"))
     except Unavailable as missing:
-        witness_missing(str(missing))
+        reference_client_missing(str(missing))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

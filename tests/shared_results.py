@@ -1,0 +1,32 @@
+"""What the workers of a run need once for all of them: the first to come makes it, the others wait and take it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+
+def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], T]) -> T:
+    """What ``make`` gives for an empty folder, anything that JSON carries; called by one worker, whose failure is its
+    own: the next one tries anew."""
+    base = factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent  # of the whole run
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = base / f"{name}.json"
+        if not made.exists():
+            folder = base / f"{name}-{os.getpid()}"
+            folder.mkdir(exist_ok=True)
+            found = make(folder)
+            made.write_text(json.dumps(found), encoding="utf-8")
+        given: T = json.loads(made.read_text(encoding="utf-8"))
+        return given

@@ -1,0 +1,200 @@
+"""The commands of ``informix-arrow`` in processes that are forked from one which has imported all they need: Python and
+the imports take three quarters of a second for each that is started anew. Of what a user starts it differs in that
+alone; tests/integration/test_server_process.py starts as users do."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any, TextIO
+
+
+class ForkedCommand:
+    """A process of its own, as much of a ``subprocess.Popen`` as tests of servers want. Its standard output is a pipe.
+
+    Parameters
+    ----------
+    words
+        What follows ``informix-arrow`` on the command line.
+    environment
+        Variables that are added to those of this process.
+    dies
+        Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
+    """
+
+    def __init__(
+        self,
+        *words: str,
+        environment: dict[str, str] | None = None,
+        dies: tuple[str, str, int] | None = None,
+    ) -> None:
+        self.returncode: int | None = None
+        reading, writing = os.pipe()
+        try:
+            self.pid: int = _parent().ask(
+                {
+                    "words": words,
+                    "environment": environment or {},
+                    "directory": os.getcwd(),
+                    "dies": dies,
+                },
+                writing,
+            )
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        self.stdout: TextIO = os.fdopen(reading, encoding="utf-8")
+
+    def __enter__(self) -> ForkedCommand:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self.wait(60)
+
+    def poll(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        if self.returncode is None:
+            self.returncode = _parent().ask({"ended": self.pid})
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """The exit status. TimeoutExpired when it runs for longer than so many seconds."""
+        ends = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > ends:
+                raise subprocess.TimeoutExpired("informix-arrow", timeout)
+            time.sleep(0.002)  # nobody but its parent can wait for it
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Nothing to a process that is known to have ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+
+class _Parent:
+    """The process that has imported all; one for each process of the tests."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.subprocess_server", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                cwd=Path(__file__).parents[1],
+            )
+        atexit.register(self.end)
+
+    def ask(self, question: dict[str, Any], *descriptors: int) -> Any:
+        """What it answers."""
+        with self.lock:
+            socket.send_fds(self.socket, [json.dumps(question).encode()], descriptors)
+            answer = self.socket.recv(1 << 16)
+        if not answer:
+            raise RuntimeError("the process that others are forked from has ended")
+        return json.loads(answer)
+
+    def end(self) -> None:
+        self.socket.close()
+        self.process.wait(60)
+
+
+@cache
+def _parent() -> _Parent:
+    return _Parent()
+
+
+def _serve(requests: socket.socket) -> None:
+    """Fork for each request, and say how those have ended that are asked for."""
+    import pyarrow as pa
+
+    import informix_arrow.server
+    from informix_arrow import cli, preload
+
+    assert informix_arrow.server
+    assert preload
+    pa.array([1])  # pyarrow's first array imports pandas
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
+    while True:
+        text, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)
+        if not text:
+            return
+        question = json.loads(text)
+        if "ended" in question:
+            number, status = os.waitpid(question["ended"], os.WNOHANG)
+            answer = os.waitstatus_to_exitcode(status) if number else None
+        else:
+            answer = os.fork()
+            if not answer:
+                requests.close()
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                os.dup2(descriptors[0], 1)
+                os.chdir(question["directory"])
+                os.environ.update(question["environment"])
+                if question["dies"]:
+                    _die_at(*question["dies"])
+                _run(cli.main, question["words"])
+            os.close(descriptors[0])
+        requests.send(json.dumps(answer).encode())
+
+
+def _die_at(place: str, moment: str, call: int) -> None:
+    """Let this process kill itself before or after a call of a function."""
+    module, _, path = place.partition(":")
+    *outer, name = path.split(".")
+    owner: Any = importlib.import_module(module)
+    for part in outer:
+        owner = getattr(owner, part)
+    function, calls = getattr(owner, name), itertools.count(1)
+
+    def dying(*arguments: Any, **named: Any) -> Any:
+        mine = next(calls) == call
+        if mine and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = function(*arguments, **named)
+        if mine:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    setattr(owner, name, dying)
+
+
+def _run(main: Any, words: list[str]) -> None:
+    status = 1
+    try:
+        status = main(words)
+    except SystemExit as exit:
+        status = exit.code if isinstance(exit.code, int) else 1
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as given:
+        _serve(given)

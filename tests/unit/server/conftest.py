@@ -1,0 +1,41 @@
+"""An engine without sockets for each test, for the price of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.unit.server.sql_session import Copies
+
+    from informix_arrow.server.session.engine import Engine
+
+
+@pytest.fixture(scope="session")
+def _empty() -> Iterator[Copies]:
+    from tests.unit.server.sql_session import copies  # what a wheel is tested with has no DuckDB
+
+    yield from copies(lambda db: None)
+
+
+@pytest.fixture
+def fresh_engine(_empty: Copies) -> Iterator[Engine]:
+    """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
+    log of changes, its caches or its files take one of their own (`open_engine`)."""
+    yield from _empty.engine()
+
+
+@pytest.fixture(scope="module")
+def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
+    """Engines whose stores_demo has what the module's own `fill(db)` puts into it."""
+    from tests.unit.server.sql_session import copies
+
+    yield from copies(request.module.fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    """One of them, for a test alone."""
+    yield from filled.engine()

@@ -1,0 +1,147 @@
+"""A session of the SQL engine without sockets, and short ways to run things on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from informix_arrow.server.catalog.catalog import duck_database
+from informix_arrow.server.errors import SqlError
+from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.engine import Engine
+from informix_arrow.server.session.engine_session import EngineSession, open_session
+from informix_arrow.server.session.lob_calls import Client
+from informix_arrow.server.session.prepared_plan import StatementOutcome
+
+VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
+
+
+class Db:
+    """One engine session; `rows` for queries, `run` for everything else, `fails` for the code of an error."""
+
+    def __init__(self, session: EngineSession) -> None:
+        self.session = session
+
+    def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
+        result = self.session.query(self.session.prepare(sql), params)
+        return [
+            row for b in result.batches() for row in zip(*[c.to_pylist() for c in b.columns], strict=True)
+        ]
+
+    def value(self, sql: str, *params: object) -> Any:
+        ((value,),) = self.rows(sql, *params)
+        return value
+
+    def types(self, sql: str) -> list[tuple[str, str]]:
+        return [(c.name, c.type.sql) for c in self.session.prepare(sql).columns]
+
+    def run(self, sql: str, *params: object) -> StatementOutcome:
+        return self.session.execute(self.session.prepare(sql), params)
+
+    def many(
+        self, sql: str, rows: Sequence[Sequence[object]], **options: bool
+    ) -> list[StatementOutcome | SqlError]:
+        return self.session.execute_many(self.session.prepare(sql), rows, **options)
+
+    def fails(self, sql: str, *params: object) -> SqlError:
+        """The error that preparing or running the statement gives."""
+        with pytest.raises(SqlError) as caught:
+            self.attempt(sql, params)
+        return caught.value
+
+    def attempt(self, sql: str, params: tuple[object, ...]) -> None:
+        prepared = self.session.prepare(sql)
+        if prepared.returns_rows:
+            self.session.query(prepared, params)
+        else:
+            self.session.execute(prepared, params)
+
+
+def new_engine() -> Engine:
+    return Engine(None, "informix", VERSION, SplLibrary())
+
+
+def open_engine() -> Iterator[Engine]:
+    engine = new_engine()
+    yield engine
+    engine.close()
+
+
+class Copies:
+    """A database that is made once, and of which each test has a copy: that costs as much as one CREATE TABLE.
+
+    `fill` makes what is in it, in stores_demo. `close` at the end.
+    """
+
+    _KEPT = "kept_for_tests"
+
+    def __init__(self, fill: Callable[[Db], None]) -> None:
+        self.fill = fill
+        self._engine: Engine | None = None
+
+    def engine(self) -> Iterator[Engine]:
+        """An engine with a stores_demo as `fill` left it, for one test."""
+        engine = self._engine = self._engine or self.made()
+        try:
+            yield engine
+        finally:
+            self._engine = None  # unless it can be cleaned, the next test gets another one
+            try:
+                clean(engine)
+                record = engine.databases.get("stores_demo")
+                engine.drop_database("stores_demo")
+                self._copy(engine, self._KEPT, duck_database("stores_demo"))
+                engine.databases._register(record)
+                self._engine = engine
+            finally:
+                if self._engine is None:
+                    engine.close()
+
+    def made(self) -> Engine:
+        engine = new_engine()
+        try:
+            db = connect(engine)
+            self.fill(db)
+            db.session.close()
+            self._copy(engine, duck_database("stores_demo"), self._KEPT)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @staticmethod
+    def _copy(engine: Engine, source: str, target: str) -> None:
+        engine.databases._con.execute(
+            f"ATTACH ':memory:' AS {target}; COPY FROM DATABASE {source} TO {target}"
+        )
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+
+def copies(fill: Callable[[Db], None]) -> Iterator[Copies]:
+    """For a fixture of a module."""
+    made = Copies(fill)
+    yield made
+    made.close()
+
+
+def clean(engine: Engine) -> None:
+    """End all sessions; only sysmaster and stores_demo stay."""
+    for session in engine.sessions.all():
+        session.close()
+    for name in engine.databases.names():
+        if name not in ("sysmaster", "stores_demo"):
+            engine.drop_database(name)
+    engine.python_routines.clear()
+
+
+def connect(
+    engine: Engine, database: str = "stores_demo", client: Client | None = None, **environment: str
+) -> Db:
+    session = open_session(engine, "informix", environment, client)
+    session.open_database(database)
+    return Db(session)
