@@ -218,50 +218,22 @@ IA_TEXTS(ia_slice_lvarchars, IA_LVARCHAR, 0)
 IA_TEXTS(ia_slice_decimal_texts, IA_DECIMAL_STRING, 0)
 IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
 
-/* The first VARCHARs of a block, up to one that is longer than 32 bytes or not ASCII; s->first becomes its row. What is compared
- * with the tuples' ends is compared afterwards, for many rows at once: until then only 32 bytes behind a length are read, which
- * are there, as the column is `plain`. 0, or negative: one does not fit its tuple. */
-static __attribute__((noinline)) int ia_slice_short_varchars(struct ia_column *c, struct ia_slice *s)
-{
-    const uint8_t *const text = s->begin + c->place + 1;
-    const uint32_t behind = (uint32_t)(c->place + 1), rest = (uint32_t)c->rest;
-    uint8_t *const values = c->values;
-    int32_t *const offsets = (int32_t *)c->offsets + s->row + 1;
-    const int n = s->n;
-    uint64_t length = (uint64_t)c->length, nulls = 0;
-    uint32_t beyond = 0;
-    int i = 0;
-    for (; i < n; i++) {
-        const uint32_t begin = s->at[i];
-        const uint8_t *const from = text + begin;
-        uint32_t size = from[-1];
-        uint8_t *const to = values + length;
-        const uint64_t high = ia_copy16(to, from) | (uint64_t)ia_copy16(to + 16, from + 16) << 16;
-        if (size > 32 || high & ((1ull << size) - 1))
-            break;
-        s->at[i] = begin + behind + size;
-        if (ia_load_be16(from - 1) == 0x0100) {
-            nulls |= 1ull << i;
-            size = 0;
-        }
-        length += size;
-        offsets[i] = (int32_t)length;
-    }
-    for (int k = 0; k < i; k++)
-        beyond |= s->at[k] + rest > s->ends[k];
-    c->length = (int64_t)length;
-    c->valid = ~nulls;
-    s->nulls = nulls;
-    s->first = i;
-    return beyond ? IA_PROTOCOL : 0;
-}
+/* Columns over vectors, of each width that there is. */
+#define IA_VECTOR 16
+#include "decode_vectors.inc"
+#undef IA_VECTOR
+#ifdef IA_HAS_WIDE
+#define IA_VECTOR 32
+#include "decode_vectors.inc"
+#undef IA_VECTOR
+#endif
 
 /* A VARCHAR: first its short texts. */
 static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
                                                       struct ia_error *err)
 {
     const int plain = ia_slice_is_plain(d, c, s, 255);
-    int status = plain ? ia_slice_short_varchars(c, s) : 0;
+    int status = plain ? IA_VECTOR_CALL(ia_decode_short_varchars, c, s) : 0;
     if (status == 0 && s->first < s->n)
         status = plain ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
     s->first = 0;
@@ -281,27 +253,6 @@ static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d
         valid = valid >> 1 | (uint64_t)status << 63;                                                                  \
     }                                                                                                                 \
     valid >>= 64 - n;
-
-static __attribute__((noinline)) int ia_slice_int8(struct ia_column *c, struct ia_slice *s)
-{
-    const uint8_t *const base = s->begin + c->place;
-    const uint32_t *const at = s->at;
-    const int n = s->n;
-    uint64_t *const to = (uint64_t *)(void *)c->values + s->row, valid = 0, beyond = 0;
-    uint32_t odd = 0;
-    for (int i = 0; i < n; i++) {
-        const uint8_t *const q = base + at[i];
-        const uint32_t sign = ia_load_be16(q);
-        const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
-        const uint64_t minus = sign >> 15, ok = sign != 0;
-        odd |= ((sign + 1) & 0xffff) + 0xfffd; /* bits above the 16th: none of 0, 1 and ffff */
-        beyond |= (v - minus) & v & -ok;       /* the highest bit: v is greater than INT64_MAX + minus */
-        to[i] = ((v ^ -minus) + minus) & -ok;
-        valid = valid >> 1 | ok << 63;
-    }
-    c->valid = valid >> (64 - n);
-    return odd >> 16 || beyond >> 63 ? IA_PROTOCOL : 0;
-}
 
 static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct ia_slice *s)
 {
@@ -450,25 +401,26 @@ static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_
     int outside = 0;
     switch (c->kind) {
     case IA_INT16:
-        c->valid = ia_decode_fixed16((uint16_t *)values + s->row, base, s->at, s->n, 0x8000);
+        c->valid = ~ia_decode_fixed16((uint16_t *)values + s->row, base, s->at, s->n, 0x8000);
         return 0;
     case IA_INT32:
-        c->valid = ia_decode_fixed32((uint32_t *)values + s->row, base, s->at, s->n, 0x80000000u);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_fixed32, (uint32_t *)values + s->row, base, s->at, s->n, 0x80000000u);
         return 0;
     case IA_FLOAT32:
-        c->valid = ia_decode_fixed32((uint32_t *)values + s->row, base, s->at, s->n, 0xffffffffu);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_fixed32, (uint32_t *)values + s->row, base, s->at, s->n, 0xffffffffu);
         return 0;
     case IA_INT64:
-        c->valid = ia_decode_fixed64((uint64_t *)values + s->row, base, s->at, s->n, 0x8000000000000000ull);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_fixed64, (uint64_t *)values + s->row, base, s->at, s->n, 0x8000000000000000ull);
         return 0;
     case IA_FLOAT64:
-        c->valid = ia_decode_fixed64((uint64_t *)values + s->row, base, s->at, s->n, 0xffffffffffffffffull);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_fixed64, (uint64_t *)values + s->row, base, s->at, s->n, 0xffffffffffffffffull);
         return 0;
     case IA_DATE:
-        c->valid = ia_decode_fixed_dates((int32_t *)values + s->row, base, s->at, s->n, &outside);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_dates, (uint32_t *)values + s->row, base, s->at, s->n, &outside);
         return outside ? IA_DATA : 0;
     case IA_INT8:
-        return ia_slice_int8(c, s);
+        c->valid = ~IA_VECTOR_CALL(ia_decode_int8s, (uint64_t *)values + s->row, base, s->at, s->n, &outside);
+        return outside ? IA_PROTOCOL : 0;
     case IA_BOOL:
         return ia_slice_bools(c, s);
     case IA_CHAR:

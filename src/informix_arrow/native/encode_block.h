@@ -33,6 +33,45 @@ static inline int32_t ia_enc_least(const struct ia_enc_col *c)
     return c->kind == IA_VARCHAR ? 1 : ia_is_variable(c->kind) ? 5 : c->width;
 }
 
+/* The validity of n rows from index i on, a bit for each; no byte is read but those that hold them. */
+static inline uint64_t ia_enc_valid(const struct ia_enc_col *c, int64_t i, int n)
+{
+    if (c->validity == NULL) return ~UINT64_C(0);
+    const uint8_t *const bits = c->validity + (i >> 3);
+    const int shift = (int)(i & 7), bytes = (shift + n + 7) / 8;
+    uint64_t valid = 0;
+    for (int k = 0; k < bytes && k < 8; k++) valid |= (uint64_t)bits[k] << (8 * k);
+    valid >>= shift;
+    return bytes > 8 ? valid | (uint64_t)bits[8] << (64 - shift) : valid;
+}
+
+/* The widths of a group's columns (encode_vectors.inc); the first of a group says which, the others are IA_ENC_GROUPED. */
+enum { IA_ENC_ALONE = 0, IA_ENC_4444, IA_ENC_88, IA_ENC_844, IA_ENC_448, IA_ENC_484, IA_ENC_GROUPED };
+
+static inline int ia_enc_lanes_of(int group)
+{
+    static const uint8_t lanes_of[] = {1, 4, 2, 3, 3, 3};
+    return lanes_of[group];
+}
+
+/* Which lanes are groups: those side by side, of 4 and 8 bytes, that make 16. */
+static inline void ia_enc_group(struct ia_enc_plan *plan)
+{
+    for (int32_t k = 0; k < plan->n; k++) {
+        struct ia_enc_col *const c = plan->cols + k;
+        int32_t bytes = 0, lanes = 0;
+        uint32_t widths = 0; /* a digit for each */
+        while (k + lanes < plan->n && bytes < 16 && c[lanes].lane == IA_ENC_LANE && (c[lanes].width & 12) == c[lanes].width) {
+            bytes += c[lanes].width;
+            widths = widths << 4 | (uint32_t)c[lanes].width;
+            lanes++;
+        }
+        c->group = bytes != 16 ? IA_ENC_ALONE : widths == 0x4444 ? IA_ENC_4444 : widths == 0x88 ? IA_ENC_88 :
+                   widths == 0x844 ? IA_ENC_844 : widths == 0x448 ? IA_ENC_448 : IA_ENC_484;
+        while (c->group != IA_ENC_ALONE && --lanes > 0) plan->cols[++k].group = IA_ENC_GROUPED;
+    }
+}
+
 /* Find the lanes and their places; after each load. */
 static inline void ia_enc_arrange(struct ia_enc_plan *plan)
 {
@@ -75,6 +114,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     }
     *link = plan->n;
     plan->gap = gap;
+    ia_enc_group(plan);
     plan->near = plan->n;
     for (int32_t k = plan->n - 1, behind = 0; k >= 0 && behind < IA_ENC_SLACK; behind += ia_enc_least(plan->cols + k), k--)
         if (plan->cols[k].lane != IA_ENC_LANE) plan->near = k;
@@ -85,60 +125,40 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     if (plan->by_rows) plan->lanes = 0;
 }
 
-/* The validity of n rows from index i on, a bit for each; no byte is read but those that hold them. */
-static inline uint64_t ia_enc_valid(const struct ia_enc_col *c, int64_t i, int n)
-{
-    if (c->validity == NULL) return ~UINT64_C(0);
-    const uint8_t *const bits = c->validity + (i >> 3);
-    const int shift = (int)(i & 7), bytes = (shift + n + 7) / 8;
-    uint64_t valid = 0;
-    for (int k = 0; k < bytes && k < 8; k++) valid |= (uint64_t)bits[k] << (8 * k);
-    valid >>= shift;
-    return bytes > 8 ? valid | (uint64_t)bits[8] << (64 - shift) : valid;
-}
+/* A group's column: where its values are, and which are looked for. One of 4 bytes is left to others if it is, with `add`, more
+ * than `limit`, and what the wire has is more than that by `back`; one of 8 bytes if it is `none`. */
+struct ia_enc_numbers {
+    const uint8_t *from;
+    uint64_t none;
+    uint32_t add, back;
+    int32_t limit;
+};
 
-/* Each of n values by expressions over it, `v`: what is wrong with it, and how it is put at `p`. Two loops: the first becomes
- * vector instructions. */
-#define IA_ENC_EACH(type, bad, put)                                                                                   \
-    {                                                                                                                 \
-        type odd = 0;                                                                                                 \
-        for (int k = 0; k < n; k++) {                                                                                 \
-            type v;                                                                                                   \
-            memcpy(&v, from + k * sizeof v, sizeof v);                                                                \
-            odd |= (bad);                                                                                             \
-        }                                                                                                             \
-        _Pragma("GCC unroll 8") for (int k = 0; k < n; k++) {                                                         \
-            uint8_t *const p = to + at[k];                                                                            \
-            type v;                                                                                                   \
-            memcpy(&v, from + k * sizeof v, sizeof v);                                                                \
-            put;                                                                                                      \
-        }                                                                                                             \
-        wrong = odd != 0;                                                                                             \
-        break;                                                                                                        \
-    }
-
-/* The values of a lane in n rows, to out + at[]; non-zero if one has no encoding, or a NULL covers such a value. */
-static __attribute__((noinline)) int ia_enc_put_lane(const struct ia_enc_col *c, int64_t row, const uint32_t *at, int n,
-                                                     uint8_t *out)
+static inline struct ia_enc_numbers ia_enc_numbers_of(const struct ia_enc_col *c, int64_t row)
 {
-    const int64_t i = c->base + row;
-    const uint8_t *const from = c->values + i * (c->kind == IA_INT8 ? 8 : c->width);
-    uint8_t *const to = out + c->place;
-    uint64_t nulls = ~ia_enc_valid(c, i, n) << (64 - n) >> (64 - n);
-    int wrong;
+    struct ia_enc_numbers u = {.from = c->values + (c->base + row) * c->width, .limit = INT32_MAX - 1};
     switch (c->kind) {
-    case IA_INT16: IA_ENC_EACH(uint16_t, v == 0x8000, ia_store_be16(p, v))
-    case IA_INT32: IA_ENC_EACH(uint32_t, v == 0x80000000u, ia_store_be32(p, v))
-    case IA_INT64: IA_ENC_EACH(uint64_t, v == UINT64_C(1) << 63, ia_store_be64(p, v))
-    case IA_INT8: IA_ENC_EACH(int64_t, v == INT64_MIN, ia_enc_put_int8(p, v))
-    case IA_FLOAT32: IA_ENC_EACH(uint32_t, 0, ia_store_be32(p, v == UINT32_MAX ? 0x7fc00000u : v))
-    case IA_FLOAT64: IA_ENC_EACH(uint64_t, 0, ia_store_be64(p, v == UINT64_MAX ? UINT64_C(0x7ff8000000000000) : v))
+    case IA_INT32: u.add = UINT32_MAX, u.back = 1; break;
+    case IA_FLOAT32: u.add = u.back = 1u << 31; break;
+    case IA_INT64: u.none = UINT64_C(1) << 63; break;
+    case IA_FLOAT64: u.none = UINT64_MAX; break;
     default: /* DATE */
-        IA_ENC_EACH(int32_t, (v < IA_DAY_MIN) | (v > IA_DAY_MAX), ia_store_be32(p, (uint32_t)v + IA_DAY_OF_DATE0))
+        u.add = (1u << 31) - (uint32_t)IA_DAY_MIN;
+        u.back = IA_DAY_OF_DATE0 - u.add;
+        u.limit = INT32_MIN + (IA_DAY_MAX - IA_DAY_MIN);
+        break;
     }
-    for (; nulls; nulls &= nulls - 1) ia_enc_put_null(c, to + at[__builtin_ctzll(nulls)]);
-    return wrong;
+    return u;
 }
+
+#define IA_VECTOR 16
+#include "encode_vectors.inc"
+#undef IA_VECTOR
+#ifdef IA_HAS_WIDE
+#define IA_VECTOR 32
+#include "encode_vectors.inc"
+#undef IA_VECTOR
+#endif
 
 /* A VARCHAR that is IA_ENC_SHORT, at p; NULL if something is wrong with it. */
 static inline __attribute__((always_inline)) uint8_t *ia_enc_put_short(const struct ia_enc_col *c, int64_t i, uint8_t *p)
@@ -230,8 +250,8 @@ static inline int ia_enc_put_lanes(const struct ia_enc_plan *plan, int64_t row, 
 {
     int wrong = 0;
     for (const struct ia_enc_col *c = plan->cols; c < plan->cols + plan->n; c++)
-        if (c->lane == IA_ENC_LANE)
-            wrong |= ia_enc_put_lane(c, row, at + (int64_t)c->segment * stride, n, out);
+        if (c->lane == IA_ENC_LANE && c->group != IA_ENC_GROUPED)
+            wrong |= IA_VECTOR_CALL(ia_enc_put_lanes, c, row, at + (int64_t)c->segment * stride, n, out);
     return wrong;
 }
 

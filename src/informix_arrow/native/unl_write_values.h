@@ -402,6 +402,10 @@ static inline uint8_t *ia_out_content(uint8_t *p, const struct ia_out_format *f,
     case IA_OPAQUE:
         return ia_out_hex(p, s, n);
     case IA_DECIMAL_STRING:
+        if (f->point == '.' && !f->odd) {
+            memcpy(p, s, (size_t)n);
+            return p + n;
+        }
         for (int64_t k = 0; k < n; k++) {
             const uint8_t byte = s[k] == '.' ? f->point : s[k];
             if (byte == f->delimiter)

@@ -24,25 +24,41 @@ enum { IA_LOW = 1, IA_HIGH = 0 };
 #error "informix_arrow's codecs know little-endian and big-endian machines only"
 #endif
 
-static inline uint16_t ia_load_be16(const uint8_t *p)
+/* Numbers as they lie, in the byte order of the wire. */
+static inline uint16_t ia_load_raw16(const uint8_t *p)
 {
     uint16_t v;
     memcpy(&v, p, sizeof v);
-    return IA_BE(16, v);
+    return v;
+}
+
+static inline uint32_t ia_load_raw32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t ia_load_raw64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint16_t ia_load_be16(const uint8_t *p)
+{
+    return IA_BE(16, ia_load_raw16(p));
 }
 
 static inline uint32_t ia_load_be32(const uint8_t *p)
 {
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return IA_BE(32, v);
+    return IA_BE(32, ia_load_raw32(p));
 }
 
 static inline uint64_t ia_load_be64(const uint8_t *p)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return IA_BE(64, v);
+    return IA_BE(64, ia_load_raw64(p));
 }
 
 static inline void ia_store_be16(uint8_t *p, uint16_t v)
@@ -71,9 +87,7 @@ static inline uint64_t ia_le64(uint64_t v)
 
 static inline uint64_t ia_load_le64(const uint8_t *p)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return ia_le64(v);
+    return ia_le64(ia_load_raw64(p));
 }
 
 static inline void ia_store_le64(uint8_t *p, uint64_t v)
