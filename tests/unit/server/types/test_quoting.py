@@ -29,7 +29,9 @@ QUOTING = frozenset({"quote_identifier", "quote_string", "value_sql", "duck_data
 TYPES = frozenset({"storage_type", "duck_type", "int", "len"})
 """Functions whose value has no text of anybody's in it: names of DuckDB's types, numbers."""
 
-SQL_ATTRIBUTES = frozenset({"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "with_row_ids", "select_overlapping"})
+SQL_ATTRIBUTES = frozenset(
+    {"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "with_row_ids", "select_overlapping"}
+)
 """Attributes that are SQL: the quoted name of a table, a translated expression, texts of a plan."""
 
 MAKERS = frozenset(
