@@ -507,7 +507,7 @@ CHILD = """
 import os, sys
 import pyarrow as pa
 import informix_arrow as ifx
-from informix_arrow import staging
+from informix_arrow.partition import staged_load as staging
 url, moment = sys.argv[1:]
 data = pa.table({"k": pa.array(range(30_000), pa.int32()), "after": pa.array(range(30_000), pa.int32())})
 
@@ -693,7 +693,7 @@ KEYED = f"{PLAIN}, n SERIAL, PRIMARY KEY (a, b), UNIQUE (n)"
 def test_an_upsert_is_that_of_one_connection(
     url: str, case: str, front: str, connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.core.chunk_queue.ENOUGH", 64)  # rows of a deal
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 64)  # rows of a deal
     numbers = [*range(301, 1400)]
     declared, key, kept = KEYED, ["a", "b"], ["a", "b", "t"]
     texts = [f"new {n % 7}" for n in numbers]
@@ -730,7 +730,7 @@ def test_an_upsert_is_that_of_one_connection(
 def test_an_upsert_that_is_refused_names_the_row_and_the_key(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("informix_arrow.core.chunk_queue.ENOUGH", 64)
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 64)
     data = pa.concat_tables([rows(900), rows(1, 77, "later")])
     with ifx.connect(url, autocommit=True) as conn:
         with pytest.raises(ifx.IntegrityError, match=r"row 900 \(k=77\): A row with the same key") as caught:

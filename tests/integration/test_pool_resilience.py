@@ -123,8 +123,8 @@ def test_a_member_whose_peer_is_gone_without_a_word_is_given_up_soon(
     through: dict[str, Any], proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half-open: without a limit of its own the check would wait for as long as TCP does."""
-    monkeypatch.setattr("informix_arrow.pool.CHECK", 0.05)
-    monkeypatch.setattr("informix_arrow.aio.pool.CHECK", 0.05)
+    monkeypatch.setattr("informix_arrow.pool.CHECK_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr("informix_arrow.aio.pool.CHECK_AFTER_SECONDS", 0.05)
     assert math.isfinite(pool_core.CHECK_AFTER_SECONDS)
     with FaultProxy(proxy.target) as silent:
         silent.fault = Fault("client", 1 << 40, "hang")
