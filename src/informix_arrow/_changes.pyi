@@ -74,7 +74,7 @@ def log_records(
     /,
 ) -> tuple[bytes, int, int]:
     """The row images of one table in one transaction at the front of ``data[start:]``, records of the server's log
-    (server/changes/log.py), as clients read them: the bytes, the position to go on from, and how many there are.
+    (server/cdc_log/log.py), as clients read them: the bytes, the position to go on from, and how many there are.
 
     ``place`` is the LSN of ``data[start]``, ``label`` what the client calls the table, ``lengths`` the bytes of lengths
     in front of each image. At most ``most`` records, and none that would begin behind ``room`` bytes. What is no

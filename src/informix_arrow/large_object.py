@@ -64,7 +64,7 @@ class LargeObject(io.BufferedIOBase):
         self._column = column
         self._handle = handle
         self._position = 0
-        self._read_ahead = b""  # bytes of a BLOB or CLOB from _ahead_at on
+        self._read_ahead = b""  # bytes of a BLOB or CLOB from _read_ahead_start on
         self._read_ahead_start = 0
         self._spool: Any = None  # of a BYTE or TEXT, once it was read
 

@@ -313,7 +313,7 @@ class Loader:
     # ---- replies -------------------------------------------------------------------------------------------
 
     def _read_replies(self, limit: int, *, tell: bool = True) -> Exchange[None]:
-        """Read replies until at most ``most`` groups are in flight, and report the progress."""
+        """Read replies until at most ``limit`` groups are in flight, and report the progress."""
         while len(self._pending_groups) > limit:
             yield from self._read_deferred_replies()
             form, rows = self._pending_groups[0]

@@ -331,7 +331,7 @@ def _chunks(
 def _next_rows(
     rows: Iterator[object], limit: int, check: RowCheck
 ) -> tuple[list[Sequence[object]], Exception | None]:
-    """Return the next valid rows, at most ``most``, and the error that ended them early, if any."""
+    """Return the next valid rows, at most ``limit``, and the error that ended them early, if any."""
     rows_read: list[object] = []
     failure: Exception | None = None
     try:

@@ -138,7 +138,7 @@ class CopyRows:
         schema: pa.Schema | None = None,
         convert: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
     ) -> Iterator[pa.RecordBatchReader]:
-        """Provide the rows as an Arrow stream of a schema, which ``made`` converts them to.
+        """Provide the rows as an Arrow stream of a schema, which `convert` converts them to.
 
         An error of the source is raised as itself, and not as the consumer's error about it.
         """

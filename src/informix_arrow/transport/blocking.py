@@ -269,7 +269,7 @@ class BlockingTransport:
         return received
 
     def _receive_available(self, link: socket.socket, into: Buffer) -> int:
-        """Receive the available bytes. Raises one of ``_NOT_NOW`` if there are none."""
+        """Receive the available bytes. Raises one of ``_WOULD_BLOCK`` if there are none."""
         return link.recv_into(into, 0, NOT_WAITING) if self._socket_waits else link.recv_into(into)
 
     def _wait(self, reading: bool, writing: bool, began: float, idle_timeout: float | None) -> None:

@@ -232,7 +232,7 @@ def test_texts_of_a_code_page_are_the_same_by_blocks() -> None:
 
 @pytest.mark.parametrize("odd", [0, 1, 8, 15, 31, 32, 33, 62, 63, 64])
 def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
-    """If this fails: `ia_slice_short_varchars` takes a row that it has to leave, or the loop goes on in the wrong row.
+    """If this fails: `ia_decode_short_varchars` takes a row that it has to leave, or the loop goes on in the wrong row.
     One row of each sort, at each place of a block: NULL, not ASCII in its first or last byte, longer than 32 bytes, a
     byte behind the text that is not ASCII, and a length beyond the tuple."""
     ops = [plan_op(ColumnType.varchar(40)), plan_op(ColumnType.varchar(40)), INTEGER]

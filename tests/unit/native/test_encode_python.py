@@ -288,10 +288,10 @@ def test_no_column_makes_pyarrow_import_pandas() -> None:
     code = """if True:
         import datetime as dt, sys
         from decimal import Decimal
-        from informix_arrow.operations.column_binding import Binding, ColumnBinder
+        from informix_arrow.operations.column_binding import ColumnBinder, ParameterBinding
         day, moment = dt.date(2026, 1, 1), dt.datetime(2026, 1, 1)
         row = (1, 1.5, "a", True, Decimal("1.5"), day, moment, dt.time(1), dt.timedelta(1), None)
-        binder = ColumnBinder(Binding("utf-8"), len(row), b"", b"")
+        binder = ColumnBinder(ParameterBinding("utf-8"), len(row), b"", b"")
         assert binder.load([row, row])
         assert binder.encode(1 << 16)[1] == 2
         assert "pandas" not in sys.modules

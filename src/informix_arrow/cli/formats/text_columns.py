@@ -76,5 +76,5 @@ def is_number(field: pa.Field) -> bool:
 
 
 def replace_where(column: pa.Array, mask: pa.Array, replacement: pa.Array) -> pa.Array:
-    """Return the column with values of ``made`` where the mask is true."""
+    """Return the column with values of `replacement` where the mask is true."""
     return pc.if_else(pc.fill_null(mask, False), replacement, column)

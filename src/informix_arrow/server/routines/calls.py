@@ -83,7 +83,7 @@ class ClientRoutineCalls:
         )
 
     def _call_rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
-        """Execute a call inside `Transaction.write`."""
+        """Execute a call inside `SessionTransaction.write`."""
         assert isinstance(plan, RoutineCallPlan)
         ends_before = self._session.transaction.nested_end_count
 

@@ -24,7 +24,7 @@ _NOT_OWNER = -635
 
 
 def run(parts: SessionServices, registry: RoutineRegistry, statement: Routine | DropRoutine) -> int:
-    """Execute CREATE or DROP of a routine inside `Transaction.write`."""
+    """Execute CREATE or DROP of a routine inside `SessionTransaction.write`."""
     if isinstance(statement, Routine):
         _create(parts, registry, statement)
     else:

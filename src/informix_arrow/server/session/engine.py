@@ -1,6 +1,6 @@
 """The SQL engine: databases in DuckDB and the sessions that run Informix SQL on them. It knows no sockets and no bytes.
 
-    engine = Engine(None, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1", Library())
+    engine = Engine(None, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1", SplLibrary())
     session = open_session(engine, "informix", {})
     session.open_database("stores_demo")
     outcome = session.execute(session.prepare("INSERT INTO t VALUES (?, ?)"), (1, "a"))

@@ -357,7 +357,7 @@ class InsertExecutor:
         return {position: [row[i] for row in evaluated_rows] for i, position in enumerate(positions)}
 
     def _to_storage(self, t: ColumnType, array: Any) -> ConvertedColumn:
-        """Convert a parameter's column to the target's storage form, with the rules of `Converter`."""
+        """Convert a parameter's column to the target's storage form, with the rules of `ValueConverter`."""
         if is_character(t):
             return self._convert_texts(t, array)
         storage = arrow_storage(t)
@@ -424,7 +424,7 @@ def _repeat_constant(one: ConvertedColumn, n: int) -> ConvertedColumn:
 
 
 def _python_values(array: Any, t: ColumnType) -> Sequence[object]:
-    """Return the Python objects that `Converter` accepts for a column of the bulk reader."""
+    """Return the Python objects that `ValueConverter` accepts for a column of the bulk reader."""
     values: list[object] = array.to_pylist()
     if is_floating_decimal(t):
         return [None if v is None else Decimal(str(v)) for v in values]

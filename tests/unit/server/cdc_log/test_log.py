@@ -1,5 +1,5 @@
 """The log of changes: what is in it after every way to change rows, transactions that fail, and restarts
-(server/changes, session/row_changes.py)."""
+(server/cdc_log, session/row_changes.py)."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ import pytest
 from informix_arrow.server.session.duck_instance import DuckInstance, MemorySettings
 
 BY_ROW_IDS = """
-from informix_arrow.server.session.duck_instance import Instance, Memory
+from informix_arrow.server.session.duck_instance import DuckInstance, MemorySettings
 
-instance = Instance(None, Memory())
+instance = DuckInstance(None, MemorySettings())
 con = instance.connect()
 con.execute("create table t as select range as n from range(20000)")
 for i in range(20):
