@@ -110,21 +110,32 @@ def test_what_cannot_be_resolved_is_refused(tool: ModuleType, text: str, error: 
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "expected"),
+    ("source", "target", "text", "expected"),
     [
-        ("aio/some.py", "some.py", "from .a import b\nfrom .wire import c\nfrom ..wire import d\n"),
         (
-            "aio/some.py",
-            "blocking/some.py",
-            "from .a import b\nfrom ..wire import c\nfrom ...wire import d\n",
+            "aio/connection.py",
+            "connection.py",
+            "from .cursor import a\nfrom .partition_result import b\nfrom ..wire.types import c\n",
+            "from .cursor import a\nfrom .partition.result import b\nfrom .wire.types import c\n",
         ),
-        ("some.py", "blocking/some.py", "from .a import b\nfrom ...wire import c\nfrom ....wire import d\n"),
+        (
+            "aio/partition_load.py",
+            "partition/load.py",
+            "from .staged_load import a\nfrom .cursor import b\nfrom ..wire import c\nfrom . import staged_load\n",
+            "from .staged_load import a\nfrom ..cursor import b\nfrom ..wire import c\nfrom . import staged_load\n",
+        ),
+        (
+            "aio/change_capture.py",
+            "cdc/capture.py",
+            "    from .connection import a\nfrom ..cdc.token import b\n",
+            "    from ..connection import a\nfrom .token import b\n",
+        ),
     ],
+    ids=["to the top of the package", "beside a sibling", "into another package"],
 )
 def test_relative_imports_follow_the_place_of_the_blocking_module(
-    tool: ModuleType, source: str, target: str, expected: str
+    tool: ModuleType, source: str, target: str, text: str, expected: str
 ) -> None:
-    text = "from .a import b\nfrom ..wire import c\nfrom ...wire import d\n"
     assert tool.move_imports(source, target, text) == expected
 
 

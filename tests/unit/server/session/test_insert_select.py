@@ -243,7 +243,7 @@ def _full(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     monkeypatch.setattr(f"informix_arrow.server.session.{what}", full)
 
 
-@pytest.mark.parametrize("what", ["spool.SpillFile.write", "kept_tables.SpillFile.write"])
+@pytest.mark.parametrize("what", ["spool.SpillFile.write", "table_spill.SpillFile.write"])
 def test_a_full_disk_refuses_the_statement_and_leaves_the_transaction(
     db: Db, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

@@ -357,8 +357,8 @@ def test_a_row_read_by_key_has_the_values_and_formats_of_any_other(db: Db, name:
         db.run("insert into every values (?, ?, 77)", number, value)
     by_key = db.session.prepare("select v, tail from every where id = ?")
     plain = db.session.prepare("select v, tail from every where id + 0 = ?")
-    assert by_key.plan.few
-    assert not plain.plan.few
+    assert by_key.plan.at_most_one_row
+    assert not plain.plan.at_most_one_row
     for number in range(len(TYPES[name]) + 2):  # the last is not there
         (short,) = db.session.query(by_key, (number,)).batches()
         (long,) = db.session.query(plain, (number,)).batches()
