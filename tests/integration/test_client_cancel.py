@@ -229,7 +229,7 @@ def _cancel_next(conn: ifx.Connection) -> None:
 
     def canceled(exchange: Any, call: Any = None, **keywords: Any) -> Any:
         del link.transport.run  # type: ignore[method-assign]
-        call.wanted = CancelReason.CANCEL
+        call.cancel_reason = CancelReason.CANCEL
         return run(exchange, call, **keywords)
 
     link.transport.run = canceled  # type: ignore[method-assign,assignment]

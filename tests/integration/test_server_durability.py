@@ -27,6 +27,7 @@ import informix_arrow
 from informix_arrow.server import DirectoryFormatUnknown, DirectoryInUse, Server
 from informix_arrow.server.net import listener
 from informix_arrow.server.session.engine_session import EngineSession
+from informix_arrow.server.session.lock_owner import Interruption
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, Refused, one
@@ -524,7 +525,7 @@ def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It made `with Server()` raise that the connection is busy; now its directory is in use until it ends."""
-    stop, query = EngineSession.interrupt, EngineSession.query
+    stop, query = Interruption.request, EngineSession.query
     running: list[EngineSession] = []
     started = threading.Event()
 
@@ -533,7 +534,7 @@ def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
         started.set()
         return query(self, *args)
 
-    monkeypatch.setattr(EngineSession, "interrupt", lambda self: None)
+    monkeypatch.setattr(Interruption, "request", lambda self: None)
     monkeypatch.setattr(listener, "_JOIN_SECONDS", 0.2)
     ended = threading.Event()
     with Server(tmp_path) as server:
@@ -556,7 +557,7 @@ def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
         Server(tmp_path).start()
 
     def free() -> bool:
-        stop(running[0])
+        stop(running[0]._interruption)
         try:
             with Server(tmp_path) as again, informix_arrow.connect(again.url("stores_demo")) as conn:
                 cursor = conn.cursor()

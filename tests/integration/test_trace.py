@@ -422,7 +422,7 @@ def test_it_is_not_even_imported_where_nobody_asks_for_it(url: str) -> None:
 import sys, informix_arrow
 with informix_arrow.connect({url!r}) as conn:
     conn.read_arrow("SELECT 1 FROM systables WHERE tabid = 1")
-    assert conn._link._trace is None
+    assert conn._runner._trace is None
 print([name for name in sys.modules if name.startswith("informix_arrow.trace")])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -105,7 +105,7 @@ def test_a_lost_connection_is_noticed_and_pre_ping_replaces_one(
             assert caught.value.connection_invalidated
         async with engine.connect() as connection:
             raw: Any = (await connection.get_raw_connection()).driver_connection
-        raw._link.transport.close()
+        raw._runner.transport.close()
         async with engine.connect() as connection:
             assert await connection.scalar(select(sa.literal(7))) == 7
 

@@ -102,7 +102,7 @@ def test_a_pool_with_pre_ping_gives_no_dead_connection(
     engine = create_engine(informix_database, pool_pre_ping=True, pool_size=1)
     with engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
-    driver._link.transport.close()  # as a firewall does
+    driver._runner.transport.close()  # as a firewall does
     with engine.connect() as connection:
         assert connection.connection.driver_connection is not driver
         assert connection.exec_driver_sql("SELECT 1 FROM sysmaster:sysdual").scalar() == 1
