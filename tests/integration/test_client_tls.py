@@ -230,7 +230,7 @@ def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
         raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "unexpected eof while reading")
 
     conn = ifx.connect(url, tls_ca=certificates.ca)
-    for step in ("_ask", "_send", "_receive"):
+    for step in ("_send_receive", "_send", "_receive"):
         monkeypatch.setattr(type(transport_of(conn)), step, broken)
     with pytest.raises(ifx.OperationalError, match="connection broke: it ended in the middle of TLS"):
         conn.read_arrow("SELECT tabid FROM systables")
