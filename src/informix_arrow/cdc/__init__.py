@@ -1,4 +1,5 @@
 """Change data capture: assemble the records of a server's log into committed transactions, as Arrow record batches.
 
-`capture` has the public function and the class `Changes`, `requests` reads the log, and the other modules work without a server.
+`capture` has the public function and the class `Changes`, and `requests` reads the log. The other modules work without
+a server.
 """

@@ -111,7 +111,9 @@ class SingleBatchResult(QueryResult):
 
 
 class PythonRowsResult(QueryResult):
-    """A result of few rows, none of whose values `RowConverter` has to convert. Arrow is only built if `batches` is called.
+    """A result of few rows, none of whose values `RowConverter` has to convert.
+
+    Arrow is only built if `batches` is called.
 
     Attributes
     ----------
