@@ -113,6 +113,7 @@ weekly: $(STAMP)
 	@$(PYTEST) -m weekly tests/ecosystem $(PYTEST_ARGS)
 
 fuzz: export INFORMIX_ARROW_SOAK_SECONDS ?= 1
+fuzz: export FUZZ_SHARE ?= 100
 fuzz: $(STAMP)
 	@$(PYTEST) tests/fuzz $(PYTEST_ARGS)
 

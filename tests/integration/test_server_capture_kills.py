@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pkgutil
 import random
 import signal
 import threading
@@ -164,20 +165,26 @@ _SERVER = "informix_arrow.server."
 STEPS = [
     f"{_SERVER}{step}"
     for step in (
-        "engine.duck_transaction:DuckTransaction.commit",
-        "changes.log:ChangeLog.committed",
-        "changes.log:ChangeLog.begin",
-        "changes.log:ChangeLog.changes",
-        "schema.logged_commits:note",
-        "changes.log:ChangeLog.sync",
-        "changes.log:ChangeLog.rolled_back",
-        "changes.log:ChangeLog.discard",
-        "changes.log:ChangeLog._next_file",
+        "session.duck_transaction:DuckTransaction.commit",
+        "cdc_log.log:ChangeLog.log_commit",
+        "cdc_log.log:ChangeLog.begin",
+        "cdc_log.log:ChangeLog.log_changes",
+        "catalog.logged_commits:record",
+        "cdc_log.log:ChangeLog.sync",
+        "cdc_log.log:ChangeLog.log_rollback",
+        "cdc_log.log:ChangeLog.discard",
+        "cdc_log.log:ChangeLog._next_file",
     )
 ]
 """Of a COMMIT, and of what comes before it."""
 
-AT_START = [f"{_SERVER}{step}" for step in ("changes.log:ChangeLog.recover", "schema.logged_commits:forget")]
+AT_START = [f"{_SERVER}{step}" for step in ("cdc_log.log:ChangeLog.recover", "catalog.logged_commits:clear")]
+
+
+@pytest.mark.parametrize("step", STEPS + AT_START)
+def test_the_steps_exist(step: str) -> None:
+    """So that renaming one fails here and not only in the soak."""
+    assert callable(pkgutil.resolve_name(step))
 
 
 @pytest.mark.soak
