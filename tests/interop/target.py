@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -14,17 +15,19 @@ class Target:
     user: str
     password: str
     server: str
+    name_of: Callable[[str], str] = str
+    """From a database's name in the tests to its name on the server."""
 
     def url(self, database: str) -> str:
         """Our form of the address."""
         return (
-            f"informix://{self.user}:{self.password}@{self.host}:{self.port}/{database}?server={self.server}"
+            f"informix://{self.user}:{self.password}@{self.host}:{self.port}/{self.name_of(database)}?server={self.server}"
         )
 
     def jdbc_url(self, database: str, **properties: str) -> str:
         """The vendor driver's form of the address."""
         more = "".join(f";{name}={value}" for name, value in properties.items())
         return (
-            f"jdbc:informix-sqli://{self.host}:{self.port}/{database}:INFORMIXSERVER={self.server}"
+            f"jdbc:informix-sqli://{self.host}:{self.port}/{self.name_of(database)}:INFORMIXSERVER={self.server}"
             f";user={self.user};password={self.password}{more};"
         )

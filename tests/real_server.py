@@ -1,0 +1,405 @@
+"""Tests against a server that runs already: ``pytest --informix informix://user:password@host:port/?server=name``.
+
+`RealServer` takes the place of the embedded `Server` in the fixture ``server``. Its databases have names of this run
+(`prefix`) and are dropped when the run ends; it touches nothing else on the server. Only tests that take their server
+from that fixture run. A test that uses more of the embedded server than its address and databases is skipped when it
+does so: it asks `RealServer` for another attribute, starts a `Server`, or changes a class of the server's package. The
+mark ``embedded`` is for what cannot be recognised that way.
+
+``--record DIR`` keeps what each test and the server say, ``--replay DIR`` plays it as the server (tests/recordings.py).
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import secrets
+import socket
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import pytest
+from tests import recordings
+from tests.release_differences import MISSING, difference, release_of
+
+import informix_arrow
+
+#: The name that the plugin is registered by.
+REAL_SERVER = "informix_real_server"
+#: What the databases of a run begin with; processes of one run share the digits behind it.
+PREFIX = "ia_test_"
+#: Hands the digits to the other processes of a run.
+_RUN = "INFORMIX_ARROW_TEST_RUN"
+#: Databases that every server has, or that its administrator makes: never created, never dropped.
+SYSTEM_DATABASES = frozenset({"sysadmin", "syscdcv1", "sysha", "sysmaster", "sysuser", "sysutils"})
+#: Seconds that a closed session may still hold its database.
+_RELEASED = 30.0
+
+_LOCALES = {"en_US.utf8": "en_US.utf8", "en_US.819": "en_US.819", "en_US.8859-1": "en_US.819"}
+
+
+class RealServer:
+    """A server at a URL, with as much of `informix_arrow.server.Server` as any server has.
+
+    Parameters
+    ----------
+    url
+        Where it is, with user, password and ``server``; the database in it is ignored.
+    prefix
+        What the names of its databases begin with.
+    via
+        Where clients connect to instead, such as a proxy.
+
+    Attributes
+    ----------
+    host, port, address
+        Where clients connect to.
+    release
+        Such as ``"14.10"``.
+    """
+
+    def __init__(self, url: str, prefix: str, via: tuple[str, int] | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.hostname is None or parts.username is None or parts.password is None or not parts.query:
+            raise pytest.UsageError(
+                "--informix takes a URL such as informix://user:password@host:9088/?server=informix, "
+                "with a user and a password."
+            )
+        self._parts = parts
+        self._direct = parts.hostname, parts.port or 9088
+        self.host, self.port = via or self._direct
+        self.user, self.password = unquote(parts.username), unquote(parts.password)
+        query = dict(pair.partition("=")[::2] for pair in parts.query.split("&"))
+        self.server_name = unquote(query.get("server", ""))
+        self.tls_cert = None
+        self.prefix = prefix
+        self._created: set[str] = set()
+        self._ask_release()
+
+    def _ask_release(self) -> None:
+        """Set `version`, the server's text, and `release`."""
+        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+            rows = connection.execute("SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1")
+            self.version = str(rows.fetchall()[0][0]).strip()
+        self.release = release_of(self.version)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port, for clients that are not ours. Skips the test where the server requires TLS."""
+        if self._parts.scheme != "informix":
+            pytest.skip("this test connects without TLS")
+        return self.host, self.port
+
+    def database_name(self, name: str) -> str:
+        """Return the name that a database of the tests has on this server, such as ``ia_test_5f3e_main_stores``."""
+        if name in SYSTEM_DATABASES or name.startswith(self.prefix):
+            return name
+        return self.prefix + name
+
+    def url(self, database: str | None = None) -> str:
+        """Return a URL that `informix_arrow.connect` takes, of one of the run's databases. ``stores_demo`` is created
+        when it is first used."""
+        if not database:
+            return self._url("")
+        name = self.database_name(database)
+        if database == "stores_demo" and name not in self._created:
+            self.create_database(database)
+        return self._url(name)
+
+    def create_database(
+        self, name: str, *, mode: Literal["logged", "unlogged", "ansi"] = "logged", locale: str = "en_US.utf8"
+    ) -> None:
+        """Create one of the run's databases, as the method of the embedded server does."""
+        name = self.database_name(name)
+        how = {"logged": " WITH LOG", "unlogged": "", "ansi": " WITH LOG MODE ANSI"}[mode]
+        wanted = _LOCALES.get(locale, locale)
+        with informix_arrow.connect(
+            self._url("", self._direct), autocommit=True, db_locale=wanted, client_locale=wanted
+        ) as connection:
+            connection.execute(f"CREATE DATABASE {name}{how}")
+        self._created.add(name)
+
+    def drop_database(self, name: str) -> None:
+        """Drop one of the run's databases. Sessions that the test has closed may take a moment to leave it."""
+        name = self.database_name(name)
+        if not name.startswith(PREFIX):
+            raise ValueError(f"{name} is none of the tests' databases")
+        self._created.discard(name)
+        ends = time.monotonic() + _RELEASED
+        while True:
+            try:
+                with informix_arrow.connect(
+                    self._url("", self._direct), autocommit=True, lock_wait=5
+                ) as connection:
+                    connection.execute(f'DROP DATABASE "{name}"' if '"' in name else f"DROP DATABASE {name}")
+                return
+            except informix_arrow.OperationalError:
+                if time.monotonic() > ends:
+                    raise
+                gc.collect()  # connections that the test forgot
+                time.sleep(0.1)
+
+    def drop_all(self, prefix: str) -> list[str]:
+        """Drop the databases whose names begin with ``prefix``; return those that could not be dropped."""
+        left = []
+        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+            found = connection.execute("SELECT name FROM sysdatabases ORDER BY name").fetchall()
+        for name in (str(row[0]).strip() for row in found):
+            if name.startswith(prefix):
+                try:
+                    self.drop_database(name)
+                except informix_arrow.Error:
+                    left.append(name)
+        return left
+
+    def host_names(self) -> set[str]:
+        """Return the names that the server has for its own host."""
+        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+            rows = connection.execute("SELECT DBINFO('dbhostname') FROM systables WHERE tabid = 1").fetchall()
+        name = str(rows[0][0]).strip()
+        return {name, name.partition(".")[0]}
+
+    def _url(self, name: str, address: tuple[str, int] | None = None) -> str:
+        host, port = address or (self.host, self.port)
+        login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        place = f"{login}@[{host}]:{port}" if ":" in host else f"{login}@{host}:{port}"
+        return urlunsplit((self._parts.scheme, place, quote(name, safe=""), self._parts.query, ""))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        pytest.skip(f"needs the embedded server: Server.{name}")
+
+
+class ReplayedServer(RealServer):
+    """The server of a folder of recordings, as far as tests see it. Its databases are there already."""
+
+    def __init__(self, folder: Path, via: tuple[str, int]) -> None:
+        first = next(folder.rglob("*.jsonl"), None)
+        if first is None:
+            raise pytest.UsageError(f"--replay: there are no recordings in {folder}.")
+        self._about, _ = recordings.read(first)
+        user, name = quote(self._about["user"], safe=""), quote(self._about["server"], safe="")
+        url = f"informix://{user}:replayed@{via[0]}:{via[1]}/?server={name}"
+        super().__init__(url, recordings.REPLAYED_PREFIX, via)
+
+    def _ask_release(self) -> None:
+        self.version, self.release = self._about["version"], release_of(self._about["version"])
+
+    def create_database(self, name: str, **how: Any) -> None:
+        """Do nothing."""
+
+    def drop_database(self, name: str) -> None:
+        """Do nothing."""
+
+    def drop_all(self, prefix: str) -> list[str]:
+        """Do nothing."""
+        return []
+
+
+def run_prefix() -> str:
+    """Return what all databases of this run begin with, in each of its processes."""
+    return f"{PREFIX}{os.environ.setdefault(_RUN, secrets.token_hex(3))}_"
+
+
+def worker_prefix() -> str:
+    """Return what the databases of this process begin with. It has always the same length, for recordings."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return f"{run_prefix()}{int(worker.removeprefix('gw')) + 1 if worker else 0:02x}_"
+
+
+class RealServerPlugin:
+    """What ``--informix`` and ``--replay`` change in a run: which tests, and which of their errors are skips."""
+
+    def __init__(self, url: str | None, record: str | None, replay: str | None) -> None:
+        if bool(url) == bool(replay) or (record and not url):
+            raise pytest.UsageError(
+                "--informix URL goes alone or with --record DIR, --replay DIR goes alone."
+            )
+        if record and not str(url).startswith("informix://"):
+            raise pytest.UsageError("--record needs a URL without TLS: informix://..")
+        self.url = url
+        self.folder = Path(record or replay or "").absolute()
+        self.player = recordings.Player(self.folder) if replay else None
+        self.proxy: recordings.RecordingProxy | None = None
+        self.server: RealServer | None = None
+        self.not_kept: dict[str, str] = {}
+        self._record = bool(record)
+        self._hide = recordings.Hiding("", ())
+        self._failed: set[str] = set()
+        self._patches = pytest.MonkeyPatch()
+
+    def serve(self) -> Iterator[RealServer]:
+        """Yield the server of this process, and drop its databases afterwards."""
+        if self.player is not None:
+            self.server = ReplayedServer(self.folder, self.player.address)
+            yield self.server
+            return
+        assert self.url is not None
+        self.server = RealServer(self.url, worker_prefix())
+        if self._record:
+            self.proxy = recordings.RecordingProxy(self.server.address)
+            hosts = {self.server.host, *self.server.host_names(), socket.gethostname(), socket.getfqdn()}
+            self._hide = recordings.Hiding(self.server.password, hosts)
+            self.server = RealServer(self.url, worker_prefix(), self.proxy.address)
+        yield self.server
+        if self.proxy is not None:
+            for owner in [owner for owner in self.proxy.kept if owner.startswith("fixture::")]:
+                self._write(owner)
+            self.proxy.close()
+        left = self.server.drop_all(self.server.prefix)
+        assert not left, f"databases that could not be dropped: {left}"
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the tests that take their server from the fixture ``server`` of tests/conftest.py."""
+        kept, left = [], []
+        for item in items:
+            runs = _takes_any_server(item)
+            if runs and self.player is not None:
+                runs = recordings.file_of(self.folder, item.nodeid).exists()
+            (kept if runs else left).append(item)
+        if left:
+            config.hook.pytest_deselected(items=left)
+            items[:] = kept
+
+    def pytest_sessionstart(self) -> None:
+        """Skip tests that start a `Server`, or change the classes of one: that server is not the one under test."""
+        from informix_arrow.server import Server
+
+        change = pytest.MonkeyPatch.setattr
+
+        def started(self: Server) -> None:
+            pytest.skip("needs an embedded server of its own")
+
+        def changed(self: pytest.MonkeyPatch, target: Any, name: Any, *rest: Any, **more: Any) -> None:
+            owner = target.__name__ if inspect.ismodule(target) else getattr(target, "__module__", "")
+            path = target if isinstance(target, str) else str(owner)
+            if path.startswith("informix_arrow.server"):
+                pytest.skip(f"needs the embedded server: changes {path}")
+            change(self, target, name, *rest, **more)
+
+        self._patches.setattr(Server, "start", started)
+        self._patches.setattr(pytest.MonkeyPatch, "setattr", changed)
+
+    # ---- who owns a connection that is opened now
+
+    def _set_owner(self, owner: str) -> None:
+        for end in (self.proxy, self.player):
+            if end is not None:
+                end.owner = owner
+
+    def _owner(self) -> str:
+        end = self.player or self.proxy
+        return end.owner if end is not None else ""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """What a fixture of several tests says is its own, while it is set up and when it is torn down."""
+        if fixturedef.scope == "function" or fixturedef.argname == "server":
+            return (yield)
+        node = request.node.nodeid if fixturedef.scope != "session" else ""
+        owner = f"fixture::{node}::{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
+        before = self._owner()
+        test: list[str] = []
+        fixturedef.addfinalizer(lambda: self._set_owner(test.pop()) if test else None)
+        self._set_owner(owner)
+        if self.player is not None:
+            self.player.begin(owner)
+        try:
+            return (yield)
+        finally:
+            self._set_owner(before)
+
+            def torn_down() -> None:
+                test.append(self._owner())
+                self._set_owner(owner)
+
+            fixturedef.addfinalizer(torn_down)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        self._set_owner(item.nodeid)
+        if self.player is not None:
+            self.player.begin(item.nodeid)
+        result = yield
+        if self.proxy is not None:
+            self._write(item.nodeid)
+        return result
+
+    def _write(self, owner: str) -> None:
+        assert self.proxy is not None
+        assert self.server is not None
+        self.proxy.settle()
+        dialogues = self.proxy.kept.pop(owner, [])
+        if owner in self._failed:
+            return
+        about = {
+            "server": self.server.server_name, "user": self.server.user, "version": self.server.version,
+        }  # fmt: skip
+        try:
+            recordings.write(self.folder, owner, about, dialogues, self._hide)
+        except recordings.NotKept as reason:
+            self.not_kept[owner] = str(reason)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome != "passed":
+            self._failed.add(report.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        return (yield from _missing_is_skipped())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        server = item.funcargs.get("server") if isinstance(item, pytest.Function) else None
+        if isinstance(server, RealServer):
+            known = difference(item.nodeid, server.release)
+            if known:
+                item.add_marker(pytest.mark.xfail(reason=f"{server.release}: {known}", strict=False))
+        result = yield from _missing_is_skipped()
+        if self.player is not None:
+            problems, self.player.problems = self.player.problems, []
+            assert not problems, "\n".join(problems)
+        return result
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Drop what workers that ended too early have left."""
+        self._patches.undo()
+        if self.url is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
+            return
+        left = RealServer(self.url, run_prefix()).drop_all(run_prefix())
+        if left:
+            print(f"\ndatabases that could not be dropped: {', '.join(left)}")
+
+
+def _takes_any_server(item: pytest.Item) -> bool:
+    if any(item.get_closest_marker(mark) for mark in ("embedded", "soak", "program", "ecosystem")):
+        return False
+    if item.path.name.startswith("test_server_"):
+        return False  # what the embedded server does, byte by byte; real ones need not
+    info = getattr(item, "_fixtureinfo", None)
+    found = {} if info is None else info.name2fixturedefs
+    return any(name in found and found[name][-1].baseid == "tests" for name in ("server", "server_process"))
+
+
+def _missing_is_skipped() -> Generator[None, Any, Any]:
+    """Skip a test whose error says that this server lacks something, with the error's text."""
+    try:
+        return (yield)
+    except informix_arrow.Error as error:
+        for code in (error.sqlcode, error.isamcode):
+            if code in MISSING:
+                pytest.skip(f"{MISSING[code]}: {error}")
+        raise
+
+
+def database_name(server: Any, name: str) -> str:
+    """Return the name that a database of the tests has on a server: its own on the embedded one."""
+    return server.database_name(name) if isinstance(server, RealServer) else name

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The tests against a server that runs: `make test-real`. What it is given behind the first word goes to pytest.
+#
+#   tools/real_informix.sh url URL ..          the server at URL
+#   tools/real_informix.sh release RELEASE ..  a container of IBM's developer edition, 15, 14.10 or 12.10
+#   tools/real_informix.sh embedded ..         `informix-arrow serve`, by a user that is no administrator
+#   tools/real_informix.sh prepare CONTAINER   make the spaces and syscdcv1 in a container that runs, and wait until it does
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bin=.venv/bin
+port=${INFORMIX_PORT:-9088}
+started=300 # seconds that a new container may take; IBM says up to three minutes
+
+suite() { # URL ..
+    local url=$1
+    shift
+    "$bin/python" -m pytest -p no:benchmark --informix "$url" tests/integration tests/cli tests/sqlalchemy_dialect tests/interop "$@"
+}
+
+image() { # RELEASE
+    case $1 in
+    15 | 15.0) echo "${INFORMIX_IMAGE:-icr.io/informix/informix-developer-database}" ;;
+    14.10) echo "${INFORMIX_IMAGE:-ibmcom/informix-developer-database:14.10.FC7W1DE}" ;;
+    12.10) echo "${INFORMIX_IMAGE:-ibmcom/informix-developer-database:12.10.FC12W1DE}" ;;
+    *) echo "RELEASE is 15, 14.10 or 12.10, not $1." >&2 && return 1 ;;
+    esac
+}
+
+prepare() { # CONTAINER
+    local ends=$((SECONDS + started))
+    until INFORMIX_ARROW_URL="informix://informix:in4mix@127.0.0.1:$port/sysmaster?server=informix" "$bin/informix-arrow" ping >/dev/null 2>&1; do
+        if [ "$SECONDS" -ge "$ends" ]; then
+            echo "The server in container $1 does not answer on port $port after $started seconds:" >&2
+            docker logs --tail 40 "$1" >&2
+            return 1
+        fi
+        sleep 3
+    done
+    docker exec --interactive --user informix "$1" bash -s <tests/real/prepare.sh
+}
+
+command=${1:?url, release, embedded or prepare}
+shift
+case $command in
+url)
+    suite "$@"
+    ;;
+prepare)
+    prepare "$@"
+    ;;
+release)
+    INFORMIX_IMAGE=$(image "$1")
+    export INFORMIX_IMAGE INFORMIX_PORT=$port
+    shift
+    compose=(docker compose --project-name informix-arrow-test --file tests/real/compose.yml)
+    trap '"${compose[@]}" down --volumes' EXIT
+    "${compose[@]}" up --detach
+    prepare "$("${compose[@]}" ps --quiet informix)"
+    suite "informix://informix:in4mix@127.0.0.1:$port/?server=informix" "$@"
+    ;;
+embedded)
+    log=$(mktemp)
+    export INFORMIX_ARROW_PASSWORD=no-adm1n
+    "$bin/informix-arrow" serve --port 0 --user tester --server-name ol_test >"$log" &
+    server=$!
+    unset INFORMIX_ARROW_PASSWORD
+    trap 'kill "$server" && wait "$server" || true; rm -f "$log"' EXIT
+    until address=$(sed -n 's/^listening on //p' "$log") && [ -n "$address" ]; do
+        kill -0 "$server"
+        sleep 0.2
+    done
+    suite "informix://tester:no-adm1n@$address/?server=ol_test" "$@"
+    ;;
+*)
+    echo "$command is none of url, release, embedded, prepare." >&2
+    exit 2
+    ;;
+esac
