@@ -43,7 +43,7 @@ def test_the_acceptance_names_the_server_and_its_version(server: Server) -> None
         assert client.reply.kind == "accept"
         assert client.reply.server_name == "informix"
         assert client.reply.cap1 == 0x13C
-        assert client.reply.version == "9.59"
+        assert client.reply.version == "Informix Dynamic Server Version 9.59"
 
 
 def test_a_wrong_password_is_rejected_with_951_and_the_connection_closed(
