@@ -178,10 +178,13 @@ def test_a_routine_may_take_and_return_opaque_values(conn: ifx.Connection, objec
     for number, content in enumerate(objects):
         cur = conn.execute("SELECT ifx_lo_open(b, 4) FROM client_objects WHERE id = ?", (number,))
         (descriptor,) = cur.fetchone()
-        stat = conn.fast_path_call("informix.ifx_lo_stat(integer, ifx_lo_stat)", descriptor, bytes(644))
+        stat, status = conn.fast_path_call(
+            "informix.ifx_lo_stat(integer, ifx_lo_stat)", descriptor, bytes(644)
+        )
+        assert status == 0
         assert (len(stat), int.from_bytes(stat[4:8], "big")) == (644, len(content))
         position = conn.fast_path_call("ifx_lo_seek(integer,int8,integer,int8)", descriptor, 1, 0, 0)
-        assert position == 1
+        assert position == (1, 0)  # of the OUT parameter, and what the routine returns
         conn.fast_path_call(CLOSE, descriptor)
 
 

@@ -43,7 +43,7 @@ def test_the_acceptance_names_the_server_and_its_version(server: Server) -> None
         assert client.reply.kind == "accept"
         assert client.reply.server_name == "informix"
         assert client.reply.cap1 == 0x13C
-        assert client.reply.version == "9.59"
+        assert client.reply.version == "Informix Dynamic Server Version 9.59"
 
 
 def test_a_wrong_password_is_rejected_with_951_and_the_connection_closed(
@@ -175,6 +175,57 @@ def test_session_environment_version_and_empty_groups_get_a_bare_end_of_turn(ser
         assert client.ask(m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10")))) == []
         assert client.ask(m.Version()) == []
         assert client.ask() == []
+
+
+#: As libsqli sends it. Its length, 0x28, counts the end of the blocks as well; that of JDBC would be 0x26.
+LIBSQLI_INFO = bytes.fromhex(
+    "0051 0006 0028 000c 0004 0006 444254454d50 0004 2f746d70 000c 5355425143414348452053 5a 0002 3130 0000 0000 000c"
+)
+
+
+def test_the_environment_of_libsqli_is_answered_and_the_session_goes_on(server: Server) -> None:
+    with RawClient(server) as client:
+        client.socket.sendall(LIBSQLI_INFO)
+        assert client.receive_group() == []
+        client.open_database("sysmaster")
+        assert client.number("select 7 from systables where tabid = 1") == 7
+
+
+@pytest.mark.parametrize(
+    ("negotiate", "sent", "said"),
+    [
+        (False, b"", "the client is silent"),
+        (True, b"", "the client is silent"),
+        (True, LIBSQLI_INFO[:-6], "42 bytes of the message SQ_INFO (81) have arrived"),
+    ],
+    ids=["before the capabilities", "after them", "in the environment"],
+)
+def test_a_login_that_stalls_after_its_acceptance_is_ended_and_logged(
+    negotiate: bool, sent: bytes, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "informix_arrow.server")
+    with Server(login_timeout=3.0) as server, RawClient(server, negotiate=negotiate) as client:
+        client.socket.sendall(sent)
+        assert client.socket.recv(1) == b""
+        assert f"login from 127.0.0.1 ended: not complete after 3 s, {said}" in caplog.text
+
+
+def test_a_connection_request_that_stalls_is_ended_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "informix_arrow.server")
+    with Server(login_timeout=0.3) as server, socket.create_connection(server.address, TIMEOUT) as stalled:
+        stalled.sendall(connect_request(password="s3cret").encode()[:-1])
+        assert everything_until_closed(stalled) == b""
+        assert "bytes of a connection request have arrived" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+def test_a_session_that_is_open_may_be_idle_beyond_the_time_of_a_login() -> None:
+    with Server(login_timeout=2.0) as server, RawClient(server, "sysmaster") as client:
+        client.socket.settimeout(3.0)
+        with pytest.raises(TimeoutError):
+            client.socket.recv(1)
+        client.socket.settimeout(TIMEOUT)
+        assert client.number("select 7 from systables where tabid = 1") == 7
 
 
 def test_stopping_ends_open_sessions_and_leaves_no_thread(tmp_path: Path) -> None:

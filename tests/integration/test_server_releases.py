@@ -8,8 +8,8 @@ import informix_arrow
 from informix_arrow.server import Server
 
 SAID = {
-    "12.10": ("Informix Dynamic Server Version 12.10.FC14", "9.56"),
-    "14.10": ("IBM Informix Dynamic Server Version 14.10.FC7W1", "9.59"),
+    "12.10": ("IBM Informix Dynamic Server Version 12.10.FC14", "Informix Dynamic Server Version 9.56"),
+    "14.10": ("IBM Informix Dynamic Server Version 14.10.FC7W1", "Informix Dynamic Server Version 9.59"),
     "15.0": ("IBM Informix Dynamic Server Version 15.0.1.0.3",) * 2,
 }
 

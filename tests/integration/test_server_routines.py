@@ -114,7 +114,7 @@ def test_a_routine_that_ends_the_transaction_tells_so(
     client.open_cursor(held)
     commit = client.prepare("EXECUTE FUNCTION r_commit()").statement_id
     ended = one(client.must(m.Id(commit), m.CursorName("c"), m.Open()), m.XactStat)
-    assert (began, ended) == (m.XactStat(1, 1, 0), m.XactStat(1, 0, 1))
+    assert (began, ended) == (m.XactStat(2, 1, 0), m.XactStat(2, 0, 1))
     assert client.fetch(commit)[0] == [(5).to_bytes(4, "big")]
     assert client.error(m.Id(held), m.Fetch(4096)) == -259
 

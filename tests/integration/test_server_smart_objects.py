@@ -104,7 +104,8 @@ def client(server: Server) -> Iterator[RawClient]:
 def test_an_object_that_was_created_and_written_is_read_back(client: RawClient, kind: str, size: int) -> None:
     data = content(size)
     descriptor = open_object(client, stored(client, data, kind), kind)
-    (stat,) = call(client, STAT, integer(descriptor), opaque("ifx_lo_stat", bytes(644)))
+    stat, status = call(client, STAT, integer(descriptor), opaque("ifx_lo_stat", bytes(644)))
+    assert number((status,)) == 0
     assert stat.data is not None
     assert len(stat.data) == 4 + 644
     assert struct.unpack_from(">IIh", stat.data, 4 + 4) == (size, 0, 1)
@@ -212,7 +213,8 @@ def test_writing_goes_on_where_it_ended_and_anywhere_else(client: RawClient) -> 
     locator, descriptor = create(client)
     for piece in (b"abc", b"", b"defgh"):
         assert lo_data(client, m.LoData.write(descriptor, piece)).size == len(piece)
-    (position,) = call(client, SEEK, integer(descriptor), int8(2), integer(0), int8(0))
+    position, status = call(client, SEEK, integer(descriptor), int8(2), integer(0), int8(0))
+    assert number((status,)) == 0
     assert position == int8(2)._replace(precision=0)
     lo_data(client, m.LoData.write(descriptor, b"XY"))
     call(client, SEEK, integer(descriptor), int8(2), integer(2), int8(0))
@@ -303,7 +305,8 @@ def test_the_column_that_objects_are_created_for_must_exist(client: RawClient) -
     def column(name: bytes) -> BoundValue:
         return BoundValue(43, len(name).to_bytes(4, "big") + name, extended_name="lvarchar")
 
-    (found,) = call(client, SBINFO, column(b"t_sbinfo.b"), specification)
+    found, status = call(client, SBINFO, column(b"t_sbinfo.b"), specification)
+    assert number((status,)) == 0
     assert found.data is not None
     assert found.data[4:] == SPECIFICATION
     assert client.error(*call_messages(client, SBINFO, [column(b"t_sbinfo.x"), specification])) == -217

@@ -44,7 +44,7 @@ def command_code(client: RawClient, sql: str) -> int:
     return client.error(m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
 
 
-BEGAN, ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1)
+BEGAN, ENDED = m.XactStat(2, 1, 0), m.XactStat(2, 0, 1)
 
 
 def test_opening_a_database_tells_its_kind(databases: Server) -> None:

@@ -59,7 +59,8 @@ class Server:
     server_name
         Value of INFORMIXSERVER in clients; another name is refused with -761.
     login_timeout
-        Seconds that a peer may take from connecting to the end of its login.
+        Seconds that a peer may take from connecting to its first request after the login. A warning in the log says
+        where a login stalled.
     idle_timeout
         Seconds after which an idle session is ended; None, the default, for no limit.
     max_sessions

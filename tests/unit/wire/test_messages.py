@@ -341,9 +341,10 @@ def test_an_unknown_tag_is_named_and_ends_the_conversation() -> None:
         ("0005 0001 002b 0000 0000 0000 0000 ffffffff", True),  # LVARCHAR length
         ("0005 0001 0009 0000 0000", True),  # a type without a known layout
         ("0011 ffffffff 0001", True),  # PUT
-        ("0051 0006 ffff", True),  # INFO block
-        ("0051 0006 0008 0004 0004 0009 6162", True),  # pair beyond its block
-        ("0051 0006 0003 000400 00", True),  # block too short for its maxima
+        ("0051 0003 ffff", True),  # INFO block
+        ("0051 0006 0008 0004 0004 ffff", True),  # a name in an INFO block
+        ("0051 0006 0008 0004 0004 0001 6100 ffff", True),  # a value in an INFO block
+        ("0051 0006 0008 0004 0004" + 3 * ("0001 6100 7ffe" + "20" * 0x7FFE), True),  # an endless one
         ("0064 0001 ffff", True),  # RET_TYPE
         ("0061 0003 0001 00000000 7d00", True),  # SQ_LODATA of an unknown operation
         ("0061 0002 0001 ffffffff 7d00", True),  # a negative number of bytes to write
@@ -366,6 +367,31 @@ def test_what_can_never_become_right_is_a_protocol_error(hexes: str, client: boo
     parse = m.parse_client_message if client else m.parse_server_message
     with pytest.raises(ProtocolError):
         parse(Reader(bytes.fromhex(hexes)), MODERN)
+
+
+@pytest.mark.parametrize(
+    "length",
+    [
+        0x26,  # JDBC counts up to the empty name,
+        0x28,  # libsqli also the end of the blocks
+        0x24,
+        0,
+        0x7FFF,
+        0xFFFF,
+    ],
+)
+def test_an_environment_goes_to_its_empty_name_whatever_its_length_says(length: int) -> None:
+    pairs = bytes.fromhex(
+        "000c 0004 0006 444254454d50 0004 2f746d70 000c 535542514341434845 20535a 0002 3130 0000"
+    )
+    data = bytes.fromhex("0051 0006") + length.to_bytes(2, "big") + pairs + bytes.fromhex("0000 000c")
+    reader = Reader(data)
+    info = m.parse_client_message(reader, MODERN)
+    assert info == m.Info((("DBTEMP", "/tmp"), ("SUBQCACHE SZ", "10")))
+    assert m.parse_client_message(reader, MODERN) == m.EndOfTurn()
+    for size in range(2, len(data) - 2):
+        with pytest.raises(NeedMoreData):
+            m.parse_client_message(Reader(data[:size]), MODERN)
 
 
 def test_a_name_offset_outside_the_string_table_is_a_protocol_error() -> None:

@@ -9,6 +9,10 @@ class ClientDisconnected(Exception):
     """The connection ended: closed, reset, or silent beyond the time limit."""
 
 
+class ClientSilent(ClientDisconnected):
+    """The client was silent beyond the time limit of the login, or of an idle session."""
+
+
 class ClientStream(Protocol):
     """The connection as a protocol session uses it.
 

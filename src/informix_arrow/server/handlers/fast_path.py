@@ -1,8 +1,9 @@
 """Routines called by a handle, without SQL: the protocol's fast path (SQLI section 16, JDBC section 11).
 
 The routines that open, create, describe and close smart large objects are here. Every other name is looked up among the
-routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where the behaviour of
-real servers is not known, IBM's JDBC driver decides.
+routines that SQL can call, by the types of its arguments or, without them, by its name alone. A routine with an OUT
+parameter returns that parameter's value first and then its own. Where the behaviour of real servers is not known, IBM's
+JDBC driver decides: release 4.10.14 requires both values, the later ones read the first only.
 """
 
 from __future__ import annotations
@@ -197,23 +198,25 @@ class FastPathHandler:
         return [_encode_integer(0)]
 
     def _lo_stat(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_stat(descriptor, buffer for the result): return the object's state."""
+        """ifx_lo_stat(descriptor, buffer for the result): return the object's state, and 0."""
         descriptor, _ = _require_arguments(arguments, 2)
         size = self._engine_session.lobs.size(self._open_objects.get(_decode_integer(descriptor)).locator)
         return [
             _encode_opaque(
                 "ifx_lo_stat", _STAT_STRUCT.pack(size & 0xFFFF_FFFF, size >> 32, 1).ljust(STAT_SIZE, b"\0")
-            )
+            ),
+            _encode_integer(0),
         ]
 
     def _lo_seek(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_seek(descriptor, offset, whence, buffer for the result): return the new position."""
+        """ifx_lo_seek(descriptor, offset, whence, buffer for the result): return the new position, and 0."""
         descriptor, offset, whence, _ = _require_arguments(arguments, 4)
         lob = self._open_objects.get(_decode_integer(descriptor))
         return [
             _encode_bigint(
                 self._smart_object_handler.seek(lob, _decode_integer(offset), _decode_integer(whence))
-            )
+            ),
+            _encode_integer(0),
         ]
 
     def _lo_truncate(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
@@ -226,8 +229,8 @@ class FastPathHandler:
         return [_encode_integer(0)]
 
     def _lo_col_sbinfo(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_col_sbinfo("table.column", specification): return how objects of the column are created: as
-        requested.
+        """ifx_lo_col_sbinfo("table.column", specification): return how objects of the column are created, which is as
+        requested, and 0.
         """
         column, specification = _require_arguments(arguments, 2)
         table, _, name = (
@@ -238,7 +241,7 @@ class FastPathHandler:
             raise no_table(table)
         if info.column(name.strip('"').lower()) is None:
             raise no_column(name)
-        return [_encode_opaque("ifx_lo_spec", _decode_bytes(specification))]
+        return [_encode_opaque("ifx_lo_spec", _decode_bytes(specification)), _encode_integer(0)]
 
     def _lo_create_blob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
         """ifx_lo_create(specification, mode, buffer for the locator) of a BLOB: return descriptor and locator, open."""

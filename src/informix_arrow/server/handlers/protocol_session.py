@@ -10,7 +10,7 @@ Choices where the behaviour of real servers is not known, or where clients accep
   SQ_ERR;
 * CLOSE of a statement whose cursor is not open is no error, as in any database that is not ANSI;
 * opening a cursor that is open closes it first;
-* XACTSTAT is sent where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
+* XACTSTAT is sent where the transaction's state changed: 2 1 0 when it began, 2 0 1 when it ended, which an
   autocommitted change of data does at once (SERVER-BEHAVIOUR section 8);
 * BYTE and TEXT: the content must have the size that its descriptor announces, unless JDBC's size has no meaning
   (large_objects.py); a mismatch is -605, a descriptor that the cursor has not sent is -602;

@@ -13,8 +13,10 @@ from .replies import ReplyWriter
 from .statement_executor import StatementExecutor
 from .statements import StatementHandles
 
-_TRANSACTION_BEGAN, _TRANSACTION_ENDED = m.XactStat(1, 1, 0), m.XactStat(1, 0, 1)
-"""A transaction began, a transaction ended (SERVER-BEHAVIOUR section 8)."""
+_TRANSACTION_BEGAN, _TRANSACTION_ENDED = m.XactStat(2, 1, 0), m.XactStat(2, 0, 1)
+"""A transaction began, a transaction ended. Other clients skip six bytes. libsqli, which is used on 14.10, takes the
+first short for a length: only with 2 does it skip as many.
+"""
 
 
 class TransactionHandler:

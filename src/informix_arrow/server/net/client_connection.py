@@ -15,6 +15,7 @@ from ...wire.capabilities import Framing, codec_of_locale
 from ...wire.errors import ProtocolError
 from ...wire.login import ConnectReply, ConnectRequest, packet_length
 from ...wire.messages import (
+    Ack,
     Close,
     CursorName,
     EndOfTurn,
@@ -26,12 +27,14 @@ from ...wire.messages import (
     Open,
     Protocols,
     Release,
+    Response,
     WantDone,
     parse_client_message,
+    tag_name,
 )
 from ...wire.primitives import NeedMoreData, Reader
 from ..handlers.bulk_fast_path import ROW_TAGS
-from ..handlers.client_stream import ClientDisconnected
+from ..handlers.client_stream import ClientDisconnected, ClientSilent
 from ..handlers.interrupts import StatementInterrupts
 from ..handlers.pam import PamConversation, Questions, start_pam_conversation
 from ..handlers.protocol_session import ClientSide, ProtocolSession
@@ -81,6 +84,9 @@ _TAG_ONLY: dict[bytes, Message] = {
 _CACHED_MESSAGES = frozenset({Id, CursorName, Fetch})
 _MAX_CACHED_BYTES = 64
 
+# The login goes on while a client sends only these: capabilities, and answers to PAM.
+_LOGIN_MESSAGES = frozenset({Protocols, Ack, Response, EndOfTurn})
+
 
 class LoginRejected(Exception):
     """The login was answered with CONREJ."""
@@ -102,6 +108,7 @@ class ClientConnection:
         self._executor: InstrumentedExecutor | None = None
         self._closed = threading.Event()
         self._deadline = 0.0  # of the login
+        self._login_complete = False  # a request that belongs to no login has been served
         self._aborted = False
         # By tag: the same bytes are the same message.
         self._message_cache: dict[bytes, tuple[bytes, Message]] = {}
@@ -137,6 +144,11 @@ class ClientConnection:
             self._stream.drain(_LINGER_SECONDS)
         except TlsFailed as problem:
             log.info("connection ended: %s", problem)
+        except ClientSilent as silent:
+            if self._login_complete:
+                log.debug("session ended: %s", silent)
+            else:
+                log.warning("login from %s ended: %s", self._peer_address(), self._describe_stall())
         except ClientDisconnected as gone:
             log.debug("session ended: %s", gone)
         except ProtocolError as problem:
@@ -253,6 +265,24 @@ class ClientConnection:
                 raise ClientDisconnected("the client left before it logged in")
         return stream.inbox[stream.pos : stream.pos + size]
 
+    def _peer_address(self) -> str:
+        try:
+            return str(self._sock.getpeername()[0])
+        except OSError:
+            return "a client that has gone"
+
+    def _describe_stall(self) -> str:
+        """Describe what a login that ran into its time limit was waiting for."""
+        stream = self._stream
+        if not stream.unread:
+            received = "the client is silent"
+        elif self._engine_session is None:
+            received = f"{stream.unread} bytes of a connection request have arrived"
+        else:
+            tag = tag_name(int.from_bytes(stream.inbox[stream.pos : stream.pos + 2], "big"))
+            received = f"{stream.unread} bytes of the message {tag} have arrived"
+        return f"not complete after {self._settings.limits.login_seconds:g} s, {received}"
+
     def _accept_reply(self) -> ConnectReply:
         settings = self._settings
         return ConnectReply("accept", settings.server_name, settings.version, _SERIAL)
@@ -304,9 +334,7 @@ class ClientConnection:
                         continue
                 if not (stream.unread or stream.is_backlogged):
                     interrupts.forget(requests)
-                received = stream.receive(
-                    None if protocol_session.logged_in else self._deadline, kernel_empty=True
-                )
+                received = stream.receive(None if self._login_complete else self._deadline, kernel_empty=True)
             if not received:
                 raise ClientDisconnected("the client closed the connection")
 
@@ -324,6 +352,10 @@ class ClientConnection:
         with self._engine.recovery:
             protocol_session.serve(messages, framing.encoding)
         stream.flush()
+        if not self._login_complete:
+            self._login_complete = protocol_session.logged_in and any(
+                type(message) not in _LOGIN_MESSAGES for message in messages
+            )
         return True
 
     def _parse_messages(self, protocol_session: ProtocolSession, framing: Framing) -> list[Message]:

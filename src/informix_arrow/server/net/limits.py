@@ -24,8 +24,9 @@ MAX_UNAUTHENTICATED = 100
 class ServerLimits:
     """Limits of a server.
 
-    `sessions`: number of logged-in clients. `login_seconds`: time from connecting to the end of the login, TLS and PAM
-    included. `idle_seconds`: time for which a session may do nothing, or leave a reply unread; None for no limit.
+    `sessions`: number of logged-in clients. `login_seconds`: time from connecting to the first request after the login,
+    with TLS, capabilities and PAM. `idle_seconds`: time for which a session may do nothing, or leave a reply unread;
+    None for no limit.
     """
 
     sessions: int

@@ -14,17 +14,24 @@ class ServerRelease:
     product
         The text of ``DBINFO('version','full')``. JDBC cuts it at "Version " and crashes without (JDBC section 3).
     announced
-        The version text of the login's reply, which is that of the protocol on most builds (SQLI section 4).
+        The version text of the login's reply. Its version is that of the protocol in releases before 15 (SQLI section
+        4). All releases of JDBC take the product's name from the text before " Version ". JDBC 4.x also reads the
+        version: it asks by SQL for the product's where it finds 9.5x. Without a name in front of the version, its
+        metadata calls and its BYTE and TEXT parameters end in internal errors.
     """
 
     product: str
     announced: str
 
 
-# Drivers derive the product's name from the text. Programs for 12.10 expect it without IBM's name.
+# Flyway and Liquibase know the product's name without IBM only.
 RELEASES = {
-    "12.10": ServerRelease("Informix Dynamic Server Version 12.10.FC14", "9.56"),
-    "14.10": ServerRelease("IBM Informix Dynamic Server Version 14.10.FC7W1", "9.59"),
+    "12.10": ServerRelease(
+        "IBM Informix Dynamic Server Version 12.10.FC14", "Informix Dynamic Server Version 9.56"
+    ),
+    "14.10": ServerRelease(
+        "IBM Informix Dynamic Server Version 14.10.FC7W1", "Informix Dynamic Server Version 9.59"
+    ),
     "15.0": ServerRelease(
         "IBM Informix Dynamic Server Version 15.0.1.0.3", "IBM Informix Dynamic Server Version 15.0.1.0.3"
     ),

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from ..handlers.client_stream import ClientDisconnected
+from ..handlers.client_stream import ClientDisconnected, ClientSilent
 from .tls import TlsError, TlsLayer
 
 INTERRUPT = 0x42
@@ -204,7 +204,7 @@ class Stream:
         """Wait for at least one more byte and append it to `inbox`; return False at the end of the peer's stream.
 
         Queued replies are sent during the wait. `deadline` is a time of `time.monotonic`, after which
-        `ClientDisconnected` is raised. `kernel_empty` says that the kernel's buffer was found empty just now.
+        `ClientSilent` is raised. `kernel_empty` says that the kernel's buffer was found empty just now.
         """
         while True:
             self.flush()
@@ -370,6 +370,6 @@ class Stream:
         finally:
             self.idle = False
         if not ready:
-            raise ClientDisconnected("the peer was silent for too long")
+            raise ClientSilent("the peer was silent for too long")
         if ready[0][1] & _BROKEN and not ready[0][1] & events:
             raise ClientDisconnected("the connection broke")

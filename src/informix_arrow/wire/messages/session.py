@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _INFO_END = 0
 _INFO_ENVIRONMENT = 6
+_INFO_LIMIT = 0xFFFF  # no larger block can state its length
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,9 @@ class Info(Message, tag=81, sent_by="client"):
     """SQ_INFO: the session's environment (SQLI section 5.2).
 
     Wire: blocks ``short kind, short length, content`` up to a ``short 0``. Kind 6 holds the environment: ``short
-    longest name, short longest value (both rounded up to even), {PSTR name, PSTR value}*, short 0``. ``other`` has
-    blocks of other kinds as (kind, content).
+    longest name, short longest value (both rounded up to even), {PSTR name, PSTR value}*, short 0``. The length of
+    kind 6 and its maxima are not used for parsing, because clients differ: libsqli counts the ``short 0`` after the
+    block too. ``other`` has blocks of other kinds as (kind, content).
     """
 
     environment: tuple[tuple[str, str], ...] = ()
@@ -110,41 +112,31 @@ class Info(Message, tag=81, sent_by="client"):
         other: list[tuple[int, bytes]] = []
         while (kind := reader.short()) != _INFO_END:
             size = reader.short()
-            if size < 0:
-                raise ProtocolError(f"SQ_INFO: negative block length {size}")
-            content = reader.read_bytes(size)
-            reader.pad(size)
             if kind == _INFO_ENVIRONMENT:
-                environment += _parse_environment(content, framing)
+                environment += _parse_environment(reader, framing)
+            elif size < 0:
+                raise ProtocolError(f"SQ_INFO: negative block length {size}")
             else:
-                other.append((kind, content))
+                other.append((kind, reader.read_bytes(size)))
+                reader.pad(size)
         return cls(tuple(environment), tuple(other))
 
 
-def _parse_environment(content: bytes, framing: Framing) -> list[tuple[str, str]]:
-    """Parse the pairs of an environment block, which is complete. A field that runs over its end is a violation."""
-    reader = Reader(content)
-    pairs = []
-    if reader.remaining < 4:
-        raise ProtocolError(f"SQ_INFO: environment block of {len(content)} bytes")
+def _parse_environment(reader: Reader, framing: Framing) -> list[tuple[str, str]]:
+    """Parse the pairs of an environment block up to the empty name after them."""
     reader.skip(4)
-    while reader.remaining > 2:
-        if reader.remaining < 4:
-            raise ProtocolError("SQ_INFO: environment block ends inside a pair")
-        name = _inner_pstr(reader)
+    start = reader.pos
+    pairs = []
+    while name := reader.pstr("SQ_INFO: a name"):
         pairs.append(
-            (decode_text(name, framing.encoding), decode_text(_inner_pstr(reader), framing.encoding))
+            (
+                decode_text(name, framing.encoding),
+                decode_text(reader.pstr("SQ_INFO: a value"), framing.encoding),
+            )
         )
+        if reader.pos - start > _INFO_LIMIT:
+            raise ProtocolError(f"SQ_INFO: an environment of more than {_INFO_LIMIT} bytes")
     return pairs
-
-
-def _inner_pstr(reader: Reader) -> bytes:
-    size = reader.short() if reader.remaining >= 2 else -1
-    if not 0 <= size + (size & 1) <= reader.remaining:
-        raise ProtocolError(f"SQ_INFO: string of {size} bytes runs over its block")
-    data = reader.read_bytes(size)
-    reader.pad(size)
-    return data
 
 
 @dataclass(frozen=True, slots=True)
