@@ -780,6 +780,7 @@ def connect(
     isolation: str | None = None,
     lock_wait: int | None = None,
     statement_cache_size: int | None = None,
+    fetch_window_bytes: int | None = None,
     lob_window_bytes: int | None = None,
     encoding: str | None = None,
     encoding_errors: Literal["strict", "replace", "binary"] | None = None,
@@ -869,6 +870,10 @@ def connect(
         not to wait.
     statement_cache_size
         Prepared statements that are kept for their next execution, 64 by default. 0 keeps none.
+    fetch_window_bytes
+        Bytes of rows that may be on their way from the server while a result is read, 32 MiB by default, at most 1 GiB.
+        As many fetches are sent ahead as the distance to the server needs: one if it is near. 0: a fetch is sent when
+        the reply to the one before has arrived.
     lob_window_bytes
         Bytes of BYTE, TEXT, BLOB and CLOB contents that are requested, or sent, ahead of their replies; 4 MiB by
         default, at most 256 MiB. 0: each step of each object waits for its reply.
@@ -932,6 +937,7 @@ def connect(
         isolation=isolation,
         lock_wait=lock_wait,
         statement_cache_size=statement_cache_size,
+        fetch_window_bytes=fetch_window_bytes,
         lob_window_bytes=lob_window_bytes,
         encoding=encoding,
         encoding_errors=encoding_errors,

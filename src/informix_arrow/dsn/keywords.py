@@ -51,6 +51,7 @@ class ConnectKeywords(FurtherKeywords, total=False):
     isolation: str | None
     lock_wait: int | None
     statement_cache_size: int | None
+    fetch_window_bytes: int | None
     lob_window_bytes: int | None
     encoding: str | None
     encoding_errors: Literal["strict", "replace", "binary"] | None

@@ -109,6 +109,7 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
             yield from _set_up_session(session, parameters, actual_locale, expected)
         session.locale = actual_locale
         session.statements.size = parameters.statement_cache_size
+        session.fetch_window = parameters.fetch_window_bytes
         session.lob_window = parameters.lob_window_bytes
         if parameters.isolation or parameters.lock_wait is not None:
             yield from set_read_settings(session, parameters.isolation, parameters.lock_wait)
@@ -191,6 +192,8 @@ def disconnect(session: Session) -> Exchange[None]:
     """
     session.idle_timeout = LOGOUT_TIMEOUT
     try:
+        for cursor in session.cursors:  # rows that are still on their way are not wanted
+            cursor.fail(InterfaceError("the connection is closed"))
         if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
             yield from drain_pending_replies(session)
         session.outstanding_requests += 1

@@ -13,7 +13,7 @@ from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.sql_text import database_name
 from .cancel import raise_if_cancelled
-from .client_files import refuse_unregistered
+from .client_files import may_request_files, refuse_unregistered
 from .cursor_session_state import apply_overrides, reapply_settings, track_set_statement
 from .fetch import ReadOptions, ServerCursor, report_if_complete
 from .instrument import report, report_rows
@@ -249,6 +249,8 @@ def _cursor_for(
         kind = describe.statement_type
         prepared.may_hold_locks = kind != StatementType.SELECT or is_for_update(kind, statement.text)
     cursor.prepared = prepared
+    for_update = describe.statement_type == StatementType.SELECT and prepared.may_hold_locks
+    cursor.one_ahead = bool(for_update or cursor.keeps_cursor_open or may_request_files(statement.sql))
     return cursor
 
 

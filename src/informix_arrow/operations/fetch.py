@@ -3,7 +3,8 @@
 A fetch reply is a run of SQ_TUPLE, then SQ_DONE if the cursor is exhausted, then SQ_EOT. A reply without
 SQ_DONE means that more rows follow. One without any tuple also ends the data, as do SQ_CLOSE and SQ_ERR 100
 (SQLI section 7.5). The next NFETCH is sent as soon as the current reply is likely not the last, so that the
-server and the network work while we decode. A surplus fetch gets DONE or -259 as its reply, which is ignored.
+server and the network work while we decode. Over a distance several are on their way at a time
+(:mod:`.fetch_window`). A surplus fetch gets DONE or -259 as its reply, which is ignored.
 
 Results with large objects keep their cursor open until the contents were read: their descriptors are invalid
 afterwards (SQLI section 14).
@@ -25,10 +26,11 @@ from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, P
 from ..wire.messages import Message
 from ..wire.plan_ops import TypeOptions
 from . import client_files
-from .cancel import cancel_requested, raise_if_cancelled
+from .cancel import cancel_requested, canceled_error, raise_if_cancelled
 from .cursor_session_state import CursorSessionState, restoring_groups, send_ignored_groups
+from .fetch_window import FetchWindow
 from .instrument import report, report_rows
-from .io_steps import Exchange, Send
+from .io_steps import ConnectionLost, Exchange, Send
 from .large_objects import ObjectReader
 from .message_stream import (
     encode_group,
@@ -47,6 +49,9 @@ from .statement_cache import PreparedStatement
 from .transaction import commit_now
 
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
+
+#: Seconds that the replies to fetches of a large window may take when their rows are no longer wanted.
+DISCARD_SECONDS = 10.0
 
 # Isolation levels that do not keep read rows locked; "" is the default of a database that is not ANSI.
 LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
@@ -86,6 +91,10 @@ class ServerCursor:
     decoder: Decoder | None  # None = the rows are not wanted: they are skipped by their headers
     ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
+    requested_at: float | None = None  # when the first of them was sent, by the session's clock
+    window: FetchWindow | None = None  # how many may be sent ahead; None = one
+    one_ahead: bool = False  # for results FOR UPDATE or with large objects, and those read among other work
+    discard_until: float = 0.0  # when replies whose rows are not wanted must have arrived
     reply_rows: int = 0  # tuples in the reply being read
     reply_bytes: int = 0  # and their bytes
     answered: bool = False  # the reply to the OPEN or the first fetch has begun
@@ -139,12 +148,43 @@ class ServerCursor:
         return DecodedRows(self.shape.plan.schema, c_schema, *_export_batch(decoder))
 
     def read_reply(self, session: Session) -> Exchange[None]:
-        """Read the rest of the next fetch reply. Its rows are kept for their reader."""
+        """Read the rest of the next fetch reply. Its rows are kept for their reader.
+
+        Another operation waits for that. From now on little is fetched ahead: all of it takes memory whenever
+        the connection is used for something else.
+        """
+        self.one_ahead, self.window = True, None
+        if self.decoder is None and self.in_flight > 2:
+            yield from self._discard_reply(session)
+            return
         while not (yield from read_reply_chunk(session, self, ahead=False)):
             if (
                 self.reply_bytes > session.buffer.max_bytes + 2 * self.fetch_bytes
             ):  # protects from a server that never stops
                 raise reply_too_large(session.buffer.max_bytes)
+
+    def _discard_reply(self, session: Session) -> Exchange[None]:
+        """Read the rest of the next fetch reply, whose rows are not wanted.
+
+        The replies to many fetches may take no longer than ``DISCARD_SECONDS``. Raises ``ConnectionLost`` if
+        they do.
+        """
+        before = session.idle_timeout
+        self.discard_until = self.discard_until or session.clock() + DISCARD_SECONDS
+        try:
+            while True:
+                left = max(0.0, self.discard_until - session.clock())
+                session.idle_timeout = left if before is None else min(left, before)
+                if (yield from read_reply_chunk(session, self, ahead=False)):
+                    return
+                if session.clock() >= self.discard_until:
+                    raise _not_discarded_error()
+        except ConnectionLost as error:
+            if session.clock() < self.discard_until:
+                raise
+            raise _not_discarded_error() from error
+        finally:
+            session.idle_timeout = before
 
     def close(self, session: Session) -> Exchange[None]:
         """Close the cursor, release the statement, drop unread rows. Does nothing the second time."""
@@ -166,6 +206,13 @@ class ServerCursor:
         self.closed_by_server = not self.read_options.with_hold
 
 
+def _not_discarded_error() -> ConnectionLost:
+    return ConnectionLost(
+        f"rows of a result that was not read to its end were still on their way after {DISCARD_SECONDS:g} s; the "
+        f"connection is closed. Read results to their end, or set a smaller fetch_window_bytes."
+    )
+
+
 def _export_batch(decoder: Decoder) -> DecodedBatch:
     """Return the batch that the decoder has built and its number of rows."""
     rows = decoder.rows
@@ -184,8 +231,15 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch 
     """Return the next batch; None after the last row."""
     if cursor.stepwise:
         return (yield from _next_row(session, cursor))
+    if cursor.window is not None:
+        cursor.window.resume(cursor.in_flight)
     while not cursor.ready_batches and cursor.error is None:
-        if cursor.in_flight and not cursor.ended:
+        if cursor.in_flight > 2 and not cursor.ended and cancel_requested(session):
+            # Not at the end of the batch, which may come before that of what is on its way.
+            cursor.fail(canceled_error())
+            yield from cursor.close(session)
+            yield from raise_if_cancelled(session)
+        elif cursor.in_flight and not cursor.ended:
             # Replies to earlier requests are read first.
             while session.pending_replies[0] is not cursor:
                 yield from session.pending_replies[0].read_reply(session)
@@ -204,6 +258,8 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch 
                     raise cursor.error
             return None
     if cursor.ready_batches:
+        if cursor.window is not None:
+            cursor.window.pause()
         return cursor.ready_batches.popleft()
     assert cursor.error is not None
     yield from cursor.close(session)
@@ -257,8 +313,10 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
             return False
         if status == NEED_MORE:
             yield from receive(session)
-            if ahead and cursor.in_flight == 1 and not cursor.end_seen and likely_has_more(session):
-                yield from request_fetch(session, cursor)
+            if ahead and not cursor.end_seen:
+                missing = fetches_missing(session, cursor, reading=True)
+                if missing and likely_has_more(session):
+                    yield from request_fetch(session, cursor, missing)
             return False
         if status == OTHER and skip_end_of_rows(session):
             cursor.answered = cursor.end_seen = True
@@ -340,8 +398,17 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
         cursor.fail(refused)
     if cursor.ended and not cursor.released and not cursor.keeps_cursor_open:
         yield from release_cursor(session, cursor)
-    elif ahead and not cursor.ended and not cursor.in_flight and not cancel_requested(session):
-        yield from request_fetch(session, cursor)
+    elif ahead and not cursor.ended:
+        if cursor.window is None and not cursor.one_ahead and session.fetch_window:
+            limit = session.fetch_window // cursor.fetch_bytes
+            cursor.window = FetchWindow(session, limit, cursor.requested_at)
+        if cursor.window is not None:
+            cursor.window.record_reply()
+        missing = fetches_missing(session, cursor, reading=False)
+        if missing:
+            yield from request_fetch(session, cursor, missing)
+        if cursor.window is not None:
+            cursor.window.begin_round(cursor.in_flight)
 
 
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
@@ -447,12 +514,26 @@ def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
     return plain and session.settings.isolation_now in LOCKLESS
 
 
-def request_fetch(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Send one more fetch; its reply is pending for the cursor."""
+def fetches_missing(session: Session, cursor: ServerCursor, *, reading: bool) -> int:
+    """Return how many more fetches should be on their way now.
+
+    ``reading`` says that the next reply has begun to arrive. None is sent for a call that is to end.
+    """
+    if cancel_requested(session):
+        return 0
+    if cursor.window is not None:
+        return cursor.window.missing(cursor.in_flight, reading=reading)
+    if reading and not session.fetch_window:
+        return 0
+    return max(0, 1 + reading - cursor.in_flight)
+
+
+def request_fetch(session: Session, cursor: ServerCursor, count: int = 1) -> Exchange[None]:
+    """Send ``count`` more fetches; their replies are pending for the cursor."""
     data = encode_group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
-    session.pending_replies.append(cursor)
-    cursor.in_flight += 1
-    yield Send(with_outbox(session, data))
+    session.pending_replies.extend((cursor,) * count)
+    cursor.in_flight += count
+    yield Send(with_outbox(session, data * count))
 
 
 def likely_has_more(session: Session) -> bool:

@@ -11,7 +11,14 @@ from ..wire.errors import InterfaceError
 from ..wire.messages import Message
 from .cancel import raise_if_cancelled
 from .client_files import may_request_files
-from .fetch import ReadOptions, ServerCursor, likely_has_more, read_reply_chunk, request_fetch
+from .fetch import (
+    ReadOptions,
+    ServerCursor,
+    fetches_missing,
+    likely_has_more,
+    read_reply_chunk,
+    request_fetch,
+)
 from .io_steps import Exchange, Send
 from .large_objects import ObjectReader
 from .lob_parameters import BoundParameters, send_bound
@@ -107,6 +114,7 @@ def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: BoundPar
         yield from drain_pending_replies(session)
     session.pending_replies.append(cursor)
     cursor.in_flight += 1
+    cursor.requested_at = session.clock()
     yield Send(with_outbox(session, b"".join((template.before, binding, template.after))))
     yield from read_first_rows(session, cursor)
 
@@ -184,7 +192,9 @@ def read_first_rows(session: Session, cursor: ServerCursor) -> Exchange[None]:
     ):  # short replies, such as the one to the CLOSE before: no wait of their own
         yield from session.pending_replies[0].read_reply(session)
     if session.buffer.end - session.buffer.start > SMALL_REPLY and likely_has_more(session):
-        yield from request_fetch(session, cursor)
+        missing = fetches_missing(session, cursor, reading=True)
+        if missing:
+            yield from request_fetch(session, cursor, missing)
     while not cursor.answered:
         yield from read_reply_chunk(session, cursor, ahead=True)
     yield from check_opened(session, cursor)

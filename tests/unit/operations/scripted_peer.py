@@ -62,8 +62,11 @@ def rows(*numbers: int, columns: tuple[Column, ...] = COLUMNS) -> list[m.Message
 
 
 def new_session(**state: object) -> Session:
-    """A session after login, in a logged database."""
-    session = Session(ReceiveBuffer(0), FRAMING, database="d", logged=True)
+    """A session after login, in a logged database.
+
+    One fetch is sent ahead, however long answers take: larger windows have tests of their own.
+    """
+    session = Session(ReceiveBuffer(0), FRAMING, database="d", logged=True, fetch_window=1)
     for name, value in state.items():
         setattr(session, name, value)
     return session

@@ -31,6 +31,10 @@ class ClientStream(Protocol):
     def unread(self) -> int:
         """Received bytes that have not been parsed yet."""
 
+    @property
+    def unsent(self) -> int:
+        """Reply bytes that the connection has not accepted yet."""
+
     def queue(self, data: bytes | bytearray) -> None:
         """Append reply bytes, without waiting. A bytearray must not be used afterwards."""
 

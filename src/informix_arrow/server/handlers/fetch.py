@@ -17,6 +17,12 @@ from .statement_executor import StatementExecutor
 from .statements import StatementHandles
 from .transactions import TransactionHandler
 
+_UNSENT_BYTES = 16 << 10
+"""Unsent bytes of earlier replies that are sent before the reply to a fetch is made.
+
+Otherwise a client that sends many fetches ahead would wait until all are served, and the server would hold all replies.
+"""
+
 
 class FetchHandler:
     """Handles SQ_CURNAME, SQ_OPEN, SQ_NFETCH, SQ_SFETCH, SQ_CLOSE and the messages that modify them."""
@@ -97,8 +103,15 @@ class FetchHandler:
         cursor = statement.cursor
         if not isinstance(cursor, (SelectCursor, UpdateCursor)):
             raise SqlError(-259)
-        with self._interrupts:
-            data = cursor.fetch(message.size, self._layout.framing.encoding, statement.result_type_codes)
+        if self._replies.unsent > _UNSENT_BYTES:
+            self._replies.wait_until_sent()
+        try:
+            with self._interrupts:
+                data = cursor.fetch(message.size, self._layout.framing.encoding, statement.result_type_codes)
+        except SqlError as problem:
+            if isinstance(cursor, SelectCursor):
+                cursor.failure = cursor.failure or problem  # further fetches fail as well
+            raise
         if cursor.exhausted and cursor.failure is None:
             data += self._end_of_rows(cursor.rows)
         self._replies.send(data)

@@ -69,6 +69,11 @@ class ReplyWriter:
         """Latest possible time of the request that is being served, by the monotonic clock."""
         return self._peer.last_received
 
+    @property
+    def unsent(self) -> int:
+        """Reply bytes that were not sent yet."""
+        return self._peer.unsent
+
     def wait_until_sent(self) -> None:
         """Wait, between the pieces of a long reply, until the client has received most of it."""
         self._peer.wait_until_sent()
