@@ -441,11 +441,10 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         return St.RENAME_TABLE, RenameObject("TABLE", name, new)
     if p.accept("COLUMN"):
         p.skip_database()
-        table = p.identifier()
-        p.expect(".")
-        column = p.identifier()
-        if p.accept("."):  # owner.table.column
-            table, column = column, p.identifier()
+        parts = p.qualified_column()
+        if len(parts) < 2:
+            raise p.syntax_error()
+        table, column = parts
         p.expect("TO")
         new = p.identifier()
         p.expect_end()

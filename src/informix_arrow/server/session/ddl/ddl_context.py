@@ -5,12 +5,13 @@ Every change is made twice: to the DuckDB object, and to its description in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...catalog import privileges
 from ...catalog.catalog import TableInfo, forget_table, replace_table, store_table
 from ...errors import SqlError, no_table
+from ...plan.plans import BindRequirements
 from ..current_database import CurrentDatabase
 from ..environment import SessionEnvironment
 from ..foreign_keys import ForeignKeyEnforcer
@@ -35,7 +36,7 @@ class DdlContext:
     """The parts of one session that DDL uses.
 
     `other_temp_tables` returns the temporary tables of other sessions that use a database. `routines` provides the
-    results of calls in CREATE TABLE ... AS SELECT.
+    results of calls in CREATE TABLE ... AS SELECT, `bind` its values.
     """
 
     environment: SessionEnvironment
@@ -53,6 +54,7 @@ class DdlContext:
     privileges: SessionPrivileges
     isolation: Isolation
     other_temp_tables: Callable[[str], Iterable[TableInfo]]
+    bind: Callable[[BindRequirements, Sequence[object]], dict[str, object]]
 
     def new_tabid(self) -> int:
         """Return the number for a new table."""
