@@ -131,6 +131,7 @@ class TranslationContext:
     sequences: dict[str, list[str]] = field(default_factory=dict)  # uses of NEXTVAL and CURRVAL by sequence
     tables: dict[str, TableInfo] = field(default_factory=dict)  # resolved tables by DuckDB name
 
+    allows_lambdas: bool = True  # DuckDB rejects them in a CHECK
     remaining_sql_chars: int = 1 << 20  # limit for the SQL of long expressions
     check_interrupt: Callable[[], None] = lambda: None  # raises if the statement was interrupted
     privileges: PrivilegeChecker | None = None  # None if everything is allowed

@@ -14,6 +14,7 @@ from ...types.result_types import without_serial
 from ..scope import CONSTANT, EXPRESSION, Scope, TypedExpression
 from ..translator import NodeTranslators, Translator
 from ..values.arithmetic import arithmetic
+from ..values.single_evaluation import evaluate_once
 
 _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
@@ -73,7 +74,8 @@ def _equal_parts(tr: Translator, op: str, a: TypedExpression, b: TypedExpression
 
 def _arithmetic(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     a, b = tr.expr(node.this, scope), tr.expr(node.expression, scope)
-    return arithmetic(tr.values, _ARITHMETIC[type(node)], a, b)
+    values, sign = tr.values, _ARITHMETIC[type(node)]
+    return evaluate_once(tr.ctx, lambda given: arithmetic(values, sign, given[0], given[1]), (a, b))
 
 
 def _neg(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -120,7 +122,8 @@ def _is(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
 
 
 def _concat(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    return tr.values.joined(tr.expr(node.this, scope), tr.expr(node.expression, scope))
+    values, sides = tr.values, (tr.expr(node.this, scope), tr.expr(node.expression, scope))
+    return evaluate_once(tr.ctx, lambda given: values.joined(given[0], given[1]), sides)
 
 
 NODES: NodeTranslators = {

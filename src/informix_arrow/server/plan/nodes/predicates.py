@@ -18,15 +18,21 @@ from ...types.result_types import (
 )
 from ..scope import Scope, TypedExpression, source_offset
 from ..translator import NodeTranslators, Translator
+from ..values.single_evaluation import evaluate_once
 from .operators import comparison, operand_and_rows
 
 
 def _between(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     this = tr.expr(node.this, scope)
     low, high = tr.expr(node.args["low"], scope), tr.expr(node.args["high"], scope)
-    a, b = tr.values.meet(this, low)
-    c, e = tr.values.meet(this, high)
-    return TypedExpression(f"({a} >= {b} AND {c} <= {e})", ColumnType.boolean())
+    values = tr.values
+
+    def between(given: list[TypedExpression]) -> TypedExpression:
+        a, b = values.meet(given[0], given[1])
+        c, e = values.meet(given[0], given[2])
+        return TypedExpression(f"({a} >= {b} AND {c} <= {e})", ColumnType.boolean())
+
+    return evaluate_once(tr.ctx, between, (this, low, high))
 
 
 def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:

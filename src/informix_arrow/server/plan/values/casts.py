@@ -124,7 +124,7 @@ def _cast_interval(ex: TypedExpression, source: ColumnType, t: ColumnType) -> Ty
 def _cast_number_or_day(ex: TypedExpression, source: ColumnType, t: ColumnType) -> TypedExpression:
     """Convert between numbers, dates and BOOLEAN."""
     duck = duck_type(t)
-    if t.is_boolean and not source.is_boolean:
+    if t.is_boolean != source.is_boolean:
         raise SqlError(_NO_CAST, 0, 0, "boolean")
     if t.code in INTEGERS and (source.code in FLOATS or source.code in DECIMALS):
         return TypedExpression(f"CAST(trunc({ex.sql}) AS {duck})", t)
@@ -372,7 +372,8 @@ class Values:
                 t,
             )
         if is_character(t):
-            return TypedExpression(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t)
+            padded = t if t.code in PADDED else None
+            return TypedExpression(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t, source=padded)
         if t.code in DECIMALS:
             precision, scale = t.precision or DIGITS, t.scale or 0
             return TypedExpression(f"CAST(_ifx_fixed({ex.sql}, {precision}, {scale}) AS {duck_type(t)})", t)

@@ -27,6 +27,7 @@ from ..statement_planner import StatementPlanner
 from ..transaction import SessionTransaction
 from ..user_types import UserTypes
 
+_EXTERNAL = -556
 _LOGGED = -19816
 """Informix's code for a change that a table with full row logging does not allow."""
 
@@ -60,9 +61,16 @@ class DdlContext:
         """Return the number for a new table."""
         return self.numbers.new_tabid(self.current_database.require())
 
-    def require_user_table(self, name: str) -> TableInfo:
-        """Find a table that may be changed: -206 if there is none, -313 for a view or a synonym."""
+    def find_here(self, name: str) -> TableInfo | None:
+        """Find a table or view of the open database. Raises -556 for a synonym of one in another database."""
         info = self.tables.find(None, name)
+        if info is not None and not info.temporary and info.database != self.current_database.name:
+            raise SqlError(_EXTERNAL, 0, 0, name)
+        return info
+
+    def require_user_table(self, name: str) -> TableInfo:
+        """Find a table that may be changed: -206 if there is none, -313 for a view, -556 outside of the database."""
+        info = self.find_here(name)
         if info is None:
             raise no_table(name)
         if info.kind != "T":

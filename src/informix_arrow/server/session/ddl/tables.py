@@ -94,7 +94,7 @@ def drop(context: DdlContext, statement: DropObject) -> int:
 
     With RESTRICT, raise -886 if a view reads it or another table refers to it.
     """
-    info = context.tables.find(None, statement.name)
+    info = context.find_here(statement.name)
     kind = "T" if statement.kind == "TABLE" else "V"
     if info is None or (info.kind != kind and info.kind != "S"):
         if statement.if_exists:
@@ -141,7 +141,7 @@ def truncate(context: DdlContext, statement: TruncateTable) -> int:
 
 def rename(context: DdlContext, statement: RenameObject) -> int:
     """RENAME TABLE and RENAME COLUMN: -19816 for a table whose rows are logged in full."""
-    view = context.tables.find(None, statement.name) if statement.kind == "TABLE" else None
+    view = context.find_here(statement.name) if statement.kind == "TABLE" else None
     if view is not None and view.name != statement.name:
         raise no_table(statement.name)  # a synonym
     if view is not None and view.kind == "V":
