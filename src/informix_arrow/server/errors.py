@@ -122,6 +122,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"does not have a column named", -710, 0),
         (r"(?:table|view) with name \"?([^\"\s!]+)\"? already exists", -310, 0),
         (r"table with name \"?([^\"\s!]+)\"? does not exist", -206, ISAM_NO_FILE),
+        (r"max expression depth limit", -208, 0),
         (r"aggregate function calls cannot be nested", -544, 0),
         (r"cannot contain aggregates", -595, 0),
         (r"set operations can only apply|set operation.*number of", -317, 0),

@@ -177,6 +177,7 @@ class TableInfo:
     indexes: tuple[IndexInfo, ...] = ()
     viewtext: str = ""
     with_check_option: bool = False  # a view WITH CHECK OPTION
+    is_expanded: bool = False  # a view whose query needs values of the session, such as TODAY and USER
     storage: StorageOptions = field(default_factory=StorageOptions, compare=False)
     temporary: bool = False
     owner: str = field(default="informix", compare=False)
@@ -290,6 +291,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         ),
         viewtext or "",
         extra.get("checked", False),
+        extra.get("expanded", False),
         _storage(extra.get("storage")),
         exact_keys=not extra.get("padded_keys", False),
         owner=owner,
@@ -391,6 +393,7 @@ def _details(info: TableInfo) -> str:
             ],
             "indexes": [{"name": i.name, "unique": i.unique, "parts": i.key_columns} for i in info.indexes],
             "checked": info.with_check_option,
+            "expanded": info.is_expanded,
             "padded_keys": not info.exact_keys,
             "storage": asdict(info.storage),
         }

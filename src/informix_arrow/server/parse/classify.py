@@ -26,7 +26,7 @@ from .ddl_nodes import (
 )
 from .ddl_parser import DdlParser
 from .isolation import parse_retain_update_locks, parse_set_isolation, parse_set_transaction
-from .privileges import parse_grant
+from .privileges import parse_grant, parse_user
 from .spl.nodes import DropRoutine, ExecuteRoutine, Routine
 from .spl.parser import parse_call, parse_drop_routine, parse_routine
 from .spl.routine_checks import check_routine
@@ -154,7 +154,7 @@ def _create(p: DdlParser) -> tuple[int, ParsedStatement]:
         return St.CREATE_SYNONYM, p.create_synonym(private)
     if p.accept("ROLE"):
         exists = p.accept("IF", "NOT", "EXISTS")
-        name = p.identifier()
+        name = parse_user(p)
         p.expect_end()
         return _UNTYPED_STATEMENT, DefineRole(name, False, exists)
     if p.word in _UNSUPPORTED_OBJECTS:
@@ -206,7 +206,7 @@ def _drop(p: DdlParser) -> tuple[int, ParsedStatement]:
     if kind == "ROLE":
         p.index += 1
         exists = p.accept("IF", "EXISTS")
-        name = p.identifier()
+        name = parse_user(p)
         p.expect_end()
         return _UNTYPED_STATEMENT, DefineRole(name, True, exists)
     if p.accept("TRIGGER"):
@@ -310,7 +310,7 @@ def _set(p: DdlParser) -> tuple[int, ParsedStatement]:
         return _SET[word], ControlStatement("lock mode", seconds)
     if word == "ROLE":
         p.index += 1
-        name = "" if p.word in ("NULL", "NONE") else p.identifier() if p.word != "DEFAULT" else "DEFAULT"
+        name = "" if p.word in ("NULL", "NONE") else parse_user(p) if p.word != "DEFAULT" else "DEFAULT"
         p.index += name in ("", "DEFAULT")
         p.expect_end()
         return _SET[word], ControlStatement("role", name)
@@ -441,11 +441,10 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         return St.RENAME_TABLE, RenameObject("TABLE", name, new)
     if p.accept("COLUMN"):
         p.skip_database()
-        table = p.identifier()
-        p.expect(".")
-        column = p.identifier()
-        if p.accept("."):  # owner.table.column
-            table, column = column, p.identifier()
+        parts = p.qualified_column()
+        if len(parts) < 2:
+            raise p.syntax_error()
+        table, column = parts
         p.expect("TO")
         new = p.identifier()
         p.expect_end()

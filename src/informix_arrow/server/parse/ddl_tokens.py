@@ -107,13 +107,29 @@ class TokenStream:
 
     def table_in_any_database(self) -> tuple[str | None, str]:
         """Parse `[db[@server]:][owner.]name`. Return database (None for the current one) and name."""
-        database = None
-        if self.peek() in (":", "@"):
-            database = self.identifier()
-            if self.accept("@"):
-                self.identifier()
-            self.expect(":")
-        return database, self.object_name()
+        return self.database_prefix(), self.object_name()
+
+    def database_prefix(self) -> str | None:
+        """Parse `db:` or `db@server:` before a name. Return the database, None if there is no prefix."""
+        if self.peek() not in (":", "@"):
+            return None
+        database = self.identifier()
+        if self.accept("@"):
+            self.identifier()
+        self.expect(":")
+        return database
+
+    def qualified_column(self) -> list[str]:
+        """Parse `[["owner".]table.]column`. Return the names without the owner."""
+        if self.token.token_type == TokenType.STRING and self.peek() == ".":
+            self.index += 2
+            parts = [self.identifier()]
+            self.expect(".")
+            return [*parts, self.identifier()]
+        parts = [self.identifier()]
+        while len(parts) < 3 and self.accept("."):
+            parts.append(self.identifier())
+        return parts[-2:]
 
     def signed_integer(self) -> int:
         return -self.integer() if self.accept("-") else self.integer()

@@ -11,6 +11,9 @@ from ..types import intervals
 from .ddl_tokens import TokenStream
 from .dialect_parser import FIELDS, SIMPLE_TYPES
 
+BUILTIN_OWNER = "informix"
+"""Owner of the built-in types and of the system catalog."""
+
 UNRESOLVED = -1
 """Extended id of a type that needs the catalogue: a named type, or a collection or ROW."""
 
@@ -26,6 +29,10 @@ class TypeParser(TokenStream):
     def column_type(self) -> tuple[ColumnType, int]:
         """Parse a type. Return it with the first value, for serials. A type that is not built in is returned
         unresolved."""
+        self.skip_builtin_owner()
+        if self.token.token_type == TokenType.STRING and self.peek() == ".":  # the owner of a named type
+            self.index += 2
+            return unresolved(self.identifier()), 1
         start = self.token
         word = self.word
         if (
@@ -59,12 +66,29 @@ class TypeParser(TokenStream):
                 self.index += 1
                 first = self.integer()
                 self.expect(")")
+            elif word == "BOOLEAN":
+                return self._sized_boolean(), 1
             else:
                 self.parenthesised()
         try:
             return ColumnType.parse_sql(self._text_since(start.start)), first
         except ValueError as e:
             raise SqlError(-201, 0, start.start + 1, word.lower(), str(e)) from None
+
+    def skip_builtin_owner(self) -> None:
+        """Skip `"informix".` before a built-in type, as dbexport and dbschema write it for BOOLEAN, LVARCHAR and
+        others."""
+        if self.token.text.lower() == BUILTIN_OWNER and self.peek() == "." and self.peek(2) in SIMPLE_TYPES:
+            self.index += 2
+
+    def _sized_boolean(self) -> ColumnType:
+        """Parse the size of BOOLEAN(1), which some schemas have. The type is the same as BOOLEAN."""
+        self.expect("(")
+        if self.integer() != 1:
+            self.index -= 1
+            raise self.syntax_error()
+        self.expect(")")
+        return ColumnType.boolean()
 
     def _text_since(self, start: int) -> str:
         return str(self.sql[start : self.tokens[self.index - 1].end + 1])

@@ -49,7 +49,8 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
     COMMENTS: ClassVar[list[Any]] = []
     COMMANDS: ClassVar[set[Any]] = set()
     SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {
-        sign: kind for sign, kind in tokens.Tokenizer.SINGLE_TOKENS.items() if sign != "!"
+        **tokens.Tokenizer.SINGLE_TOKENS,
+        "!": TokenType.UNKNOWN,  # ends a name before `!=`; by itself it is a syntax error, not NOT
     }
     KEYWORDS: ClassVar[dict[str, TokenType]] = {
         **{

@@ -144,6 +144,7 @@ class InformixParser(StrictParser):
         return self._parse_informix_type()
 
     def _parse_informix_type(self) -> exp.DataType | None:
+        self._skip_builtin_owner()
         word = self._curr.text.upper()
         if word in ("DATETIME", "INTERVAL"):
             self._advance()
@@ -165,7 +166,7 @@ class InformixParser(StrictParser):
             return _data_type(exp.DataType.Type.VARCHAR, self._find_sql(start, self._prev))
         if word in ("CHARACTER VARYING", "CHAR VARYING"):  # one token, like DOUBLE PRECISION
             word = "VARCHAR"
-        if word not in SIMPLE_TYPES:
+        if word not in SIMPLE_TYPES or self._curr.token_type == TokenType.STRING:
             return self._parse_user_type()
         name, kind_name = SIMPLE_TYPES[word]
         self._advance()
@@ -183,9 +184,22 @@ class InformixParser(StrictParser):
         text = f"{name}({','.join(sizes)})" if sizes else name
         return _data_type(exp.DataType.Type[kind_name], text, sizes)
 
+    def _skip_builtin_owner(self) -> None:
+        """Skip `"informix".` before a built-in type."""
+        at = self._index
+        following = self._tokens[at + 1 : at + 3]
+        if (
+            self._curr.text.lower() == "informix"
+            and len(following) == 2
+            and following[0].token_type == TokenType.DOT
+            and following[1].text.upper() in SIMPLE_TYPES
+        ):
+            self._advance(2)
+
     def _parse_user_type(self) -> exp.DataType | None:
         """Parse `[owner.]name` of a named ROW or DISTINCT type. The catalogue is not consulted here."""
-        if self._curr.token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
+        owned = self._curr.token_type == TokenType.STRING and self._next.token_type == TokenType.DOT
+        if not owned and self._curr.token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
             return None
         self._advance()
         if self._match(TokenType.DOT):

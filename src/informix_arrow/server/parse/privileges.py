@@ -35,9 +35,9 @@ def parse_grant(p: DdlParser, *, revoke: bool) -> Grant | None:
         p.expect("ON")
         return _parse_grant_options(p, revoke, "table", privileges, name=p.object_name())
     default = p.accept("DEFAULT", "ROLE")
-    roles = [_user(p)] if not (default and revoke and p.word == "FROM") else []
+    roles = [parse_user(p)] if not (default and revoke and p.word == "FROM") else []
     while p.accept(","):
-        roles.append(_user(p))
+        roles.append(parse_user(p))
     return _parse_grant_options(p, revoke, "role", tuple((role, None) for role in roles), default=default)
 
 
@@ -87,11 +87,11 @@ def _parse_grant_options(
     default: bool = False,
 ) -> Grant:
     p.expect("FROM" if revoke else "TO")
-    grantees = [_user(p)]
+    grantees = [parse_user(p)]
     while p.accept(","):
-        grantees.append(_user(p))
+        grantees.append(parse_user(p))
     option = not revoke and p.accept("WITH", "GRANT", "OPTION")
-    grantor = _user(p) if p.accept("AS") else ""
+    grantor = parse_user(p) if p.accept("AS") else ""
     if revoke:
         option = p.accept("RESTRICT")
         if not option:
@@ -100,7 +100,7 @@ def _parse_grant_options(
     return Grant(revoke, kind, privileges, tuple(grantees), name, option, grantor, types, specific, default)
 
 
-def _user(p: DdlParser) -> str:
+def parse_user(p: DdlParser) -> str:
     """Parse the name of a user or role: `ann`, `'ann'`, or `"ann"`."""
     if not p.at_end and p.token.token_type == TokenType.STRING:
         p.index += 1

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sqlglot import exp
+
 from ...wire.types import ColumnType
 from ..catalog.catalog import SequenceInfo, TableInfo
 from ..errors import not_supported
@@ -88,6 +90,9 @@ class Tables(Protocol):
     def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
         """Return a sequence, None if there is none."""
 
+    def view_query(self, info: TableInfo) -> exp.Expression:
+        """Return a view's query with the database of each table."""
+
     def view_target(self, info: TableInfo) -> ViewTarget:
         """Return the table that changes of a view apply to. Raises -274 for a view that cannot be changed."""
 
@@ -119,12 +124,14 @@ class TranslationContext:
     routines: UserRoutines = field(default_factory=NoRoutines)
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
+    uses_user: bool = False  # the SQL has the user's name or role
     roles: Callable[[], tuple[str, str]] = lambda: ("", "")  # the user's current role and default role
     session_only: bool = False  # the SQL is valid only in this session, as it calls user routines
     database_specific_names: list[str] = field(default_factory=list)  # resolved user tables and types
     sequences: dict[str, list[str]] = field(default_factory=dict)  # uses of NEXTVAL and CURRVAL by sequence
     tables: dict[str, TableInfo] = field(default_factory=dict)  # resolved tables by DuckDB name
 
+    allows_lambdas: bool = True  # DuckDB rejects them in a CHECK
     remaining_sql_chars: int = 1 << 20  # limit for the SQL of long expressions
     check_interrupt: Callable[[], None] = lambda: None  # raises if the statement was interrupted
     privileges: PrivilegeChecker | None = None  # None if everything is allowed
@@ -143,6 +150,11 @@ class TranslationContext:
         """Return a type by name. The statement depends on it from now on."""
         self.database_specific_names.append(name)
         return self.types.find(name)
+
+    @property
+    def uses_session(self) -> bool:
+        """True if the SQL has values of the session, such as TODAY or USER."""
+        return bool(self.session_values) or self.uses_user
 
     @property
     def catalog_only(self) -> bool:

@@ -244,7 +244,7 @@ def _view_modify(
         f"{quote_identifier(alias)}.{quote_identifier(c.name)} AS {quote_identifier(f'_{c.name}')}"
         for c in info.columns
     ]
-    query = f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+    query = f"SELECT {', '.join(items)} FROM {work.queries.table_source(info, alias)}{where}"
     return ViewModify(**shared_fields(work, info, columns), rows_query=query)
 
 

@@ -509,12 +509,20 @@ class QueryTranslator:
         scope.sources.append(source)
         if not node.meta.get(OF_VIEW):
             self.ctx.require_read_later(info, source)
-        duck = info.duck_name
         if info.kind == "S":
             duck = system_table(
                 info.name, duck_database(info.database), info.database, _referenced_columns(node.root())
             )
-        return f"{duck} AS {quote_identifier(alias)}"
+            return f"{duck} AS {quote_identifier(alias)}"
+        return self.table_source(info, alias)
+
+    def table_source(self, info: TableInfo, alias: str) -> str:
+        """Return a table or view as an item of FROM. A view that needs values of the session is expanded."""
+        if not info.is_expanded:
+            return f"{info.duck_name} AS {quote_identifier(alias)}"
+        sql, _ = self.query(self.ctx.schema.view_query(info))
+        names = ", ".join(quote_identifier(column.name) for column in info.columns)
+        return f"({sql}) AS {quote_identifier(alias)}({names})"
 
     def resolve_table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
         """Return a table by name. Raises -206 if it does not exist, -908 for a table of another server."""

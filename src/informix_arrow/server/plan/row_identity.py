@@ -136,7 +136,10 @@ def with_row_keys(
         return ""
     if any(item.find(exp.AggFunc) for item in tree.expressions):
         return ""
-    source = (tree.args.get("from_") or tree.args.get("from")).this
+    clause = tree.args.get("from_") or tree.args.get("from")
+    if clause is None:
+        return ""
+    source = clause.this
     if not isinstance(source, exp.Table) or source.args.get("joins"):
         return ""
     alias = source.alias or source.name

@@ -44,13 +44,26 @@ def view_query(view: TableInfo) -> str:
     return view.viewtext.partition(") as ")[2]
 
 
+def expandable_query(tree: exp.Expression, view: TableInfo) -> exp.Expression:
+    """Return the query of a view for use inside another one. Its tables are those of the view's database, and its
+    privileges were checked when the view was created."""
+    ctes = {cte.alias for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if table.catalog or table.args.get("db") or table.name not in ctes:
+            table.meta[OF_VIEW] = True
+            if not table.catalog:
+                table.set("catalog", exp.to_identifier(view.database, quoted=True))
+    return tree
+
+
 def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> ViewTarget:
     """Return the target of changes of a view. Raises -274 unless the view shows single rows of one table."""
     refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
     parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
     if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
         raise refused
-    source = (tree.args.get("from_") or tree.args.get("from")).this
+    clause = tree.args.get("from_") or tree.args.get("from")
+    source = clause.this if clause is not None else None
     if not isinstance(source, exp.Table) or source.args.get("joins"):
         raise refused
     table = find_table(source.catalog or view.database, source.name)

@@ -159,7 +159,7 @@ class RoutineRegistry:
     def resolve_type(self, declared: n.DeclaredVariableType) -> ColumnType:
         """Return the current type of a declaration."""
         if isinstance(declared, n.Like):
-            info = self._session.tables.find(None, declared.table)
+            info = self._session.tables.find(declared.database, declared.table)
             if info is None:
                 raise no_table(declared.table)
             column = info.column(declared.column)

@@ -214,6 +214,7 @@ class EngineSession:
             self.privileges,
             self.isolation,
             partial(engine.sessions.temp_tables, except_session=session_id),
+            self.executor.bind,
         )
         self.capture_routines = CaptureRoutines(
             engine.capture_sessions,

@@ -149,10 +149,10 @@ class WriteRecorder:
         """
         del self.statement_writes[-1]
 
-    def query_with_rows(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
+    def query_with_rows(self, query: str, rows: Any, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Run a query over the Arrow table `rows` as `_ifx_rows`."""
         with self._bound_rows(rows):
-            return list(self.con.execute(query).fetchall())
+            return list(self.con.execute(query, parameters).fetchall())
 
     def table_with_rows(self, query: str, rows: Any, parameters: Any = None) -> Any:
         """Do the same as `query_with_rows`, but return an Arrow table."""

@@ -117,6 +117,10 @@ class SessionTables:
             lambda: stored_names.constraints(self._transaction.con, database, names)
         )
 
+    def view_query(self, info: TableInfo) -> exp.Expression:
+        """Return a view's query with the database of each table."""
+        return views.expandable_query(self._sql_reader.parse(views.view_query(info)), info)
+
     def view_target(self, info: TableInfo) -> views.ViewTarget:
         """Return the table that changes of a view go to; -274 for a view that is not of one table's rows."""
         return views.view_target(self._sql_reader.parse(views.view_query(info)), info, self.find)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 from ..catalog.catalog import ColumnInfo
 from ..plan.functions.type_names import TYPE_NAMES
@@ -10,6 +11,9 @@ from ..plan.sequences import CURRVAL_PREFIX, NEXTVAL_PREFIX
 from ..types.quoting import quote_string
 from ..types.result_types import storage_type
 from .environment import SessionEnvironment
+
+_LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"")
+_PLACEHOLDER = re.compile(r"\$s_(\w+)")
 
 
 class SessionValues:
@@ -44,6 +48,11 @@ class SessionValues:
         if name in ("row", TYPE_NAMES) or name.startswith(("file", NEXTVAL_PREFIX, CURRVAL_PREFIX)):
             return None  # while a statement is described
         return getattr(self, name)
+
+    def bound(self, sql: str) -> dict[str, object] | None:
+        """Return the parameters of a condition that has values of the session, None if it has none."""
+        names = set(_PLACEHOLDER.findall(_LITERAL.sub("", sql))) if "$s_" in sql else set()
+        return {f"s_{name}": self.value(name) for name in names} or None
 
     def default(self, column: ColumnInfo) -> object:
         """Return a column's default in storage form, None without one."""

@@ -149,9 +149,11 @@ class StatementPlanner:
             raise self._transaction.recover_from_error(e) from e
         return [str(row[1]) for row in rows]
 
-    def output_types(self, sql: str, outputs: tuple[OutputColumn, ...]) -> list[ColumnType]:
+    def output_types(
+        self, sql: str, outputs: tuple[OutputColumn, ...], needs: BindRequirements
+    ) -> list[ColumnType]:
         """Return the types of a translated query's columns."""
-        return finish_types(outputs, self.describe(sql, BindRequirements()))
+        return finish_types(outputs, self.describe(sql, needs))
 
     def modify_column_sql(self, sql: str, old: ColumnType, new: ColumnType) -> str:
         """Return SQL for a column's value after MODIFY."""

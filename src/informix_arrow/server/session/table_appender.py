@@ -188,9 +188,13 @@ class TableAppender:
         if nulls:  # DuckDB would not find a duplicate that another session has committed since
             isolation.require_fresh(info)
         check_first = careful or info.has_engine_checks
-        broken = _find_violations(writer, rules, table, nulls=True) if nulls and not check_first else {}
+        broken = (
+            _find_violations(writer, self._values, rules, table, nulls=True)
+            if nulls and not check_first
+            else {}
+        )
         if check_first or broken:  # the first violated constraint is reported
-            broken = _find_violations(writer, rules, table)
+            broken = _find_violations(writer, self._values, rules, table)
         if broken:
             isolation.require_fresh(info)
             isolation.wait_for_freed_keys(info, table)
@@ -204,7 +208,7 @@ class TableAppender:
                 raise constraint_error(info, e) from e
             # outside a transaction the insert is tried first; the failing rows are searched for only now
             transaction.restart_statement()
-            broken = _find_violations(writer, rules, table)
+            broken = _find_violations(writer, self._values, rules, table)
             isolation.wait_for_freed_keys(info, table)
             if not broken:
                 raise constraint_error(info, e) from e
@@ -352,7 +356,12 @@ def _constraint_checks(
 
 
 def _find_violations(
-    writer: WriteRecorder, rules: Sequence[_ConstraintCheck], table: Any, *, nulls: bool = False
+    writer: WriteRecorder,
+    values: SessionValues,
+    rules: Sequence[_ConstraintCheck],
+    table: Any,
+    *,
+    nulls: bool = False,
 ) -> dict[int, int]:
     """Return the first constraint that each row violates together with the stored table.
 
@@ -362,7 +371,7 @@ def _find_violations(
     for number, rule in enumerate(rules):
         if nulls and not rule.nulls:
             continue
-        for (row,) in writer.query_with_rows(rule.query, table):
+        for (row,) in writer.query_with_rows(rule.query, table, values.bound(rule.query)):
             broken.setdefault(row, number)
     return broken
 

@@ -215,6 +215,8 @@ def common_type(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None
         return _common_number(a, b)
     if is_date_or_datetime(a) and is_date_or_datetime(b):
         return a if a.code == TypeCode.DATETIME else b
+    if TypeCode.DATE in (a.code, b.code) and (is_number(a) or is_number(b)):
+        return a if a.code == TypeCode.DATE else b  # the number is that of a day
     if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
         return interval_type(widest(qualifier_of(a), qualifier_of(b)))
     return b

@@ -13,10 +13,11 @@ from ....wire.types import ColumnType
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """`LIKE table.column` in place of a type."""
+    """`LIKE [database:]table.column` in place of a type. `database` is None for the current one."""
 
     table: str
     column: str
+    database: str | None = None
 
 
 DeclaredVariableType = ColumnType | Like

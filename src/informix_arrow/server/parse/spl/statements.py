@@ -89,12 +89,11 @@ class BlockParser(EmbeddedSqlParser):
     def declared(self) -> n.DeclaredVariableType:
         """Parse a type, or LIKE table.column."""
         if self.accept("LIKE"):
-            parts = [self.identifier()]
-            while self.accept("."):
-                parts.append(self.identifier())
+            database = self.database_prefix()
+            parts = self.qualified_column()
             if len(parts) < 2:
                 raise self.syntax_error()
-            return n.Like(parts[-2], parts[-1])
+            return n.Like(parts[0], parts[1], database)
         at = self.token.start
         t, _ = self.column_type()
         if t.code in (TypeCode.BYTE, TypeCode.TEXT):

@@ -186,10 +186,7 @@ class TriggerParser(BlockParser):
         return n.CallStatement(name, arguments, tuple(into), database=database, references=references)
 
     def _column(self, new: str) -> str:
-        name = self.identifier()
-        if self.accept("."):  # the triggering table came first
-            name = self.identifier()
-        return f"{new}.{name}"
+        return f"{new}.{self.qualified_column()[-1]}"
 
 
 def parse_trigger(sql: str, delimident: bool) -> CreateTrigger:

@@ -12,6 +12,7 @@ from ...types.result_types import character
 from ..functions.builtin import BUILTIN
 from ..scope import Scope, TypedExpression
 from ..translator import NodeTranslators, Translator
+from ..values.single_evaluation import evaluate_once
 from . import client_files, user_routines
 from .aggregates import translate_spread
 
@@ -38,7 +39,8 @@ def call(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     args = [tr.values.with_inferred_type(tr.expr(node, scope)) for node in nodes]
     if not low <= len(args) <= high:
         raise SqlError(-664, 0, 0, name)
-    return tr.values.as_key(function(tr.values, args))
+    values = tr.values
+    return evaluate_once(tr.ctx, lambda given: values.as_key(function(values, given)), args)
 
 
 def is_builtin(name: str) -> bool:

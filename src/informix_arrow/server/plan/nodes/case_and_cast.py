@@ -11,6 +11,7 @@ from ...types.result_types import PADDED, character, is_character, text_type
 from ..functions.strings import substring
 from ..scope import Scope, TypedExpression, integer_literal
 from ..translator import NodeTranslators, Translator
+from ..values.single_evaluation import evaluate_once
 from ..values.text_truncation import slice_sql
 
 
@@ -33,7 +34,8 @@ def _cast(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression
     declared = node.args["to"].meta.get("informix")
     if not declared:
         raise SqlError(-201, 0, 1)
-    return tr.values.cast(tr.expr(node.this, scope), declare(str(declared), tr.ctx.find_type))
+    values, t = tr.values, declare(str(declared), tr.ctx.find_type)
+    return evaluate_once(tr.ctx, lambda given: values.cast(given[0], t), [tr.expr(node.this, scope)])
 
 
 def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:

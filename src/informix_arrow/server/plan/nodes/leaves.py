@@ -71,6 +71,7 @@ def _session_word(tr: Translator, word: str, scope: Scope) -> TypedExpression | 
     except SqlError:
         if word in ("dbservername", "sitename"):
             return TypedExpression(quote_string(tr.ctx.server_name), ColumnType.varchar(128), CONSTANT)
+        tr.ctx.uses_user = True
         if word in _ROLES:
             tr.ctx.session_only = True  # valid for no other session
             role = tr.ctx.roles()[_ROLES.index(word)]

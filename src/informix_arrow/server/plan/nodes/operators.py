@@ -14,6 +14,7 @@ from ...types.result_types import without_serial
 from ..scope import CONSTANT, EXPRESSION, Scope, TypedExpression
 from ..translator import NodeTranslators, Translator
 from ..values.arithmetic import arithmetic
+from ..values.single_evaluation import evaluate_once
 
 _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
@@ -24,6 +25,10 @@ _ARITHMETIC: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-", exp.
 def comparison(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     if isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple):
         return _tuples(tr, node, scope)
+    if isinstance(node.expression, (exp.Any, exp.All)):
+        word = "ANY" if isinstance(node.expression, exp.Any) else "ALL"
+        this, rows = operand_and_rows(tr, tr.expr(node.this, scope), node.expression.this, scope)
+        return TypedExpression(f"({this} {_COMPARISONS[type(node)]} {word} ({rows}))", ColumnType.boolean())
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     if not is_nested(left.type) and not is_nested(right.type):
         left = tr.values.with_inferred_type(left)
@@ -31,6 +36,16 @@ def comparison(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpre
         return _equal_parts(tr, _COMPARISONS[type(node)], left, right)
     a, b = tr.values.meet(left, right)
     return TypedExpression(f"({a} {_COMPARISONS[type(node)]} {b})", ColumnType.boolean())
+
+
+def operand_and_rows(
+    tr: Translator, this: TypedExpression, query: exp.Expression, scope: Scope
+) -> tuple[str, str]:
+    """Translate the operand and the subquery of IN, ANY and ALL. Return SQL of both with comparable values."""
+    sql, output = tr.query(query.this if isinstance(query, exp.Subquery) else query, scope)
+    value = TypedExpression("q.v", output.type, is_packed_decimal=output.is_packed_decimal)
+    left, right = tr.values.meet(this, value)
+    return left, sql if right == value.sql else f"SELECT {right} FROM ({sql}) AS q(v)"
 
 
 def _tuples(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -59,7 +74,8 @@ def _equal_parts(tr: Translator, op: str, a: TypedExpression, b: TypedExpression
 
 def _arithmetic(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     a, b = tr.expr(node.this, scope), tr.expr(node.expression, scope)
-    return arithmetic(tr.values, _ARITHMETIC[type(node)], a, b)
+    values, sign = tr.values, _ARITHMETIC[type(node)]
+    return evaluate_once(tr.ctx, lambda given: arithmetic(values, sign, given[0], given[1]), (a, b))
 
 
 def _neg(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -106,7 +122,8 @@ def _is(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
 
 
 def _concat(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    return tr.values.joined(tr.expr(node.this, scope), tr.expr(node.expression, scope))
+    values, sides = tr.values, (tr.expr(node.this, scope), tr.expr(node.expression, scope))
+    return evaluate_once(tr.ctx, lambda given: values.joined(given[0], given[1]), sides)
 
 
 NODES: NodeTranslators = {

@@ -18,15 +18,21 @@ from ...types.result_types import (
 )
 from ..scope import Scope, TypedExpression, source_offset
 from ..translator import NodeTranslators, Translator
-from .operators import comparison
+from ..values.single_evaluation import evaluate_once
+from .operators import comparison, operand_and_rows
 
 
 def _between(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     this = tr.expr(node.this, scope)
     low, high = tr.expr(node.args["low"], scope), tr.expr(node.args["high"], scope)
-    a, b = tr.values.meet(this, low)
-    c, e = tr.values.meet(this, high)
-    return TypedExpression(f"({a} >= {b} AND {c} <= {e})", ColumnType.boolean())
+    values = tr.values
+
+    def between(given: list[TypedExpression]) -> TypedExpression:
+        a, b = values.meet(given[0], given[1])
+        c, e = values.meet(given[0], given[2])
+        return TypedExpression(f"({a} >= {b} AND {c} <= {e})", ColumnType.boolean())
+
+    return evaluate_once(tr.ctx, between, (this, low, high))
 
 
 def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -42,22 +48,8 @@ def _in(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
         return _in_collection(tr, this, tr.values.with_inferred_type(tr.expr(node.args["field"], scope)))
     query = node.args.get("query")
     if query is not None:
-        sql, output = tr.query(query.this if isinstance(query, exp.Subquery) else query, scope)
-        t = output.type
-        if this.is_packed_decimal and not output.is_packed_decimal:
-            sql = f"SELECT _ifx_key(CAST(q.v AS VARCHAR)) FROM ({sql}) AS q(v)"
-        elif output.is_packed_decimal and this.param < 0:
-            this = TypedExpression(tr.values.key(this), output.type, is_packed_decimal=True)
-        if output.is_packed_decimal and this.param >= 0:
-            tr.ctx.packed_params.add(this.param)
-        left = tr.ctx.hint(this, t)
-        text_sides = t is not None and is_character(t) and left.type is not None and is_character(left.type)
-        if text_sides:
-            return TypedExpression(
-                f"({tr.values.trimmed(left)} IN (SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)))",
-                ColumnType.boolean(),
-            )
-        return TypedExpression(f"({left.sql} IN ({sql}))", ColumnType.boolean())
+        left, rows = operand_and_rows(tr, this, query, scope)
+        return TypedExpression(f"({left} IN ({rows}))", ColumnType.boolean())
     pairs = [tr.values.meet(this, tr.expr(item, scope)) for item in node.expressions]
     if not pairs:
         raise SqlError(-201, 0, 1)
@@ -107,16 +99,21 @@ def _in_collection(tr: Translator, this: TypedExpression, collection: TypedExpre
 def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     right = tr.ctx.hint(right, character(255))
-    if left.type is not None and not is_character(left.type):
-        left = tr.values.cast(left, text_type(left.type))
+    left, right = _as_text(tr, left), _as_text(tr, right)
     escape_text = quote_string(escape if escape is not None else "\\")
     return TypedExpression(f"({left.sql} LIKE {right.sql} ESCAPE {escape_text})", ColumnType.boolean())
+
+
+def _as_text(tr: Translator, ex: TypedExpression) -> TypedExpression:
+    """Convert an operand of LIKE or MATCHES to a text."""
+    return ex if ex.type is None or is_character(ex.type) else tr.values.cast(ex, text_type(ex.type))
 
 
 def _glob(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
     """Translate MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`. A backslash escapes."""
     left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
     right = tr.ctx.hint(right, character(255))
+    left, right = _as_text(tr, left), _as_text(tr, right)
     if right.literal is not None:
         pattern = right.literal
         if escape and escape != "\\":
@@ -153,17 +150,6 @@ def _subquery(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpres
     )
 
 
-def _any(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    word = "ANY" if isinstance(node, exp.Any) else "ALL"
-    inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-    sql, output = tr.query(inner, scope)
-    if output.type is not None and is_character(output.type):
-        sql = f"SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)"
-        # without trailing blanks, like a stored CHAR
-        return TypedExpression(f"{word} ({sql})", output.type, source=ColumnType.char(1))
-    return TypedExpression(f"{word} ({sql})", output.type, is_packed_decimal=output.is_packed_decimal)
-
-
 NODES: NodeTranslators = {
     exp.Between: _between,
     exp.In: _in,
@@ -173,6 +159,4 @@ NODES: NodeTranslators = {
     exp.Exists: _exists,
     exp.Subquery: _subquery,
     exp.Select: _subquery,
-    exp.Any: _any,
-    exp.All: _any,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ....wire.qualifiers import Qualifier
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.conversions import ValueConverter
@@ -47,6 +48,9 @@ from .text_truncation import (
 )
 
 _NO_CAST = _WRONG_TYPES = -9634
+_NO_CONVERSION = -1260
+_OTHER_FIELDS = -1266
+_WHOLE_MOMENT = Qualifier.parse("YEAR TO FRACTION(5)")
 _NO_LARGE_OBJECTS = -615  # BYTE and TEXT can be compared with NULL only
 
 
@@ -120,7 +124,7 @@ def _cast_interval(ex: TypedExpression, source: ColumnType, t: ColumnType) -> Ty
 def _cast_number_or_day(ex: TypedExpression, source: ColumnType, t: ColumnType) -> TypedExpression:
     """Convert between numbers, dates and BOOLEAN."""
     duck = duck_type(t)
-    if t.is_boolean and not source.is_boolean:
+    if t.is_boolean != source.is_boolean:
         raise SqlError(_NO_CAST, 0, 0, "boolean")
     if t.code in INTEGERS and (source.code in FLOATS or source.code in DECIMALS):
         return TypedExpression(f"CAST(trunc({ex.sql}) AS {duck})", t)
@@ -174,8 +178,10 @@ class Values:
             )
         if ex.type is None and ex.sql == "NULL":
             return "CAST(NULL AS VARCHAR)"
-        if ex.type is not None and not (is_number(ex.type) or is_character(ex.type)):
-            raise SqlError(-1260)
+        if ex.type is not None and ex.type.code == TypeCode.DATE:
+            ex = replace(ex, sql=f"({ex.sql} - {_DAY_ZERO})")
+        elif ex.type is not None and not (is_number(ex.type) or is_character(ex.type)):
+            raise SqlError(_NO_CONVERSION)
         found = f"_ifx_key(CAST({ex.sql} AS VARCHAR))"
         return found if precision == DIGITS else f"_ifx_fit({found}, {precision})"
 
@@ -261,8 +267,6 @@ class Values:
             return ex.sql
         if same_type(ex.type, t):
             return ex.sql
-        if TypeCode.DATE in (ex.type.code, t.code) and (is_number(ex.type) or is_number(t)):
-            raise SqlError(-1260)  # a date is no number without a cast
         return self.cast(ex, t).sql
 
     def joined(self, a: TypedExpression, b: TypedExpression) -> TypedExpression:
@@ -368,7 +372,8 @@ class Values:
                 t,
             )
         if is_character(t):
-            return TypedExpression(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t)
+            padded = t if t.code in PADDED else None
+            return TypedExpression(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t, source=padded)
         if t.code in DECIMALS:
             precision, scale = t.precision or DIGITS, t.scale or 0
             return TypedExpression(f"CAST(_ifx_fixed({ex.sql}, {precision}, {scale}) AS {duck_type(t)})", t)
@@ -461,9 +466,11 @@ class Values:
 
     # ---- comparisons ------------------------------------------------------------------------------
     def meet(self, a: TypedExpression, b: TypedExpression) -> tuple[str, str]:
-        """Return SQL of both operands of a comparison.
+        """Return SQL of both operands of a comparison, with the built-in casts of Informix.
 
-        Literals and parameters take the other operand's type. Texts compare without trailing blanks.
+        Literals and parameters take the other operand's type, and so does a text that meets another type. A DATE that
+        meets a number is its day number. Of two moments, the one with fewer fields is extended. Texts compare without
+        trailing blanks. Raises -1260 for types between which there is no cast.
         """
         a, b = self.ctx.hint(a, b.type), self.ctx.hint(b, a.type)
         if a.is_packed_decimal or b.is_packed_decimal:
@@ -483,7 +490,39 @@ class Values:
             return self.as_type_of(a, b.type), b.sql
         if is_character(b.type) and b.param < 0:
             return a.sql, self.as_type_of(b, a.type)
-        return a.sql, b.sql
+        if a.param >= 0 or b.param >= 0:
+            return a.sql, b.sql
+        return self._beside(a, b.type), self._beside(b, a.type)
+
+    def _beside(self, ex: TypedExpression, t: ColumnType) -> str:
+        """Return SQL of one operand of a comparison with a value of type `t`. Neither is a text."""
+        source = ex.type
+        if source is not None and source.is_boolean != t.is_boolean:
+            raise SqlError(_WRONG_TYPES)
+        if source is None or source.code == t.code:
+            return self._extended(ex, t) if t.code == TypeCode.DATETIME else ex.sql
+        if TypeCode.INTERVAL in (source.code, t.code) or lob_kind(source) or lob_kind(t):
+            raise SqlError(_NO_CONVERSION)
+        if source.code == TypeCode.DATE and is_number(t):
+            return f"({ex.sql} - {_DAY_ZERO})"
+        if TypeCode.DATETIME in (source.code, t.code):
+            if not (is_date_or_datetime(source) and is_date_or_datetime(t)):
+                raise SqlError(_NO_CONVERSION)
+            return self._extended(ex, t)
+        return ex.sql
+
+    def _extended(self, ex: TypedExpression, t: ColumnType) -> str:
+        """Return SQL of a moment that is compared with one of type `t`: a time of day gets the current date."""
+        storages = {datetime_storage(x.qualifier) for x in (ex.type, t) if x is not None and x.qualifier}
+        if storages == {"TIME"} or storages <= {"DATE", "TIMESTAMP"}:
+            return ex.sql
+        if ex.type is not None and ex.type.code == t.code and ex.type.qualifier == t.qualifier:
+            return ex.sql
+        if "VARCHAR" in storages:
+            raise SqlError(_OTHER_FIELDS)
+        if ex.type is None or ex.type.qualifier is None or datetime_storage(ex.type.qualifier) != "TIME":
+            return ex.sql
+        return extend_sql(ex.sql, ex.type, _WHOLE_MOMENT, self.ctx)
 
     def _meet_packed(self, a: TypedExpression, b: TypedExpression) -> tuple[str, str]:
         if all(
@@ -504,9 +543,7 @@ class Values:
             return a.sql, quote_string(encode(value, 32))
         if b.sql == "NULL":
             return a.sql, b.sql
-        if b.type is not None and not (is_number(b.type) or is_character(b.type)):
-            raise SqlError(-1260)
-        return a.sql, f"_ifx_key(CAST({b.sql} AS VARCHAR))"
+        return a.sql, self.key(b)
 
     def trimmed(self, ex: TypedExpression) -> str:
         """Return SQL of a text without trailing blanks."""
@@ -520,6 +557,8 @@ class Values:
         """Return SQL of a text as a value of another type. A literal is parsed immediately (-1213, -1218, ...)."""
         if ex.literal is not None:
             return self.read_literal(ex.literal, t)
+        if t.code == TypeCode.MONEY:
+            return f"CAST(_ifx_money({ex.sql}) AS DOUBLE)"
         if is_number(t):
             return f"_ifx_number(CAST({_digits(ex.sql)} AS DOUBLE))"
         if t.is_boolean:

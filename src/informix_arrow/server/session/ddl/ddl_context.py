@@ -5,12 +5,13 @@ Every change is made twice: to the DuckDB object, and to its description in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...catalog import privileges
 from ...catalog.catalog import TableInfo, forget_table, replace_table, store_table
 from ...errors import SqlError, no_table
+from ...plan.plans import BindRequirements
 from ..current_database import CurrentDatabase
 from ..environment import SessionEnvironment
 from ..foreign_keys import ForeignKeyEnforcer
@@ -26,6 +27,7 @@ from ..statement_planner import StatementPlanner
 from ..transaction import SessionTransaction
 from ..user_types import UserTypes
 
+_EXTERNAL = -556
 _LOGGED = -19816
 """Informix's code for a change that a table with full row logging does not allow."""
 
@@ -35,7 +37,7 @@ class DdlContext:
     """The parts of one session that DDL uses.
 
     `other_temp_tables` returns the temporary tables of other sessions that use a database. `routines` provides the
-    results of calls in CREATE TABLE ... AS SELECT.
+    results of calls in CREATE TABLE ... AS SELECT, `bind` its values.
     """
 
     environment: SessionEnvironment
@@ -53,14 +55,22 @@ class DdlContext:
     privileges: SessionPrivileges
     isolation: Isolation
     other_temp_tables: Callable[[str], Iterable[TableInfo]]
+    bind: Callable[[BindRequirements, Sequence[object]], dict[str, object]]
 
     def new_tabid(self) -> int:
         """Return the number for a new table."""
         return self.numbers.new_tabid(self.current_database.require())
 
-    def require_user_table(self, name: str) -> TableInfo:
-        """Find a table that may be changed: -206 if there is none, -313 for a view or a synonym."""
+    def find_here(self, name: str) -> TableInfo | None:
+        """Find a table or view of the open database. Raises -556 for a synonym of one in another database."""
         info = self.tables.find(None, name)
+        if info is not None and not info.temporary and info.database != self.current_database.name:
+            raise SqlError(_EXTERNAL, 0, 0, name)
+        return info
+
+    def require_user_table(self, name: str) -> TableInfo:
+        """Find a table that may be changed: -206 if there is none, -313 for a view, -556 outside of the database."""
+        info = self.find_here(name)
         if info is None:
             raise no_table(name)
         if info.kind != "T":

@@ -11,9 +11,9 @@ from ...catalog import privileges, stored_names
 from ...catalog.catalog import TableInfo, forget_table
 from ...errors import SqlError
 from ...plan import rename_references, views
-from ...types.quoting import quote_identifier
 from . import triggers
 from .ddl_context import DdlContext
+from .duck_views import create_duck_view
 
 
 def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:
@@ -122,7 +122,6 @@ def _rewrite_views(
             sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(text))
         except SqlError:
             continue  # no reason to refuse the new name: reading the view reports what is missing
-        columns = ", ".join(quote_identifier(column.name) for column in view.columns)
         context.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")
-        context.transaction.recorder.execute(f"CREATE VIEW {view.duck_name} ({columns}) AS {sql}")
+        create_duck_view(context, view, sql)
         context.replace_table(view, replace(view, viewtext=view.viewtext.removesuffix(query) + text))

@@ -118,7 +118,7 @@ def add_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintD
         )
     if info.temporary:
         raise not_supported("foreign keys of temporary tables")
-    parent = info if constraint.parent == info.name else context.tables.find(None, constraint.parent)
+    parent = info if constraint.parent == info.name else context.find_here(constraint.parent)
     if parent is None:
         raise no_table(constraint.parent)
     columns_there = tuple(constraint.parent_columns)
@@ -160,6 +160,7 @@ def _check_condition_sql(context: DdlContext, info: TableInfo, condition: str) -
         raise syntax_error(1, "CHECK takes a condition and nothing behind it")
     where = tree.args["where"].this
     translator = context.planner.query_translator(0)
+    translator.ctx.allows_lambdas = False
     scope = Scope([FromSource(info.name, table_outputs(info), info)])
     sql = translator.expressions.condition(where, scope)
     if translator.ctx.session_values:

@@ -119,7 +119,7 @@ def _database(context: DdlContext, statement: Grant) -> None:
 
 # ---- tables ---------------------------------------------------------------------------------------
 def _table(context: DdlContext, statement: Grant) -> None:
-    info = context.tables.find(None, statement.name)
+    info = context.find_here(statement.name)
     if info is None:
         if context.tables.find_sequence(None, statement.name) is not None:
             return  # privileges on sequences are not checked

@@ -12,7 +12,7 @@ _NO_ROUTINE = -674
 def update(context: DdlContext, statement: UpdateStatistics) -> int:
     """Raise -206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
     if statement.table:
-        info = context.tables.find(None, statement.table)
+        info = context.find_here(statement.table)
         if info is None:
             raise no_table(statement.table)
         for name in statement.columns:

@@ -12,7 +12,7 @@ from ...plan.plans import ROUTINE_CALL, SelectPlan
 from ...plan.sequences import without_nextval
 from ...types.quoting import quote_identifier
 from ...types.result_types import not_null, without_serial
-from . import duck_tables, triggers
+from . import duck_tables, triggers, views
 from .ddl_context import DdlContext
 from .dependents import dependent_views, drop_dependents, rename_column, rename_table, rewritable_views
 from .descriptions import check_with_column, describe
@@ -48,8 +48,9 @@ def create_from_query(context: DdlContext, name: str, query: str, temporary: boo
     plan = context.planner.plan(query)
     if not isinstance(plan, SelectPlan):
         raise SqlError(-201, 0, 1)
-    context.isolation.before_query(plan, {})
-    return create_from_select(context, name, plan, temporary, {}, owner)
+    values = context.bind(plan.needs, ())
+    context.isolation.before_query(plan, values)
+    return create_from_select(context, name, plan, temporary, values, owner)
 
 
 def create_from_select(
@@ -93,7 +94,7 @@ def drop(context: DdlContext, statement: DropObject) -> int:
 
     With RESTRICT, raise -886 if a view reads it or another table refers to it.
     """
-    info = context.tables.find(None, statement.name)
+    info = context.find_here(statement.name)
     kind = "T" if statement.kind == "TABLE" else "V"
     if info is None or (info.kind != kind and info.kind != "S"):
         if statement.if_exists:
@@ -140,6 +141,11 @@ def truncate(context: DdlContext, statement: TruncateTable) -> int:
 
 def rename(context: DdlContext, statement: RenameObject) -> int:
     """RENAME TABLE and RENAME COLUMN: -19816 for a table whose rows are logged in full."""
+    view = context.find_here(statement.name) if statement.kind == "TABLE" else None
+    if view is not None and view.name != statement.name:
+        raise no_table(statement.name)  # a synonym
+    if view is not None and view.kind == "V":
+        return views.rename(context, view, statement.new)
     info = context.require_alterable_table(statement.name)
     expressions = [quote_identifier(c.name) for c in info.columns]
     read_by = rewritable_views(context, info)

@@ -16,7 +16,7 @@ _NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
 def create(context: DdlContext, statement: CreateTrigger) -> int:
     """CREATE TRIGGER: -743 if the name is taken, -206 and -217 for an unknown table or column."""
     database = context.current_database.require()
-    info = context.tables.find(None, statement.table)
+    info = context.find_here(statement.table)
     if info is None:
         raise no_table(statement.table)
     if _find_trigger(context, statement.name) is not None:
@@ -101,7 +101,7 @@ def set_enabled(context: DdlContext, statement: SetTriggers) -> int:
     """SET TRIGGERS ... ENABLED or DISABLED."""
     trigids: list[int] = []
     if statement.table:
-        info = context.tables.find(None, statement.table)
+        info = context.find_here(statement.table)
         if info is None:
             raise no_table(statement.table)
         if not info.temporary:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from ...catalog import privileges
 from ...catalog.catalog import ColumnInfo, TableInfo, duck_database
 from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import CreateView
+from ...plan.views import view_query
 from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
+from .dependents import rename_table, rewritable_views
+from .duck_views import create_duck_view
 
 
 def create(context: DdlContext, statement: CreateView) -> int:
@@ -20,18 +24,19 @@ def create(context: DdlContext, statement: CreateView) -> int:
     tree = context.sql_reader.parse(statement.query)
     translator = context.planner.query_translator(0)
     sql, outputs = translator.query(tree)
+    needs = translator.ctx.bind_requirements()
     translator.ctx.require_read()
     temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
     if temporary is not None:
         raise SqlError(-337, 0, 0, temporary.name)
-    if translator.ctx.session_values:
-        raise not_supported("CURRENT, TODAY and session values in a view")
+    if translator.ctx.sequences:
+        raise not_supported("NEXTVAL and CURRVAL in a view")
     names = statement.columns or [o.name for o in outputs]
     if len(names) != len(outputs):
         raise SqlError(-236)
     if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
         raise SqlError(-249)
-    types = context.planner.output_types(sql, outputs)
+    types = context.planner.output_types(sql, outputs, needs)
     database = context.current_database.require()
     duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
     info = TableInfo(
@@ -43,15 +48,35 @@ def create(context: DdlContext, statement: CreateView) -> int:
         duck,
         viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
         with_check_option=statement.checked,
+        is_expanded=translator.ctx.uses_session,
     )
     if statement.checked:
         context.tables.view_target(info)  # -385 matters only if rows are written through the view
-    context.transaction.recorder.execute(
-        f"CREATE VIEW {duck} ({', '.join(quote_identifier(n) for n in names)}) AS {sql}"
-    )
+    create_duck_view(context, info, sql)
     owner = statement.owner or context.environment.user
     context.register_table(info, owner)
     _grant_to_owner(context, info, owner, [table for table, _, _ in translator.ctx.read_checks])
+    return 0
+
+
+def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
+    """RENAME TABLE of a view: -310 if the name is taken."""
+    if context.tables.is_name_taken(new_name):
+        raise SqlError(-310, 0, 0, new_name)
+    read_by = rewritable_views(context, info)
+    query = view_query(info)
+    sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(query))
+    names = ", ".join(column.name for column in info.columns)
+    new = replace(
+        info,
+        name=new_name,
+        duck_name=f"{duck_database(info.database)}.main.{quote_identifier(new_name)}",
+        viewtext=f"create view {new_name} ({names}) as {query}",
+    )
+    context.transaction.recorder.execute(f"DROP VIEW {info.duck_name}")
+    create_duck_view(context, new, sql)
+    context.replace_table(info, new)
+    rename_table(context, info, new_name, read_by)
     return 0
 
 
