@@ -15,6 +15,7 @@ from .plan_ops import (
     FLAG_RAW,
     FLAG_REPLACE,
     TEXT_KINDS,
+    Kind,
     PlanOp,
     TypeOptions,
     arrow_type_of_op,
@@ -95,6 +96,10 @@ def assign_offsets(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
     return tuple(placed), at
 
 
+MAX_DOCUMENT = 32 << 20
+"""Bytes of the longest JSON or BSON value that is accepted. MongoDB's limit is 16 MiB of BSON."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """The plan that the codecs follow for one result: an op per column, the decoder's schema and the user's
@@ -112,6 +117,13 @@ class Plan:
     max_tuple: int  # bytes of the longest tuple
     decoded: Any  # pyarrow.Schema
     column_indexes: tuple[int, ...]
+
+    @property
+    def tuple_limit(self) -> int:
+        """Bytes of the longest tuple that is accepted: more than ``max_tuple`` if there are JSON or BSON columns, whose
+        described length is not their longest value."""
+        documents = sum(op.kind in (Kind.LVARCHAR, Kind.OPAQUE) and op.arg > 0 for op in self.ops)
+        return min(self.max_tuple + documents * MAX_DOCUMENT, 0x7FFF_FFFF)
 
 
 def compile_plan(

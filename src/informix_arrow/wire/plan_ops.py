@@ -15,7 +15,7 @@ import pyarrow as pa
 from .decimals import MAX_DIGITS
 from .errors import NotSupportedError, ProtocolError
 from .qualifiers import Field, Qualifier
-from .types import ColumnType, TypeCode
+from .types import ColumnType, ExtendedId, TypeCode
 
 
 class Kind(IntEnum):
@@ -153,8 +153,12 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
     text |= {"strict": 0, "replace": FLAG_REPLACE, "binary": FLAG_RAW}[options.encoding_errors]
     if ct.is_boolean:
         return PlanOp(Kind.BOOL, ct.max_width, 0, FLAG_BINARY_BOOL if bool_binary else 0)
-    if ct.is_lvarchar or ct.is_json:
+    if ct.is_lvarchar:
         return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
+    if ct.is_json or ct.is_bson:  # of any length
+        if ct.is_json:
+            return PlanOp(Kind.LVARCHAR, 0, ExtendedId.JSON, text)
+        return PlanOp(Kind.OPAQUE, 0, ExtendedId.BSON, 0)
     if ct.is_complex:  # their literal form, whatever is made of it later
         return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
     if ct.code in (TypeCode.BYTE, TypeCode.TEXT):
