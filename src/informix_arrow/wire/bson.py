@@ -430,7 +430,8 @@ def moment(element: Element) -> dt.datetime | None:
     if element.type != DATE:
         return None
     try:
-        return _EPOCH + _MILLISECOND * _INT64.unpack(element.data)[0]
+        milliseconds: int = _INT64.unpack(element.data)[0]
+        return _EPOCH + _MILLISECOND * milliseconds
     except OverflowError:
         return None
 

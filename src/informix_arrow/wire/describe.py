@@ -19,6 +19,7 @@ from .plan_ops import (
     PlanOp,
     TypeOptions,
     arrow_type_of_op,
+    json_type,
     plan_op,
     text_type,
 )
@@ -184,6 +185,10 @@ def _final_field(column: Column, op: PlanOp, options: TypeOptions) -> Any:
         nested = nested_type(ct, options)
         metadata["informix.nested"] = "literal" if nested is None else "arrow"
         arrow = text_type(options) if nested is None else nested
+    elif ct.is_json:
+        arrow = json_type(options)
+    elif ct.is_bson and options.bson == "json":
+        arrow = json_type(replace(options, encoding_errors="strict"))  # what BSON becomes is always text
     elif op.kind in TEXT_KINDS:
         arrow = text_type(options)
     return pa.field(column.name, arrow, nullable=True, metadata=metadata)

@@ -187,7 +187,7 @@ def to_bson(text: str) -> bytes:
 
 def to_json(document: bytes) -> str:
     """Cast BSON to JSON."""
-    return _checked(bson.to_json, document)
+    return str(_checked(bson.to_json, document))
 
 
 def check_bson(document: bytes) -> bytes:
