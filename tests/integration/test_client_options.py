@@ -328,6 +328,8 @@ TAKEN: dict[str, list[Any]] = {
     "lobs": [],
     "encoding_errors": [],
     "integer_aggregates": [True],
+    "json": [],
+    "bson": [],
     "isolation": [],
     "lock_wait": [1],
     "timeout": [1, 1.5, 10**30],

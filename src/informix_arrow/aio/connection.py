@@ -170,6 +170,8 @@ class AsyncConnection(AsyncMetadata):
         nested: Literal["arrow", "text"] = "arrow",
         encoding_errors: Literal["strict", "replace", "binary"] | None = None,
         integer_aggregates: bool = False,
+        json: Literal["text", "arrow"] = "text",
+        bson: Literal["binary", "json"] = "binary",
         isolation: str | None = None,
         lock_wait: int | None = None,
     ) -> AwaitableContext[AsyncResult]:
@@ -224,6 +226,12 @@ class AsyncConnection(AsyncMetadata):
         integer_aggregates
             True: DECIMAL without fraction digits as int64. This is the type that Informix gives COUNT(*) and the SUM of
             integers. A value beyond int64 raises ``DataError``. False (default): decimal128.
+        json
+            JSON columns as ``"text"`` (default), of the type that ``strings`` says, or as ``"arrow"``: the extension
+            type ``pyarrow.json_()``.
+        bson
+            BSON columns as ``"binary"`` (default), the bytes of the documents, or as ``"json"``: relaxed Extended JSON,
+            of the type that ``json`` says. This needs pymongo's ``bson``, the extra ``[bson]``.
         isolation, lock_wait
             For this result only, as in :func:`connect`. The previous setting is restored when the result ends, is
             closed or dropped. Two results that are read alternately share one session: the one opened last decides for
@@ -269,6 +277,8 @@ class AsyncConnection(AsyncMetadata):
             nested=nested,
             encoding_errors=encoding_errors,
             integer_aggregates=integer_aggregates,
+            json=json,
+            bson=bson,
             isolation=isolation,
             lock_wait=lock_wait,
         )

@@ -62,6 +62,9 @@ class CursorBase:
     intervals, nested, char_padding, encoding_errors, integer_aggregates
         As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
         ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
+    bson
+        BSON in the rows of the next ``execute``: ``"binary"`` (default) bytes, or ``"json"`` text, which needs the
+        extra ``[bson]``.
     """
 
     # Class attributes until they are set, because many programs create a cursor for each statement.
@@ -81,6 +84,7 @@ class CursorBase:
     char_padding: Literal["strip", "keep"] = "strip"
     encoding_errors: Literal["strict", "replace", "binary"] | None = None
     integer_aggregates: bool = False
+    bson: Literal["binary", "json"] = "binary"
 
     def _configure(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
         """Set options that few cursors have. Raises ``InterfaceError`` for an invalid name or row factory."""
@@ -226,6 +230,7 @@ class CursorBase:
             self.char_padding,
             self.encoding_errors,
             self.integer_aggregates,
+            self.bson,
             self._withhold,
             self._scrollable,
         )
@@ -246,6 +251,7 @@ class CursorBase:
             char_padding=self.char_padding,
             encoding_errors=self.encoding_errors,
             integer_aggregates=self.integer_aggregates,
+            bson=self.bson,
         )
         return ReadOptions(
             types,

@@ -13,16 +13,19 @@ import codecs
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pyarrow as pa
 
 from .._encode import Encoder
 from ..rows import arrow_compute as pc
+from ..wire import bson
 from ..wire.assignment import Inexact, interval_of_text
 from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column
 from ..wire.errors import DataError, ProgrammingError
 from ..wire.intervals import to_month_day_nano
+from ..wire.json_text import json_text
 from ..wire.nested import format_literal
 from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
 from ..wire.qualifiers import Qualifier
@@ -280,6 +283,8 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> 
     kind = op.kind
     if ct.code in COMPLEX_CODES:
         return (lambda array: _literals(array, ct)) if pa.types.is_nested(source) else None
+    if ct.is_json or ct.is_bson:
+        return _to_document(ct, source)
     if kind in _INTEGERS:
         return _to_integer(_INTEGER_TYPES[kind], source)
     if kind in (Kind.FLOAT32, Kind.FLOAT64):
@@ -299,6 +304,26 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> 
     if kind == Kind.DATE and pa.types.is_timestamp(source) and source.tz is None:
         return _to_date
     return _from_text(kind, ct, source, inexact)
+
+
+def _to_document(ct: ColumnType, source: pa.DataType) -> Step | None:
+    """Convert structs and lists to JSON, and structs and JSON text to BSON. Makes one Python object per value."""
+    if ct.is_bson and _is_text(source):
+        return lambda array: _each(array, bson.from_json, pa.binary())
+    if ct.is_json and (pa.types.is_struct(source) or _is_list(source)):
+        return lambda array: _each(array, json_text, pa.utf8())
+    if ct.is_bson and pa.types.is_struct(source):
+        return lambda array: _each(array, bson.encode, pa.binary())
+    return None
+
+
+def _is_list(t: pa.DataType) -> bool:
+    return bool(pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t))
+
+
+def _each(array: pa.Array, convert: Callable[[Any], object], target: pa.DataType) -> pa.Array:
+    values = array.to_pylist()
+    return pa.array([None if value is None else convert(value) for value in values], target)
 
 
 def _to_integer(target: pa.DataType, source: pa.DataType) -> Step | None:

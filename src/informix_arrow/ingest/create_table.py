@@ -65,6 +65,8 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
         return _check_type_text(field.name, stored.decode(), b"informix.source_type" in metadata), not_null
     t = field.type
     while isinstance(t, pa.BaseExtensionType):
+        if t.extension_name == "arrow.json":
+            return "JSON", not_null
         t = t.storage_type
     while pa.types.is_dictionary(t) or pa.types.is_run_end_encoded(t):
         t = t.value_type

@@ -17,6 +17,7 @@
 
 #define IA_BIND_HEAD 6           /* type, indicator, precision */
 #define IA_BIND_LVARCHAR_HEAD 14 /* with empty owner and type name, and an int length */
+#define IA_BIND_BSON_HEAD 26     /* with the owner informix and the type name bson, and an int length */
 #define IA_BIND_CHAR_MAX 32767   /* bytes of a CHAR parameter; longer ones are LVARCHAR */
 #define IA_BLOB_CHUNK 1024       /* content bytes of one SQ_BLOB */
 
@@ -32,7 +33,7 @@ static inline uint8_t *ia_bind_pad(uint8_t *p, int64_t size)
     return p + (size & 1);
 }
 
-/* CHAR with a short length, or LVARCHAR with an int one. */
+/* CHAR with a short length, or LVARCHAR with an int one, as JSON always is. */
 static inline int ia_bind_text(const struct ia_enc_plan *plan, const struct ia_enc_col *c, int64_t i, uint8_t *p,
                                uint8_t **end, struct ia_enc_fault *fault)
 {
@@ -40,13 +41,14 @@ static inline int ia_bind_text(const struct ia_enc_plan *plan, const struct ia_e
     int64_t len;
     int status = ia_enc_bytes(c, i, &t, fault);
     if (status) return status;
-    const int long_head = t.len > IA_BIND_CHAR_MAX; /* a code page may still make it short enough */
+    const int json = c->kind == IA_LVARCHAR && c->arg == IA_JSON_ID;
+    const int long_head = json || t.len > IA_BIND_CHAR_MAX; /* a code page may still make it short enough */
     uint8_t *const text = p + (long_head ? IA_BIND_LVARCHAR_HEAD : IA_BIND_HEAD + 2);
     status = ia_enc_put_text(plan, c, i, text, &len, fault);
     if (status) return status;
     if (c->kind == IA_CHAR ? len > 0 && text[0] == 0 : c->kind == IA_VARCHAR && len == 1 && text[0] == 0)
         return IA_ENC_NUL_TEXT;
-    if (len > IA_BIND_CHAR_MAX) {
+    if (json || len > IA_BIND_CHAR_MAX) {
         memset(p, 0, IA_BIND_LVARCHAR_HEAD - 4);
         p[1] = 43;
         ia_store_be32(p + IA_BIND_LVARCHAR_HEAD - 4, (uint32_t)len);
@@ -57,6 +59,21 @@ static inline int ia_bind_text(const struct ia_enc_plan *plan, const struct ia_e
     memset(p, 0, IA_BIND_HEAD);
     ia_store_be16(p + IA_BIND_HEAD, (uint16_t)len);
     *end = ia_bind_pad(p + IA_BIND_HEAD + 2 + len, len);
+    return IA_ENC_OK;
+}
+
+/* A BSON document: the type SENDRECV, owner and name of the type, and an int length. */
+static inline int ia_bind_bson(const struct ia_enc_plan *plan, const struct ia_enc_col *c, int64_t i, uint8_t *p,
+                               uint8_t **end, struct ia_enc_fault *fault)
+{
+    static const uint8_t head[IA_BIND_BSON_HEAD - 4] = {0, 44, 0, 8, 'i', 'n', 'f', 'o', 'r', 'm', 'i',
+                                                        'x', 0, 4, 'b', 's', 'o', 'n', 0, 0, 0, 0};
+    int64_t len;
+    const int status = ia_enc_put_text(plan, c, i, p + IA_BIND_BSON_HEAD, &len, fault);
+    if (status) return status;
+    memcpy(p, head, sizeof head);
+    ia_store_be32(p + sizeof head, (uint32_t)len);
+    *end = ia_bind_pad(p + IA_BIND_BSON_HEAD + len, len);
     return IA_ENC_OK;
 }
 
@@ -188,7 +205,10 @@ static inline int ia_enc_put_bind(const struct ia_enc_plan *plan, int64_t row, u
             plan->lob_at[lobs++] = (uint32_t)(q - p);
             q += IA_BIND_HEAD + c->width;
             break;
-        case IA_OPAQUE: status = IA_ENC_UNBINDABLE; goto refused;
+        case IA_OPAQUE:
+            status = c->arg == IA_BSON_ID ? ia_bind_bson(plan, c, i, q, &q, fault) : IA_ENC_UNBINDABLE;
+            if (status) goto refused;
+            break;
         default:
             status = ia_bind_packed(c, i, q, &q, fault);
             if (status) goto refused;

@@ -58,7 +58,7 @@ static inline const char *ia_enc_col_init(struct ia_enc_col *c, const struct ia_
         if (op->width < 0) return "an opaque type needs a maximum that is not negative";
         if (op->width == 0) c->width = IA_ENC_MAX_TEXT;
         c->bound = 5;
-        c->bind_bound = IA_BIND_HEAD; /* NULL only */
+        c->bind_bound = op->arg == IA_BSON_ID ? IA_BIND_BSON_HEAD + 1 : IA_BIND_HEAD; /* NULL only */
         break;
     case IA_LOB:
         if (op->width <= IA_LOB_FLAGS || op->width > 1024) return "BYTE and TEXT need a descriptor of 40..1024 bytes";

@@ -60,12 +60,16 @@ static inline int ia_is_encoded(int kind)
 #define IA_FLAG_TRUNCATE 64    /* encoded: they are cut (inexact="truncate") */
 #define IA_FLAG_RAW 16         /* text as it lies on the wire, neither checked nor transcoded -> binary */
 
+#define IA_JSON_ID 25 /* extended ids: arg of the LVARCHAR that is JSON, of the OPAQUE that is BSON */
+#define IA_BSON_ID 26
+
 #define IA_LOB_USUAL 56 /* bytes of the descriptor of a BYTE or TEXT, of every server known */
 
 struct ia_op {
     int32_t kind;
     int32_t width; /* tuple bytes of fixed kinds and CHAR; maximum content bytes of VARCHAR and LVARCHAR */
-    int32_t arg;   /* DECIMAL128: precision << 8 | scale; other DECIMAL: encoded length; DATETIME, INTERVAL: qualifier; else 0 */
+    int32_t arg;   /* DECIMAL128: precision << 8 | scale; other DECIMAL: encoded length; DATETIME, INTERVAL: qualifier;
+                    * JSON, BSON: extended id; else 0 */
     int32_t flags;
 };
 

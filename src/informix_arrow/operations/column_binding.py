@@ -232,8 +232,10 @@ def _texts(values: list[Any], target: ColumnType | None, inexact: Inexact) -> En
     if target.code == TypeCode.SMALLFLOAT:
         return None
     # Both occur together in a damaged description only.
+    if target.is_bson:
+        return None
     is_text = target.content_width and not target.is_boolean
-    if is_text and not target.is_complex and not target.is_json:
+    if is_text and not target.is_complex:
         return _target_op(target, inexact), array
     if target.qualifier is not None:
         coarse = target.qualifier.end < Field.SECOND and target.code == TypeCode.DATETIME

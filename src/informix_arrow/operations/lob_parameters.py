@@ -88,8 +88,10 @@ def has_complex_columns(describe: Describe) -> bool:
 
 
 def is_complex_target(target: ColumnType | None) -> bool:
-    """Return whether values for a target are, or may be, more than a value in SQ_BIND."""
-    return target is not None and (target.is_large_object or target.is_complex)
+    """Return whether values for a target are, or may be, more than a value in SQ_BIND, or depend on the target."""
+    return target is not None and (
+        target.is_large_object or target.is_complex or target.is_json or target.is_bson
+    )
 
 
 def ask_targets(session: Session, statement_id: int, count: int) -> Exchange[Targets]:

@@ -123,7 +123,7 @@ class ResultDescription:
                 self._names,
                 batch_rows=batch_rows,
                 batch_bytes=batch_bytes,
-                max_tuple=self.plan.max_tuple,
+                max_tuple=self.plan.tuple_limit,
                 codepage=None if is_multibyte(self.encoding) else decoder_table(self.encoding),
             )
         except (ValueError, OverflowError) as error:

@@ -23,6 +23,7 @@ from ..wire.nested import parse_literal
 from ..wire.plan_ops import TypeOptions
 from ..wire.types import ColumnType
 from . import arrow_compute as pc
+from .documents import json_of_bson
 
 _Types = pa.types
 
@@ -128,7 +129,15 @@ class BatchPostprocessor:
             return lambda values, row: self._nested(values, final, column.type, options, name, row)
         if decoded == final:
             return None
+        if isinstance(final, pa.BaseExtensionType):  # Arrow's JSON
+            inner = self._step(column, decoded, final.storage_type, options)
+            return lambda values, row: pa.ExtensionArray.from_storage(
+                final, values if inner is None else inner(values, row)
+            )
         steps: list[Step] = []
+        if column.type.is_bson:
+            steps.append(lambda values, row: json_of_bson(values, name, row))
+            decoded = pa.utf8()
         if _is_binary(decoded) and not _is_binary(final) and options.encoding_errors != "binary":
             text = pa.large_utf8() if _Types.is_large_binary(decoded) else pa.utf8()
             steps.append(lambda values, row: self._text(values, text, name, row))

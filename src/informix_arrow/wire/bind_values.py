@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from . import bson
 from .bound_values import bound_to_python
 from .datetimes import IntervalValue, pack_interval
 from .decimals import MAX_DIGITS, pack_decimal, significant_digits
@@ -27,6 +28,7 @@ from .intervals import (
     interval_of,
     split_month_day_nano,
 )
+from .json_text import json_text
 from .messages import NULL_VALUE, BoundValue
 from .nested import definition_of, format_literal
 from .primitives import encode_strictly
@@ -76,12 +78,13 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     * timedelta: INTERVAL DAY(9) TO FRACTION(5); :class:`YearMonthInterval`: YEAR(9) TO MONTH;
       ``pa.MonthDayNano``: whichever of the two fits
     * list, tuple, set, frozenset and dict: the literal of a collection or ROW, which needs ``target``
+    * dict, list and str for a JSON or BSON column, which needs ``target``: JSON text, or the document that it is
     * None, pandas.NaT and pandas.NA: NULL; scalars of numpy and pyarrow are unwrapped
 
     bytes, bytearray and memoryview are sent as BYTE. The value holds a **descriptor** with only the size, and the
     content is sent separately: after the Bind, the client sends a BlobBind with the number of such parameters,
     then the content of each as BlobChunks of at most 1024 bytes, closed by an empty one (SQLI section 14). If
-    ``target`` is an opaque type other than BLOB and CLOB, bytes are sent whole in the type's own form.
+    ``target`` is BSON or another opaque type than BLOB and CLOB, bytes are sent whole in the type's own form.
 
     Raises ``DataError`` for a value out of range, a character outside ``encoding``, or a collection without a
     ``target``, and ``ProgrammingError`` for a Python type that cannot be sent.
@@ -251,10 +254,18 @@ def _bind_decimal(value: Decimal, encoding: str, target: ColumnType | None) -> B
 
 
 def _bind_str(value: str, encoding: str, target: ColumnType | None) -> BoundValue:
+    if target is not None and target.is_bson:
+        return _bson(bson.from_json(value))
     data = encode_strictly(value, encoding, "the text")
-    if len(data) <= _CHAR_MAX:
+    if len(data) <= _CHAR_MAX and (target is None or not target.is_json):
         return BoundValue(0, len(data).to_bytes(2, "big") + data)
     return BoundValue(TypeCode.LVARCHAR.value, len(data).to_bytes(4, "big") + data)
+
+
+def _bson(document: bytes) -> BoundValue:
+    """Encode a BSON document as IBM's JDBC driver does."""
+    data = len(document).to_bytes(4, "big") + document
+    return BoundValue(TypeCode.SENDRECV.value, data, 0, 0, "informix", "bson")
 
 
 def _bind_date(value: dt.date, encoding: str, target: ColumnType | None) -> BoundValue:
@@ -360,6 +371,8 @@ def _bind_bytes(
     if target is not None and target.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
         if target.is_boolean or target.is_lvarchar or target.is_json:
             raise DataError(f"{type(value).__name__} cannot be {target.sql}: decode it to a str")
+        if target.is_bson:
+            return _bson(bytes(value))
         if not target.is_large_object:
             data = bytes(value)
             inner = len(data).to_bytes(4, "big") + data
@@ -371,6 +384,10 @@ def _bind_bytes(
 
 
 def _bind_nested(value: object, encoding: str, target: ColumnType | None) -> BoundValue:
+    if target is not None and (target.is_json or target.is_bson):
+        if target.is_bson and isinstance(value, dict):
+            return _bson(bson.encode(value))
+        return _bind_str(json_text(value, encoding), encoding, target)
     if target is None or not target.is_complex or definition_of(target) is None:
         into = "" if target is None else f" for {target.sql}"
         values = (

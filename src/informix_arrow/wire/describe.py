@@ -15,9 +15,11 @@ from .plan_ops import (
     FLAG_RAW,
     FLAG_REPLACE,
     TEXT_KINDS,
+    Kind,
     PlanOp,
     TypeOptions,
     arrow_type_of_op,
+    json_type,
     plan_op,
     text_type,
 )
@@ -95,6 +97,10 @@ def assign_offsets(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
     return tuple(placed), at
 
 
+MAX_DOCUMENT = 32 << 20
+"""Bytes of the longest JSON or BSON value that is accepted. MongoDB's limit is 16 MiB of BSON."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """The plan that the codecs follow for one result: an op per column, the decoder's schema and the user's
@@ -112,6 +118,13 @@ class Plan:
     max_tuple: int  # bytes of the longest tuple
     decoded: Any  # pyarrow.Schema
     column_indexes: tuple[int, ...]
+
+    @property
+    def tuple_limit(self) -> int:
+        """Bytes of the longest tuple that is accepted: more than ``max_tuple`` if there are JSON or BSON columns, whose
+        described length is not their longest value."""
+        documents = sum(op.kind in (Kind.LVARCHAR, Kind.OPAQUE) and op.arg > 0 for op in self.ops)
+        return min(self.max_tuple + documents * MAX_DOCUMENT, 0x7FFF_FFFF)
 
 
 def compile_plan(
@@ -172,6 +185,10 @@ def _final_field(column: Column, op: PlanOp, options: TypeOptions) -> Any:
         nested = nested_type(ct, options)
         metadata["informix.nested"] = "literal" if nested is None else "arrow"
         arrow = text_type(options) if nested is None else nested
+    elif ct.is_json:
+        arrow = json_type(options)
+    elif ct.is_bson and options.bson == "json":
+        arrow = json_type(replace(options, encoding_errors="strict"))  # what BSON becomes is always text
     elif op.kind in TEXT_KINDS:
         arrow = text_type(options)
     return pa.field(column.name, arrow, nullable=True, metadata=metadata)

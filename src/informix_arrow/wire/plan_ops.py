@@ -15,7 +15,7 @@ import pyarrow as pa
 from .decimals import MAX_DIGITS
 from .errors import NotSupportedError, ProtocolError
 from .qualifiers import Field, Qualifier
-from .types import ColumnType, TypeCode
+from .types import ColumnType, ExtendedId, TypeCode
 
 
 class Kind(IntEnum):
@@ -68,7 +68,8 @@ class TypeOptions:
     leaves large object columns out, "lazy" holds what opens them later. ``nested``: collections and ROWs as
     list and struct, or as "text" in Informix's literal form. ``encoding_errors``: a byte that is no text is a
     DataError, becomes U+FFFD, or all text columns arrive as "binary". ``integer_aggregates``: DECIMAL(p,0),
-    which COUNT(*) and SUM of integers are, as int64: exact, or a DataError.
+    which COUNT(*) and SUM of integers are, as int64: exact, or a DataError. ``json``: JSON as "text", or as
+    Arrow's JSON type ("arrow"). ``bson``: BSON as "binary", or as "json", with the type that ``json`` says.
     """
 
     decimals: Literal["decimal128", "float64"] = "decimal128"
@@ -80,6 +81,8 @@ class TypeOptions:
     nested: Literal["arrow", "text"] = "arrow"
     encoding_errors: Literal["strict", "replace", "binary"] = "strict"
     integer_aggregates: bool = False
+    json: Literal["text", "arrow"] = "text"
+    bson: Literal["binary", "json"] = "binary"
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -100,6 +103,8 @@ _CHOICES = {
     "nested": ("arrow", "text"),
     "encoding_errors": ("strict", "replace", "binary"),
     "floating_decimals": ("float64", "string"),
+    "json": ("text", "arrow"),
+    "bson": ("binary", "json"),
 }
 
 DEFAULT_OPTIONS = TypeOptions()
@@ -153,8 +158,12 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
     text |= {"strict": 0, "replace": FLAG_REPLACE, "binary": FLAG_RAW}[options.encoding_errors]
     if ct.is_boolean:
         return PlanOp(Kind.BOOL, ct.max_width, 0, FLAG_BINARY_BOOL if bool_binary else 0)
-    if ct.is_lvarchar or ct.is_json:
+    if ct.is_lvarchar:
         return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
+    if ct.is_json or ct.is_bson:  # of any length
+        if ct.is_json:
+            return PlanOp(Kind.LVARCHAR, 0, ExtendedId.JSON, text)
+        return PlanOp(Kind.OPAQUE, 0, ExtendedId.BSON, 0)
     if ct.is_complex:  # their literal form, whatever is made of it later
         return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
     if ct.code in (TypeCode.BYTE, TypeCode.TEXT):
@@ -249,6 +258,18 @@ def text_type(options: TypeOptions) -> Any:
         plain, large, view = pa.utf8(), pa.large_utf8(), pa.string_view()
     kinds = {"utf8": plain, "large": large, "view": view, "dictionary": pa.dictionary(pa.int32(), plain)}
     return kinds[options.strings]
+
+
+def json_type(options: TypeOptions) -> Any:
+    """The Arrow type in which users get JSON. Raises ``NotSupportedError`` if pyarrow has no JSON type."""
+    if options.json == "text":
+        return text_type(options)
+    if options.encoding_errors == "binary":
+        return text_type(options)  # bytes that nobody has checked are not JSON
+    if not hasattr(pa, "json_"):
+        raise NotSupportedError(f'pyarrow {pa.__version__} has no JSON type: update it, or say json="text"')
+    storage = {"large": pa.large_utf8(), "view": pa.string_view()}.get(options.strings, pa.utf8())
+    return pa.json_(storage)
 
 
 def arrow_type_of_op(op: PlanOp) -> Any:

@@ -60,6 +60,8 @@ ENVELOPE_MIN = 32768
 little."""
 LOCATOR_SIZE = 72
 """Bytes of a BLOB or CLOB locator; as hexadecimal text it is twice as long (TYPES section 13)."""
+DOCUMENT_LENGTH = 4096
+"""Described length of JSON and BSON: what Informix stores in the row. Values may be longer."""
 LOB_DESCRIPTOR_SIZE = 56
 """Bytes of a BYTE or TEXT descriptor without bit 70 (TYPES section 12)."""
 LOB_SIZE_OFFSET = 16
@@ -77,6 +79,8 @@ class ExtendedId(IntEnum):
     BOOLEAN = 5
     BLOB = 10
     CLOB = 11
+    JSON = 25  # this and the next one as in IBM's JDBC driver
+    BSON = 26
 
 
 def has_type_name(code: int) -> bool:

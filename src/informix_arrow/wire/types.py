@@ -15,6 +15,7 @@ from .type_codes import (
     COLLECTION_TYPES,
     COMPLEX_CODES,
     DECIMAL_TYPES,
+    DOCUMENT_LENGTH,
     ENVELOPE_MIN,
     FIXED_TYPES,
     FLAG_CLIENT_COLLECTION,
@@ -169,8 +170,20 @@ class ColumnType:
 
     @property
     def is_json(self) -> bool:
-        """True for JSON, whose content is text. BSON's is not."""
-        return self.code == TypeCode.UDTVAR and self.type_name == "json"
+        """True for JSON by name or id, or distinct of it. The content is text."""
+        return self._is_document("json", ExtendedId.JSON)
+
+    @property
+    def is_bson(self) -> bool:
+        """True for BSON by name or id, or distinct of it. The content is the bytes of a document."""
+        return self._is_document("bson", ExtendedId.BSON)
+
+    def _is_document(self, name: str, extended_id: int) -> bool:
+        if self.code != TypeCode.UDTVAR:
+            return False
+        if self.flags & FLAG_DISTINCT and self.source_type == extended_id:
+            return True
+        return self.type_name == name or (not self.extended_name and self.extended_id == extended_id)
 
     @property
     def is_complex(self) -> bool:
@@ -192,6 +205,8 @@ class ColumnType:
             return replace(ColumnType.lvarchar(self.content_width), flags=flags)
         if self.is_blob or self.is_clob:
             return replace(ColumnType.blob() if self.is_blob else ColumnType.clob(), flags=flags)
+        if self.is_json or self.is_bson:
+            return replace(ColumnType.json() if self.is_json else ColumnType.bson(), flags=flags)
         return ColumnType(self.code, self.encoded_length, flags, self.source_type)
 
     @property
@@ -376,6 +391,21 @@ class ColumnType:
         return cls(TypeCode.UDTFIXED.value, LOCATOR_SIZE, flags, int(extended_id), "informix", name)
 
     @classmethod
+    def json(cls, *, not_null: bool = False) -> ColumnType:
+        """JSON."""
+        return cls._document(ExtendedId.JSON, "json", not_null)
+
+    @classmethod
+    def bson(cls, *, not_null: bool = False) -> ColumnType:
+        """BSON."""
+        return cls._document(ExtendedId.BSON, "bson", not_null)
+
+    @classmethod
+    def _document(cls, extended_id: int, name: str, not_null: bool) -> ColumnType:
+        flags = FLAG_NOT_NULL if not_null else 0
+        return cls(TypeCode.UDTVAR.value, DOCUMENT_LENGTH, flags, int(extended_id), "informix", name)
+
+    @classmethod
     def named_row(
         cls, name: str, extended_id: int = 0, owner: str = "", *, not_null: bool = False
     ) -> ColumnType:
@@ -450,8 +480,8 @@ _PLAIN: dict[str, Callable[[], ColumnType]] = {
     "BOOLEAN": ColumnType.boolean,
     "BLOB": ColumnType.blob,
     "CLOB": ColumnType.clob,
-    "JSON": lambda: ColumnType(TypeCode.UDTVAR.value, 4096, 0, 0, "informix", "json"),
-    "BSON": lambda: ColumnType(TypeCode.UDTVAR.value, 4096, 0, 0, "informix", "bson"),
+    "JSON": ColumnType.json,
+    "BSON": ColumnType.bson,
 }
 # These types take a number that the type word does not have: a serial's first value, the obsolete digits of FLOAT(n).
 _NUMBER_IGNORED: dict[str, Callable[[], ColumnType]] = {
@@ -571,7 +601,6 @@ def _parse(body: str, text: str) -> ColumnType:
 
 
 _OPAQUE_CODES = (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.SENDRECV)
-_BUILTIN_OPAQUE = frozenset({"json", "bson"})
 
 
 def _declared(ct: ColumnType) -> str:
@@ -603,8 +632,10 @@ def _declared(ct: ColumnType) -> str:
         return f"LVARCHAR({ct.content_width})"
     if ct.is_blob or ct.is_clob:
         return "BLOB" if ct.is_blob else "CLOB"
+    if ct.is_json or ct.is_bson:
+        return "JSON" if ct.is_json else "BSON"
     if code in _OPAQUE_CODES and ct.extended_name:
-        return ct.type_name.upper() if ct.type_name in _BUILTIN_OPAQUE else ct.extended_name
+        return ct.extended_name
     if ct.is_complex:
         return _declared_complex(ct)
     return "NULL" if code == TypeCode.NULL else f"type {code}"

@@ -82,7 +82,7 @@ def _bytes_of(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes
             raise DataError(
                 f"{value[e.start]!r} at position {e.start} does not exist in {encoding}"
             ) from None
-    if len(data) > ct.content_width:
+    if not ct.is_json and len(data) > ct.content_width:
         raise DataError(f"{len(data)} bytes of text in {ct.sql}")
     return data
 
@@ -167,7 +167,7 @@ def _put_opaque(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> byt
         return _ENVELOPE_NULL
     if not isinstance(value, bytes):
         raise DataError(f"a {type(value).__name__} cannot be {ct.sql}")
-    if len(value) > op.width:
+    if op.width and len(value) > op.width:
         raise DataError(f"{len(value)} bytes in {ct.sql}, which has at most {op.width}")
     return b"\0" + len(value).to_bytes(4, "big") + value
 

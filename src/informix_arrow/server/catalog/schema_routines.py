@@ -102,6 +102,8 @@ def _name(t: ColumnType) -> str:
         return "boolean" if t.is_boolean else "lvarchar"
     if t.is_blob or t.is_clob:
         return "blob" if t.is_blob else "clob"
+    if t.is_json or t.is_bson:
+        return "json" if t.is_json else "bson"
     return _NAMES.get(TypeCode(t.code), "") if t.code in _NAMES else ""
 
 

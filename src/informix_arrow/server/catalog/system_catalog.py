@@ -101,6 +101,7 @@ _NAMES = [
 # types that every database has: (extended_id, name, type code, length)
 _BUILTIN_TYPES = (
     (1, "lvarchar", 40, 2048), (5, "boolean", 41, 1), (10, "blob", 41, 72), (11, "clob", 41, 72),
+    (25, "json", 40, 4096), (26, "bson", 40, 4096),
 )  # fmt: skip
 
 _SESSION = "STRUCT(sid INTEGER, username VARCHAR, pid INTEGER, hostname VARCHAR, connected INTEGER, feprogram VARCHAR)"

@@ -60,6 +60,8 @@ SIMPLE_TYPES: dict[str, tuple[str, str]] = {
     "TEXT": ("TEXT", "TEXT"),
     "BLOB": ("BLOB", "BLOB"),
     "CLOB": ("CLOB", "TEXT"),
+    "JSON": ("JSON", "JSON"),
+    "BSON": ("BSON", "VARBINARY"),
 }
 
 

@@ -11,6 +11,7 @@ from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from ..catalog.catalog import ColumnInfo, TableInfo, key_part, key_text
 from ..errors import SqlError, no_column
+from ..types.documents import is_document
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.quoting import quote_identifier
 from ..types.result_types import has_own_storage, is_character
@@ -103,7 +104,10 @@ def _row_plan(
     is_plain = info.has_simple_updates or (info.temporary and not info.has_triggers)
     if not is_plain or info.has_engine_checks or any(kind not in ("param", "const") for kind, _ in values):
         return None
-    if any(is_nested(c.type) or is_simple_large(c.type) or lob_kind(c.type) for c in info.columns):
+    if any(
+        is_nested(c.type) or is_simple_large(c.type) or lob_kind(c.type) or is_document(c.type)
+        for c in info.columns
+    ):
         return None
     positions = {column.name: position for position, column in enumerate(info.columns)}
     keys = []

@@ -21,6 +21,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError, not_supported
 from . import intervals
 from .column_converter import LIMITS, LONG_LIMIT, ColumnConverter, ConvertedColumn
+from .documents import is_document, storage_value
 from .literals import date, datetime_fields, extend_fields, fields_of, money, number, text_of, to_storage
 from .locators import as_locator
 from .nested_types import (
@@ -78,8 +79,10 @@ def arrow_storage(t: ColumnType) -> Any:
         }[datetime_storage(t.qualifier)]
     if code == TypeCode.INTERVAL:
         return pa.int64()
-    if is_simple_large(t) or lob_kind(t):
+    if is_simple_large(t) or lob_kind(t) or t.is_bson:
         return pa.binary()
+    if t.is_json:
+        return pa.string()
     if is_collection(t):
         return pa.list_(arrow_storage(element_type(t)))
     if is_row(t):
@@ -156,6 +159,8 @@ class ValueConverter:
             return self._simple_large
         if lob_kind(t):
             return self._large
+        if is_document(t):
+            return self._document
         if is_nested(t):
             return self._nested
         return self._datetime
@@ -277,6 +282,9 @@ class ValueConverter:
         kind = lob_kind(self.type)
         assert kind is not None
         return as_locator(value, kind)
+
+    def _document(self, value: object) -> str | bytes:
+        return storage_value(value, self.type)
 
     def _nested(self, value: object) -> object:
         return to_storage_of_nested(value, self.type, self._leaf)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ...wire.plan_ops import TypeOptions
 from ...wire.qualifiers import Field, Qualifier
 from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
+from .documents import is_document
 from .intervals import interval_type, qualifier_of, widest
 from .nested_types import (
     element_type,
@@ -74,7 +75,13 @@ def is_date_or_datetime(t: ColumnType) -> bool:
 def has_own_storage(t: ColumnType) -> bool:
     """Return whether DuckDB's values of the type need conversion for clients. Intervals are integers there, large
     objects bytes, collections and ROWs contain such values."""
-    return t.code == TypeCode.INTERVAL or is_nested(t) or is_simple_large(t) or lob_kind(t) is not None
+    return (
+        t.code == TypeCode.INTERVAL
+        or is_nested(t)
+        or is_simple_large(t)
+        or lob_kind(t) is not None
+        or is_document(t)
+    )
 
 
 def nullable(t: ColumnType) -> ColumnType:
@@ -111,7 +118,7 @@ def text_type(t: ColumnType) -> ColumnType:
         return ColumnType.lvarchar(320)
     if t.code in DECIMALS:
         return character((t.precision or 32) + (4 if t.code == TypeCode.MONEY else 3))
-    if is_nested(t):
+    if is_nested(t) or t.is_json:
         return ColumnType.lvarchar(32739)
     return character(32)
 
@@ -148,8 +155,10 @@ def duck_type(t: ColumnType) -> str:
         return datetime_storage(t.qualifier)
     if code == TypeCode.INTERVAL:
         return "BIGINT"  # intervals.py
-    if is_simple_large(t) or lob_kind(t):
+    if is_simple_large(t) or lob_kind(t) or t.is_bson:
         return "BLOB"
+    if t.is_json:
+        return "VARCHAR"
     if is_collection(t):
         return f"{storage_type(element_type(t))}[]"
     if is_row(t):

@@ -16,6 +16,7 @@ import pyarrow as pa
 from ...wire.code_sets import is_multibyte
 from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
+from .documents import is_document
 from .nested_types import is_nested, is_simple_large, lob_kind
 from .packed_decimal import to_decimal_text
 from .result_cast import MAX_CHARACTER_BYTES, result_type
@@ -28,6 +29,7 @@ _MAX_VALUES = 96
 _LIMITS = {
     pa.int16(): 1 << 15, pa.int32(): 1 << 31, pa.int64(): 1 << 63,
     pa.float64(): 0, pa.bool_(): 0, pa.date32(): 0, pa.string(): 0,
+    pa.binary(): 0,
 }  # fmt: skip
 
 ColumnReader = Callable[[Sequence[Any], str], Sequence[Any] | None]
@@ -104,7 +106,9 @@ def _column_reader(t: ColumnType, packed: bool, arrow_type: Any) -> ColumnReader
     if t.code in DECIMALS and t.scale is None:
         return _read_packed if packed else None
     kind: type | None = None
-    if t.is_boolean:
+    if is_document(t):
+        kind = str if t.is_json else bytes
+    elif t.is_boolean:
         kind = bool
     elif t.code in INTEGERS:
         kind = int

@@ -16,7 +16,7 @@ from duckdb.func import PythonUDFType
 
 from ...wire.qualifiers import Qualifier
 from ..errors import SqlError
-from . import intervals, number_masks, packed_decimal
+from . import documents, intervals, number_masks, packed_decimal
 from .literals import date, datetime_fields, money, to_storage
 from .result_types import LONGEST_TEXT
 
@@ -27,6 +27,8 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
     """Register all functions with the instance of `con`."""
     for name, function, arguments, result in _FUNCTIONS:
         con.create_function(name, _coded(function), arguments, result)
+    for name, function, arguments, result in _DOCUMENT_FUNCTIONS:  # whose result may be NULL
+        con.create_function(name, _null_of_null(_coded(function)), arguments, result, null_handling="special")
     for name, column in (("_ifx_finite", _finite), ("_ifx_number", _number)):
         con.create_function(name, _coded(column), ["DOUBLE"], "DOUBLE", type=_ARROW)
 
@@ -38,6 +40,16 @@ def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*values)
         except SqlError as e:
             raise ValueError(f"IFX{e.sqlcode}") from e  # errors.from_duckdb reads this
+
+    return call
+
+
+def _null_of_null(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is NULL if an argument is NULL."""
+
+    @wraps(function)
+    def call(*values: Any) -> Any:
+        return None if None in values else function(*values)
 
     return call
 
@@ -155,6 +167,9 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_cut", _truncate, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
     ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     ("_ifx_slice", _slice, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
+    ("_ifx_json", documents.check_json, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_to_bson", documents.to_bson, ["VARCHAR"], "BLOB"),
+    ("_ifx_to_json", documents.to_json, ["BLOB"], "VARCHAR"),
     ("_ifx_initcap", _initcap, ["VARCHAR"], "VARCHAR"),
     ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
@@ -175,4 +190,19 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_truncated", packed_decimal.truncate_key, ["VARCHAR", "INTEGER"], "VARCHAR"),
     ("_ifx_whole", packed_decimal.to_integral_text, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_fixed", packed_decimal.to_fixed_text, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
+)
+
+_FIELD = ["BLOB", "VARCHAR"]
+_DOCUMENT_FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
+    ("_ifx_bson_bigint", documents.field_bigint, _FIELD, "BIGINT"),
+    ("_ifx_bson_int", documents.field_int, _FIELD, "INTEGER"),
+    ("_ifx_bson_double", documents.field_double, _FIELD, "DOUBLE"),
+    ("_ifx_bson_varchar", documents.field_varchar, _FIELD, "VARCHAR"),
+    ("_ifx_bson_lvarchar", documents.field_text, _FIELD, "VARCHAR"),
+    ("_ifx_bson_objectid", documents.field_object_id, _FIELD, "VARCHAR"),
+    ("_ifx_bson_date", documents.field_date, _FIELD, "DATE"),
+    ("_ifx_bson_timestamp", documents.field_timestamp, _FIELD, "TIMESTAMP"),
+    ("_ifx_bson_boolean", documents.field_boolean, _FIELD, "BOOLEAN"),
+    ("_ifx_bson_size", documents.size, _FIELD, "INTEGER"),
+    ("_ifx_bson_get", documents.field_document, [*_FIELD, "VARCHAR"], "BLOB"),
 )

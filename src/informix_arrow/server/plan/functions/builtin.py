@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import conditionals, datetimes, numbers, strings, type_names
+from . import conditionals, datetimes, documents, numbers, strings, type_names
 from .handler import FunctionTable
 
 BUILTIN: FunctionTable = {
@@ -11,4 +11,5 @@ BUILTIN: FunctionTable = {
     **datetimes.FUNCTIONS,
     **numbers.FUNCTIONS,
     **conditionals.FUNCTIONS,
+    **documents.FUNCTIONS,
 }

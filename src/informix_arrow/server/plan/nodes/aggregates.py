@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ....wire.types import ColumnType
 from ...errors import SqlError
+from ...types.documents import is_document
 from ...types.intervals import checked_sql, interval_type, is_interval, qualifier_of, with_widest_lead
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
 from ...types.result_types import DECIMALS, FLOATS, is_character, is_number, without_serial
@@ -47,7 +48,7 @@ def translate_aggregate(
         return TypedExpression(f"count({distinct}{sql}){over}", t, "(count)")
     inner = tr.expr(this, scope)
     t = inner.type
-    if is_nested(t) or is_simple_large(t) or lob_kind(t):
+    if is_nested(t) or is_simple_large(t) or lob_kind(t) or is_document(t):
         raise SqlError(-9634, 0, 0, word)
     if word in ("min", "max"):
         found = f"{word}({distinct}{inner.sql}){over}"

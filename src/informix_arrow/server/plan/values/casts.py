@@ -9,6 +9,7 @@ from ....wire.qualifiers import Qualifier
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.conversions import ValueConverter
+from ...types.documents import is_document
 from ...types.intervals import convert_units_sql, is_interval, parse, qualifier_of, same_class, text_sql
 from ...types.literals import date, datetime_fields, money, number, to_storage
 from ...types.nested_types import is_nested, is_simple_large, lob_kind, same_type
@@ -297,6 +298,8 @@ class Values:
         source = ex.type
         if ex.param >= 0:
             return self._cast_parameter(ex, t)
+        if is_document(t) or is_document(source):
+            return self._cast_document(ex, t)
         if (has_own_storage(t) or is_nested(source)) and not is_interval(t):
             return self._cast_parts(ex, t)
         if is_floating_decimal(t):
@@ -383,6 +386,25 @@ class Values:
             )
         if t.code in FLOATS:
             return TypedExpression(f"CAST({unpack_sql(ex.sql)} AS {duck_type(t)})", t)
+        raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+
+    def _cast_document(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
+        """Cast from or to JSON or BSON. Raises -9634 if there is no such cast: BSON and text meet by way of JSON."""
+        source = ex.type
+        if source is None:
+            return TypedExpression(f"CAST({ex.sql} AS {storage_type(t)})", t)
+        if ex.literal is not None and t.is_json:
+            return TypedExpression(self.read_literal(ex.literal, t), t)
+        if (source.is_json and t.is_json) or (source.is_bson and t.is_bson):
+            return TypedExpression(ex.sql, t)
+        if source.is_json and t.is_bson:
+            return TypedExpression(f"_ifx_to_bson({ex.sql})", t)
+        if source.is_bson and t.is_json:
+            return TypedExpression(f"_ifx_to_json({ex.sql})", t)
+        if is_character(source) and t.is_json:
+            return TypedExpression(f"_ifx_json({ex.sql})", t)
+        if source.is_json and is_character(t):
+            return self.cast(TypedExpression(ex.sql, ColumnType.lvarchar(LONGEST_TEXT)), t)
         raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
 
     def _cast_parts(self, ex: TypedExpression, t: ColumnType) -> TypedExpression:
@@ -479,7 +501,7 @@ class Values:
             return a.sql, b.sql
         if is_simple_large(a.type) or is_simple_large(b.type):
             raise SqlError(_NO_LARGE_OBJECTS)
-        if is_nested(a.type) or is_nested(b.type):
+        if is_nested(a.type) or is_nested(b.type) or is_document(a.type) or is_document(b.type):
             raise SqlError(_WRONG_TYPES)  # nodes/operators.py compares these
         if is_interval(a.type) and is_interval(b.type):
             same_class(qualifier_of(a.type), qualifier_of(b.type))
@@ -578,7 +600,7 @@ class Values:
             if lowered not in ("t", "f"):
                 raise SqlError(-9634, 0, 0, "", "a BOOLEAN is 't' or 'f'")
             return "TRUE" if lowered == "t" else "FALSE"
-        if is_nested(t) or lob_kind(t):
+        if is_nested(t) or lob_kind(t) or is_document(t):
             stored = ValueConverter(t, self.ctx.codec, self.ctx.dbdate).convert(value)
             return f"CAST({value_sql(stored)} AS {storage_type(t)})"
         if is_interval(t):
