@@ -37,7 +37,9 @@ _SEQUENCES = (
     "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
     "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
 )
-_VIEWS = f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+_VIEWS = (
+    f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+)
 _SYNONYMS = "SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1"
 _ROUTINES = (
     "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
@@ -48,7 +50,8 @@ _TRIGGERS = (
     "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
 )
 _PRIVILEGES_OF_TABLES = (
-    f"SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+    "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
+    f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
 )
 _USERS = "SELECT u.username, u.usertype FROM sysusers u ORDER BY 1"
 _QUERIES = (
@@ -282,7 +285,8 @@ class _Describer:
                 continue
             owner, table_name = table["table_schema"].strip(), table["table_name"]
             if not any(
-                column["extended_id"] >= _FIRST_USER_TYPE for column in self._columns.get((owner, table_name), ())
+                column["extended_id"] >= _FIRST_USER_TYPE
+                for column in self._columns.get((owner, table_name), ())
             ):
                 continue
             name = f'"{owner}".{table_name}'
