@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -26,6 +26,7 @@ from .operations.cursor_session_state import isolation_of, lock_wait_of, set_rea
 from .operations.fast_path import fast_path_call
 from .operations.io_steps import Exchange
 from .operations.ping import ping
+from .operations.prepare import prepare_ahead
 from .operations.transaction import commit, rollback
 from .partition.load import ParallelLoad, load_parts
 from .partition.planner import partition_request
@@ -427,6 +428,14 @@ class Connection(Metadata):
     ) -> Cursor[Self]:
         """Run one statement in a new cursor and return it: ``conn.execute("DROP TABLE t")``."""
         return self.cursor().execute(operation, parameters, inexact=inexact, timeout=timeout)
+
+    def prepare(self, statements: Iterable[str]) -> None:
+        """Prepare statements in one round trip, so that the first execution of each saves the one for PREPARE.
+
+        The statements are kept in the statement cache, and no more than ``statement_cache_size``. A statement that the
+        server refuses is passed over: its execution raises the error.
+        """
+        self._run(prepare_ahead(self._session, list(statements)))
 
     def fast_path_call(self, signature: str, *arguments: object, timeout: float | None = None) -> Any:
         """Call a routine of the server without SQL. Return None, a value, or a tuple of several values.

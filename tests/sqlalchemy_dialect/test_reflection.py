@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy import Column, Engine, MetaData, Table
+from sqlalchemy import Column, Connection, Engine, MetaData, Table
 
+from informix_arrow.observing import Operation
 from informix_arrow.server import Server
 
 DDL = [
@@ -231,3 +233,45 @@ def test_more_names_than_a_list_may_have_are_found_all_the_same(shop: Engine) ->
     names = ["customer", *(f"nothing{number}" for number in range(300))]
     found = sa.inspect(shop).get_multi_columns(filter_names=names)
     assert list(found) == [(None, "customer")]
+
+
+def _round_trips(engine: Engine, work: Callable[[Connection], object]) -> int:
+    """Return what some work costs on a connection that is open already."""
+    with engine.connect() as connection:
+        operations: list[Operation] = []
+        driver: Any = connection.connection.driver_connection
+        driver.add_observer(operations.append)
+        work(connection)
+        return sum(each.round_trips for each in operations)
+
+
+def test_a_crawl_of_all_tables_takes_at_most_twelve_round_trips(shop: Engine) -> None:
+    with shop.begin() as connection:
+        for number in range(20):
+            connection.exec_driver_sql(
+                f"CREATE TABLE part{number} (id SERIAL PRIMARY KEY, up BIGINT REFERENCES orders (num), tail INT)"
+            )
+    found = MetaData()
+    assert _round_trips(shop, lambda connection: found.reflect(connection)) <= 12
+    assert len(found.tables) == 22
+    assert {key.column.table.name for key in found.tables["part19"].foreign_keys} == {"orders"}
+    assert found.tables["customer"].c["Mixed Case"].type.compile(shop.dialect) == "NVARCHAR(9)"
+
+
+def test_each_further_table_takes_a_round_trip_for_each_kind_of_object(shop: Engine) -> None:
+    def all_columns(connection: Connection) -> None:
+        inspector = sa.inspect(connection)
+        for name in ("customer", "orders", "seen"):
+            assert inspector.get_columns(name)
+            inspector.get_indexes(name)
+
+    assert _round_trips(shop, all_columns) <= 17
+
+
+def test_an_inspector_sees_what_was_changed_once_its_cache_is_cleared(shop: Engine) -> None:
+    with shop.connect() as connection:
+        inspector = sa.inspect(connection)
+        assert "extra" not in [column["name"] for column in inspector.get_columns("orders")]
+        connection.exec_driver_sql("ALTER TABLE orders ADD (extra INT)")
+        inspector.clear_cache()
+        assert inspector.get_columns("orders")[-1]["name"] == "extra"

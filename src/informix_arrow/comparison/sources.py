@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -64,6 +64,7 @@ class DatabaseSide:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._keys: dict[tuple[str, str], tuple[str, ...]] | None = None
 
     def tables(self) -> dict[str, TableSide]:
         """Return the tables by lower-case name. A name that several owners use is prefixed with the owner."""
@@ -73,24 +74,37 @@ class DatabaseSide:
         for name, each in zip(names, listed, strict=True):
             owner = each["table_schema"].strip()
             shown = f"{owner}.{name}" if names.count(name) > 1 else name
-            sides[shown] = DatabaseTable(self._connection, owner, each["table_name"])
+            sides[shown] = DatabaseTable(self._connection, owner, each["table_name"], self._key)
         return sides
+
+    def _key(self, owner: str, name: str) -> tuple[str, ...]:
+        """Return the primary key of a table. Those of all tables are read at once."""
+        if self._keys is None:
+            self._keys = {}
+            for part in self._connection.primary_key().to_pylist():
+                table = part["table_schema"].strip(), part["table_name"]
+                self._keys[table] = (*self._keys.get(table, ()), part["column_name"])
+        return self._keys.get((owner, name), ())
 
 
 class DatabaseTable:
     """A table of a database. See :class:`TableSide`."""
 
-    def __init__(self, connection: Connection, owner: str, name: str) -> None:
+    def __init__(
+        self, connection: Connection, owner: str, name: str, key: Callable[[str, str], tuple[str, ...]]
+    ) -> None:
         self._connection = connection
+        self._owner, self._name = owner, name
         self._sql = f'"{owner}".{name}'
-        self._name = f"{owner}.{name}"
+        self._key = key
 
     @property
     def key(self) -> tuple[str, ...]:
-        return tuple(self._connection.primary_key(self._name)["column_name"].to_pylist())
+        return self._key(self._owner, self._name)
 
     def schema(self, other: pa.Schema | None) -> pa.Schema:
         sql = f"SELECT * FROM {self._sql} WHERE 1 = 0"  # a query with rows would make the server send some
+        self._connection.prepare((sql, f"SELECT * FROM {self._sql}"))
         with self._connection.query(sql, floating_decimals="string") as result:
             return result.schema
 

@@ -45,25 +45,40 @@ class Metadata(ConnectionBase):
         """
         return self._runner.run(catalog.tables(self._runner.session, pattern, owner, types, database))
 
-    def columns(self, table: str) -> pa.Table:
-        """Return the columns of a table in order: declared types, defaults, and the Arrow types that reading gives."""
-        return self._runner.run(catalog.columns(self._runner.session, TableName.parse(table)))
+    def columns(self, table: str | None = None) -> pa.Table:
+        """Return the columns of a table in order: declared types, defaults, and the Arrow types that reading gives.
 
-    def primary_key(self, table: str) -> pa.Table:
-        """Return the columns of a table's primary key in order. No rows if there is none."""
-        return self._runner.run(catalog.primary_key(self._runner.session, TableName.parse(table)))
+        Without ``table``, those of all tables and views of the database, by table number.
+        """
+        return self._runner.run(catalog.columns(self._runner.session, _table_name(table)))
 
-    def foreign_keys(self, table: str) -> pa.Table:
-        """Return the foreign keys of a table, one row for each column with the column that it refers to."""
-        return self._runner.run(catalog.foreign_keys(self._runner.session, TableName.parse(table)))
+    def primary_key(self, table: str | None = None) -> pa.Table:
+        """Return the columns of a table's primary key in order. No rows if there is none.
 
-    def indexes(self, table: str) -> pa.Table:
-        """Return the indexes of a table, one row for each column, including indexes that constraints created."""
-        return self._runner.run(catalog.indexes(self._runner.session, TableName.parse(table)))
+        Without ``table``, those of all tables of the database.
+        """
+        return self._runner.run(catalog.primary_key(self._runner.session, _table_name(table)))
 
-    def fragments(self, table: str) -> pa.Table:
-        """Return the fragments of a table and its indexes. No rows for a table without fragments."""
-        return self._runner.run(catalog.fragments(self._runner.session, TableName.parse(table)))
+    def foreign_keys(self, table: str | None = None) -> pa.Table:
+        """Return the foreign keys of a table, one row for each column with the column that it refers to.
+
+        Without ``table``, those of all tables of the database.
+        """
+        return self._runner.run(catalog.foreign_keys(self._runner.session, _table_name(table)))
+
+    def indexes(self, table: str | None = None) -> pa.Table:
+        """Return the indexes of a table, one row for each column, including indexes that constraints created.
+
+        Without ``table``, those of all tables of the database.
+        """
+        return self._runner.run(catalog.indexes(self._runner.session, _table_name(table)))
+
+    def fragments(self, table: str | None = None) -> pa.Table:
+        """Return the fragments of a table and its indexes. No rows for a table without fragments.
+
+        Without ``table``, those of all tables of the database.
+        """
+        return self._runner.run(catalog.fragments(self._runner.session, _table_name(table)))
 
     def procedures(self, pattern: str | None = None, *, database: str = "") -> pa.Table:
         """Return the procedures and functions that users created, by owner and name."""
@@ -134,3 +149,7 @@ class Metadata(ConnectionBase):
         Tables are found by their names, in an ANSI database by the user's name too.
         """
         raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
+
+
+def _table_name(table: str | None) -> TableName | None:
+    return None if table is None else TableName.parse(table)

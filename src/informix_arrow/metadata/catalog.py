@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
 
 from ..operations.io_steps import Exchange
+from ..operations.prepare import prepare_ahead
 from ..operations.session import Session
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import NotSupportedError, ProtocolError
@@ -30,7 +32,6 @@ _STRATEGIES = {
     "T": "TABLE",
     "H": "HIERARCHY",
 }
-_BY_NUMBER = "t.tabid = ?"
 
 
 @q.reads_catalogue
@@ -66,18 +67,18 @@ def tables(
 
 
 @q.reads_catalogue
-def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """Read the columns of a table: :meth:`Metadata.columns`."""
-    described = yield from q.find_table(session, table)
-    found = yield from q.columns(session, table.database, _BY_NUMBER, (described.tabid,))
-    catalog = table.database or session.database
+def columns(session: Session, table: TableName | None) -> Exchange[pa.Table]:
+    """Read the columns of a table, or of all: :meth:`Metadata.columns`."""
+    scope = yield from _scope(session, table)
+    found = yield from q.columns(session, scope.database, scope.condition, scope.values)
+    catalog = scope.database or session.database
     return schemas.table(
         schemas.COLUMNS,
         (
             (
                 catalog,
-                described.owner,
-                described.name,
+                each.owner,
+                each.table,
                 each.name,
                 each.number,
                 each.type.sql,
@@ -97,16 +98,17 @@ def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 
 @q.reads_catalogue
-def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """Read the primary key of a table: :meth:`Metadata.primary_key`."""
-    described = yield from q.find_table(session, table)
-    found = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
-    names = yield from q.column_names(session, table.database, (described.tabid,))
-    catalog = table.database or session.database
+def primary_key(session: Session, table: TableName | None) -> Exchange[pa.Table]:
+    """Read the primary key of a table, or of all: :meth:`Metadata.primary_key`."""
+    scope = yield from _scope(session, table)
+    yield from prepare_ahead(session, (q.keys_sql(scope.database, scope.condition), scope.names_sql))
+    found = yield from q.keys(session, scope.database, scope.condition, scope.values)
+    names = yield from scope.column_names(session)
+    catalog = scope.database or session.database
     return schemas.table(
         schemas.PRIMARY_KEY,
         (
-            (catalog, described.owner, described.name, key.name, names.get((key.tabid, number)), place)
+            (catalog, key.owner, key.table, key.name, names.get((key.tabid, number)), place)
             for key in found
             if key.kind == "P"
             for place, number in enumerate(key.columns, 1)
@@ -115,14 +117,23 @@ def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 
 @q.reads_catalogue
-def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """Read the foreign keys of a table: :meth:`Metadata.foreign_keys`."""
-    described = yield from q.find_table(session, table)
-    found = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
-    targets = yield from q.references(session, table.database, _BY_NUMBER, (described.tabid,))
-    tabids = {described.tabid, *(target.tabid for target in targets.values())}
-    names = yield from q.column_names(session, table.database, tabids)
-    catalog = table.database or session.database
+def foreign_keys(session: Session, table: TableName | None) -> Exchange[pa.Table]:
+    """Read the foreign keys of a table, or of all: :meth:`Metadata.foreign_keys`."""
+    scope = yield from _scope(session, table)
+    yield from prepare_ahead(
+        session,
+        (
+            q.keys_sql(scope.database, scope.condition),
+            q.references_sql(scope.database, scope.condition),
+            scope.names_sql,
+        ),
+    )
+    found = yield from q.keys(session, scope.database, scope.condition, scope.values)
+    targets = yield from q.references(session, scope.database, scope.condition, scope.values)
+    names = yield from scope.column_names(session)
+    others = {target.tabid for target in targets.values()} - {tabid for tabid, _ in names}
+    names = {**names, **(yield from q.column_names(session, scope.database, others))}
+    catalog = scope.database or session.database
     rows = []
     for key in found:
         target = targets.get(key.number)
@@ -133,8 +144,8 @@ def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
             rows.append(
                 (
                     catalog,
-                    described.owner,
-                    described.name,
+                    key.owner,
+                    key.table,
                     key.name,
                     names.get((key.tabid, number)),
                     place,
@@ -149,23 +160,31 @@ def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 
 @q.reads_catalogue
-def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """Read the indexes of a table: :meth:`Metadata.indexes`."""
-    described = yield from q.find_table(session, table)
-    found = yield from q.indexes(session, table.database, described.tabid)
-    served = yield from q.keys(session, table.database, _BY_NUMBER, (described.tabid,))
-    names = yield from q.column_names(session, table.database, (described.tabid,))
-    constraints = {key.index: key for key in served}
-    catalog = table.database or session.database
+def indexes(session: Session, table: TableName | None) -> Exchange[pa.Table]:
+    """Read the indexes of a table, or of all: :meth:`Metadata.indexes`."""
+    scope = yield from _scope(session, table)
+    yield from prepare_ahead(
+        session,
+        (
+            q.indexes_sql(scope.database, scope.condition),
+            q.keys_sql(scope.database, scope.condition),
+            scope.names_sql,
+        ),
+    )
+    found = yield from q.indexes(session, scope.database, scope.condition, scope.values)
+    served = yield from q.keys(session, scope.database, scope.condition, scope.values)
+    names = yield from scope.column_names(session)
+    constraints = {(key.tabid, key.index): key for key in served}
+    catalog = scope.database or session.database
     rows = []
     for index in found:
-        key = constraints.get(index.name)
+        key = constraints.get((index.tabid, index.name))
         for place, part in enumerate(index.column_numbers or (0,), 1):
             rows.append(
                 (
                     catalog,
-                    described.owner,
-                    described.name,
+                    index.table_owner,
+                    index.table,
                     index.owner,
                     index.name.strip(),  # a generated name begins with a blank
                     index.unique,
@@ -181,23 +200,25 @@ def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
 
 
 @q.reads_catalogue
-def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
-    """Read the fragments of a table: :meth:`Metadata.fragments`."""
-    described = yield from q.find_table(session, table)
+def fragments(session: Session, table: TableName | None) -> Exchange[pa.Table]:
+    """Read the fragments of a table, or of all: :meth:`Metadata.fragments`."""
+    scope = yield from _scope(session, table)
+    p = catalogue(scope.database)
     found = yield from q.rows_of(
         session,
-        "SELECT f.fragtype, f.indexname, f.partition, f.dbspace, f.evalpos, f.strategy, f.exprtext, f.partn, f.nrows, "
-        f"f.npused FROM {catalogue(table.database)}sysfragments f WHERE f.tabid = ? ORDER BY 1, 2, 5",
-        described.tabid,
+        "SELECT t.owner, t.tabname, f.tabid, f.fragtype, f.indexname, f.partition, f.dbspace, f.evalpos, f.strategy, "
+        f"f.exprtext, f.partn, f.nrows, f.npused FROM {p}systables t, {p}sysfragments f WHERE f.tabid = t.tabid "
+        f"AND {scope.condition} ORDER BY 3, 4, 5, 8",
+        *scope.values,
     )
-    catalog = table.database or session.database
+    catalog = scope.database or session.database
     return schemas.table(
         schemas.FRAGMENTS,
         (
             (
                 catalog,
-                described.owner,
-                described.name,
+                owner,
+                name,
                 "INDEX" if kind == "I" else "TABLE",
                 index or None,
                 partition or None,
@@ -209,9 +230,44 @@ def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
                 _to_integer(rows),
                 _to_integer(pages),
             )
-            for kind, index, partition, dbspace, position, strategy, text, number, rows, pages in found
+            for owner, name, _, kind, index, partition, dbspace, position, strategy, text, number, rows, pages in found
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The tables that a method reads: the one that was named, or all of the users' tables."""
+
+    database: str
+    tabid: int | None
+
+    @property
+    def condition(self) -> str:
+        """The condition on systables as ``t``."""
+        return "t.tabid = ?" if self.tabid is not None else "t.tabid >= ?"
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The value of the condition."""
+        return (q.FIRST_USER_TABLE if self.tabid is None else self.tabid,)
+
+    @property
+    def names_sql(self) -> str:
+        """The query of names of columns."""
+        return q.column_names_sql(self.database, self.condition.replace("t.", "c."))
+
+    def column_names(self, session: Session) -> Exchange[dict[tuple[int, int], str]]:
+        """Return the names of columns by table and number."""
+        found = yield from q.rows_of(session, self.names_sql, *self.values)
+        return {(tabid, number): name for tabid, number, name in found}
+
+
+def _scope(session: Session, table: TableName | None) -> Exchange[_Scope]:
+    if table is None:
+        return _Scope("", None)
+    described = yield from q.find_table(session, table)
+    return _Scope(table.database, described.tabid)
 
 
 _INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5  # paramattr of sysproccolumns

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..operations.io_steps import Exchange
+from ..operations.prepare import prepare_ahead
 from ..operations.read_table import query_table
 from ..operations.session import Session
 from ..wire.errors import DataError, Error, InterfaceError, ProgrammingError
@@ -58,6 +59,8 @@ class Table:
 class TableColumn:
     """A row of syscolumns, decoded."""
 
+    owner: str
+    table: str
     tabid: int
     number: int
     name: str
@@ -69,6 +72,8 @@ class TableColumn:
 class KeyConstraint:
     """A primary (P), unique (U) or foreign (R) key; a CHECK (C) has no columns."""
 
+    owner: str  # of the table
+    table: str
     number: int
     tabid: int
     kind: str
@@ -93,6 +98,8 @@ class Reference:
 class CatalogIndex:
     """A row of sysindexes. A descending column has a negative number."""
 
+    table_owner: str
+    table: str
     tabid: int
     name: str
     owner: str
@@ -127,6 +134,19 @@ def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[Row]]:
     return [
         tuple(v.rstrip(" ") if isinstance(v, str) else v for v in row) for row in zip(*columns, strict=True)
     ]
+
+
+Query = tuple[str, Sequence[object]]
+"""A query with a value for each ``?``."""
+
+
+def rows_of_all(session: Session, *queries: Query) -> Exchange[list[list[Row]]]:
+    """Return the rows of several queries as :func:`rows_of` does. They are prepared together, in one round trip."""
+    yield from prepare_ahead(session, [sql for sql, _ in queries])
+    found = []
+    for sql, values in queries:
+        found.append((yield from rows_of(session, sql, *values)))
+    return found
 
 
 def tables(
@@ -242,42 +262,44 @@ def columns(
 ) -> Exchange[list[TableColumn]]:
     """Return the columns of the tables that meet ``condition`` (on ``t``), by table and position."""
     p = catalogue(database)
-    found = yield from rows_of(
+    found, stored = yield from rows_of_all(
         session,
-        "SELECT c.tabid, c.colno, c.colname, c.coltype, c.collength, c.extended_id "
-        f"FROM {p}systables t, {p}syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 1, 2",
-        *values,
+        (
+            "SELECT c.tabid, c.colno, c.colname, c.coltype, c.collength, c.extended_id, t.owner, t.tabname "
+            f"FROM {p}systables t, {p}syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 1, 2",
+            values,
+        ),
+        # DEFAULT is a keyword; qualified by the table it is a column.
+        (
+            f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
+            f"WHERE d.tabid = t.tabid AND {condition}",
+            values,
+        ),
     )
     extended = NO_EXTENDED
     if any(needs_catalogue(row[5] or 0) for row in found):
         extended = yield from type_catalogue(session, database)
-    # DEFAULT is a keyword; qualified by the table it is a column.
-    stored = yield from rows_of(
-        session,
-        f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
-        f"WHERE d.tabid = t.tabid AND {condition}",
-        *values,
-    )
     defaults = {(tabid, number): (kind, text) for tabid, number, kind, text in stored}
     decoded = []
-    for tabid, number, name, word, length, extended_id in found:
+    for tabid, number, name, word, length, extended_id, owner, table in found:
         t = extended.column_type(word, length, extended_id or 0)
         default = defaults.get((tabid, number))
         text = default_text(default[0], default[1], t) if default else None
-        decoded.append(TableColumn(tabid, number, name, t, text))
+        decoded.append(TableColumn(owner, table, tabid, number, name, t, text))
     return decoded
 
 
 def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
     """Return the extended types of a database and their attributes."""
     p = catalogue(database)
-    types = yield from rows_of(
-        session, f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x"
-    )
-    attributes = yield from rows_of(
+    types, attributes = yield from rows_of_all(
         session,
-        "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
-        f"FROM {p}sysattrtypes a ORDER BY 1, 2",
+        (f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x", ()),
+        (
+            "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
+            f"FROM {p}sysattrtypes a ORDER BY 1, 2",
+            (),
+        ),
     )
     members: dict[int, list[Attribute]] = {}
     for extended_id, seqno, level, parent, name, word, length, inner in attributes:
@@ -293,22 +315,27 @@ def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
     )
 
 
+def keys_sql(database: str, condition: str) -> str:
+    """Return the query of :func:`keys`."""
+    p = catalogue(database)
+    return (
+        f"SELECT t.owner, t.tabname, k.constrid, k.tabid, k.constrtype, k.constrname, k.idxname, {_index_parts('i')} "
+        f"FROM {p}systables t, {p}sysconstraints k, {p}sysindexes i WHERE k.tabid = t.tabid "
+        f"AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
+        "ORDER BY 4, 5, 6"
+    )
+
+
 def keys(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[list[KeyConstraint]]:
     """Return primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
-    p = catalogue(database)
-    found = yield from rows_of(
-        session,
-        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname, k.idxname, {_index_parts('i')} "
-        f"FROM {p}systables t, {p}sysconstraints k, {p}sysindexes i WHERE k.tabid = t.tabid "
-        f"AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
-        "ORDER BY 2, 3, 4",
-        *values,
-    )
+    found = yield from rows_of(session, keys_sql(database, condition), *values)
     return [
-        KeyConstraint(number, tabid, kind, name, index, tuple(abs(part) for part in parts if part))
-        for number, tabid, kind, name, index, *parts in found
+        KeyConstraint(
+            owner, table, number, tabid, kind, name, index, tuple(abs(part) for part in parts if part)
+        )
+        for owner, table, number, tabid, kind, name, index, *parts in found
     ]
 
 
@@ -319,27 +346,34 @@ def checks(
     p = catalogue(database)
     found = yield from rows_of(
         session,
-        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname FROM {p}systables t, {p}sysconstraints k "
-        f"WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND {condition} ORDER BY 2, 4",
+        "SELECT t.owner, t.tabname, k.constrid, k.tabid, k.constrtype, k.constrname "
+        f"FROM {p}systables t, {p}sysconstraints k "
+        f"WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND {condition} ORDER BY 4, 6",
         *values,
     )
-    return [KeyConstraint(number, tabid, kind, name, "", ()) for number, tabid, kind, name in found]
+    return [
+        KeyConstraint(owner, table, number, tabid, kind, name, "", ())
+        for owner, table, number, tabid, kind, name in found
+    ]
+
+
+def references_sql(database: str, condition: str) -> str:
+    """Return the query of :func:`references`."""
+    p = catalogue(database)
+    return (
+        f"SELECT r.constrid, r.delrule, f.constrname, q.owner, q.tabname, q.tabid, {_index_parts('i')} "
+        f"FROM {p}systables t, {p}sysconstraints k, {p}sysreferences r, {p}sysconstraints f, {p}systables q, "
+        f"{p}sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid "
+        "AND f.constrid = r.primary AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname "
+        f"AND {condition}"
+    )
 
 
 def references(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[dict[int, Reference]]:
     """Return what the foreign keys of the tables that meet ``condition`` (on ``t``) refer to, by key number."""
-    p = catalogue(database)
-    found = yield from rows_of(
-        session,
-        f"SELECT r.constrid, r.delrule, f.constrname, q.owner, q.tabname, q.tabid, {_index_parts('i')} "
-        f"FROM {p}systables t, {p}sysconstraints k, {p}sysreferences r, {p}sysconstraints f, {p}systables q, "
-        f"{p}sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid "
-        "AND f.constrid = r.primary AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname "
-        f"AND {condition}",
-        *values,
-    )
+    found = yield from rows_of(session, references_sql(database, condition), *values)
     return {
         number: Reference(
             name,
@@ -353,18 +387,38 @@ def references(
     }
 
 
-def indexes(session: Session, database: str, tabid: int) -> Exchange[list[CatalogIndex]]:
-    """Return the indexes of a table, including those of constraints."""
-    found = yield from rows_of(
-        session,
-        f"SELECT i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_index_parts('i')} "
-        f"FROM {catalogue(database)}sysindexes i WHERE i.tabid = ? ORDER BY 2",
-        tabid,
+def indexes_sql(database: str, condition: str) -> str:
+    """Return the query of :func:`indexes`."""
+    p = catalogue(database)
+    return (
+        f"SELECT t.owner, t.tabname, i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_index_parts('i')} "
+        f"FROM {p}systables t, {p}sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 3, 4"
     )
+
+
+def indexes(
+    session: Session, database: str, condition: str, values: Sequence[object]
+) -> Exchange[list[CatalogIndex]]:
+    """Return the indexes of the tables that meet ``condition`` (on ``t``), including those of constraints."""
+    found = yield from rows_of(session, indexes_sql(database, condition), *values)
     return [
-        CatalogIndex(tabid, name, owner, kind == "U", clustered == "C", tuple(part for part in parts if part))
-        for tabid, name, owner, kind, clustered, *parts in found
+        CatalogIndex(
+            table_owner,
+            table,
+            tabid,
+            name,
+            owner,
+            kind == "U",
+            clustered == "C",
+            tuple(part for part in parts if part),
+        )
+        for table_owner, table, tabid, name, owner, kind, clustered, *parts in found
     ]
+
+
+def column_names_sql(database: str, condition: str) -> str:
+    """Return the query of names of columns of the tables that meet ``condition`` (on ``c``)."""
+    return f"SELECT c.tabid, c.colno, c.colname FROM {catalogue(database)}syscolumns c WHERE {condition}"
 
 
 def column_names(
@@ -375,10 +429,7 @@ def column_names(
     names: dict[tuple[int, int], str] = {}
     for start in range(0, len(ids), _LIST):
         numbers = ", ".join(str(int(tabid)) for tabid in ids[start : start + _LIST])
-        found = yield from rows_of(
-            session,
-            f"SELECT c.tabid, c.colno, c.colname FROM {catalogue(database)}syscolumns c WHERE c.tabid IN ({numbers})",
-        )
+        found = yield from rows_of(session, column_names_sql(database, f"c.tabid IN ({numbers})"))
         names.update({(tabid, number): name for tabid, number, name in found})
     return names
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..rows.parameters import parse
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import ProtocolError
@@ -13,7 +14,7 @@ from ..wire.primitives import encode_strictly
 from .cancel import raise_if_cancelled
 from .io_steps import Exchange
 from .message_stream import encode_group
-from .request_reply import Reply, flush, queue, request
+from .request_reply import Reply, flush, pipeline, queue, request
 from .session import Session
 from .statement_cache import PreparedStatement
 
@@ -65,6 +66,31 @@ def acquire(
 def return_statement(session: Session, prepared: PreparedStatement) -> Exchange[None]:
     """Keep a statement whose execution succeeded for the next time, or release it."""
     yield from release_all(session, session.statements.put(prepared, logged=session.logged))
+
+
+def prepare_ahead(session: Session, statements: Iterable[str]) -> Exchange[None]:
+    """Prepare statements in one round trip and keep them in the session's cache for their first execution.
+
+    Skipped are those that are in the cache already, that the cache does not keep, and that the server refuses: their
+    execution prepares them again and raises the error. No more are prepared than the cache has room for.
+    """
+    texts: dict[str, int] = {}
+    for sql in statements:
+        statement = parse(sql)
+        if len(texts) < session.statements.size and session.statements.find(statement.text) is None:
+            encode_strictly(statement.text, session.framing.encoding, "the statement")
+            texts[statement.text] = statement.count
+    if len(texts) < 2:
+        return  # a single one is prepared by its execution
+    yield from raise_if_cancelled(session)
+    generation = session.statements.generation
+    replies = yield from pipeline(
+        session,
+        [(m.Prepare(count, text), m.NDescribe(), m.WantDone()) for text, count in texts.items()],
+    )
+    for text, reply in zip(texts, replies, strict=True):
+        if reply.error is None and reply.describe is not None:
+            yield from return_statement(session, PreparedStatement(text, reply.describe, generation))
 
 
 def outcome_of(reply: Reply, kind: int) -> Outcome:

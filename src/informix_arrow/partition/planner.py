@@ -279,7 +279,7 @@ class _Planner:
         if self._table is None or self._table.tabid is None or self._request.table is None:
             return None
         database, tabid = self._request.table.database, self._table.tabid
-        indexes = yield from q.indexes(self._session, database, tabid)
+        indexes = yield from q.indexes(self._session, database, "t.tabid = ?", (tabid,))
         keys = yield from q.keys(self._session, database, "t.tabid = ?", (tabid,))
         primary = {key.index for key in keys if key.kind == "P"}
         unique = sorted(

@@ -114,6 +114,10 @@ class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):
     def lock_wait(self, value: int) -> None:
         await_(self._connection.set_lock_wait(value))
 
+    def prepare(self, statements: Sequence[str]) -> None:
+        """Prepare statements in one round trip."""
+        await_(self._connection.prepare(statements))
+
     def ping(self) -> None:
         """Make one round trip."""
         await_(self._connection.ping())

@@ -46,6 +46,46 @@ TABLES, VIEWS, SEQUENCES, SYNONYMS = "TE", "V", "Q", "SP"
 _INDEX_PART_COLUMNS = ", ".join(f"i.part{number}" for number in range(1, 17))
 _LIST = 200  # most names in one IN list; longer lists are filtered in Python
 
+# The queries that describe tables, with a place for the condition on systables as ``t``.
+_TABLES = "SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1"
+_COLUMNS = (
+    "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
+    "FROM systables t, syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2"
+)
+# DEFAULT is a keyword of SQL. Qualified by the table it is a column.
+_DEFAULTS = (
+    "SELECT d.tabid, d.colno, d.type, d.default FROM systables t, sysdefaults d "
+    "WHERE d.tabid = t.tabid AND {condition}"
+)
+_KEYS = (
+    "SELECT t.tabname, k.tabid, k.constrid, k.constrtype, k.constrname, k.idxname, "
+    f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysindexes i WHERE k.tabid = t.tabid "
+    "AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
+    "ORDER BY 1, 5"
+)
+_REFERENCES = (
+    "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
+    f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, "
+    "sysindexes i "
+    "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
+    "AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}"
+)
+_INDEXES = (
+    f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_INDEX_PART_COLUMNS} "
+    "FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3"
+)
+_CHECKS = (
+    "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
+    "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
+    "AND {condition} ORDER BY t.tabname, k.constrname, c.seqno"
+)
+_EXTENDED_TYPES = "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM sysxtdtypes x"
+_ATTRIBUTES = (
+    "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
+    "FROM sysattrtypes a ORDER BY 1, 2"
+)
+_QUERIES = (_EXTENDED_TYPES, _ATTRIBUTES, _COLUMNS, _DEFAULTS, _KEYS, _REFERENCES, _INDEXES, _CHECKS)
+
 Row = Sequence[Any]
 
 
@@ -86,60 +126,89 @@ class TableFilter:
         return self.names is None or name in self.names
 
 
-def rows(connection: Connection, sql: str, values: Iterable[object] = ()) -> list[Row]:
-    """Return all rows of a query, without trailing blanks in texts."""
-    found = connection.exec_driver_sql(sql, tuple(values)).all()
-    return [[v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in found]
+class Catalogue:
+    """The catalogue of a connection's database. Each query is sent once, as long as ``cache`` is the same.
+
+    Parameters
+    ----------
+    connection
+        The connection.
+    cache
+        Where the rows of queries are kept: the ``info_cache`` of an Inspector, which it clears with ``clear_cache()``.
+        None = they are not kept.
+    """
+
+    def __init__(self, connection: Connection, cache: dict[Any, Any] | None = None) -> None:
+        self._connection = connection
+        self._cache: dict[Any, Any] = {} if cache is None else cache
+
+    def raw_rows(self, sql: str, values: Iterable[object] = ()) -> Sequence[Row]:
+        """Return all rows of a query."""
+        key = ("informix_arrow", sql, tuple(values))
+        if key not in self._cache:
+            self._cache[key] = self._connection.exec_driver_sql(sql, tuple(values)).all()
+        found: Sequence[Row] = self._cache[key]
+        return found
+
+    def rows(self, sql: str, values: Iterable[object] = ()) -> list[Row]:
+        """Return all rows of a query, without trailing blanks in texts."""
+        return [
+            [v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in self.raw_rows(sql, values)
+        ]
+
+    def prepare(self, table_filter: TableFilter) -> None:
+        """Prepare the queries that describe tables, in one round trip instead of one for each."""
+        condition, _ = table_filter.condition()
+        key = ("informix_arrow.prepared", condition)
+        if key not in self._cache:
+            self._cache[key] = True
+            connection: Any = self._connection.connection.dbapi_connection
+            connection.prepare([sql.format(condition=condition) for sql in _QUERIES])
 
 
-def tables(connection: Connection, table_filter: TableFilter) -> list[str]:
+def tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
     """Return names, sorted."""
     condition, values = table_filter.condition()
-    found = rows(connection, f"SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1", values)
+    found = catalogue.rows(_TABLES.format(condition=condition), values)
     return [name for (name,) in found if table_filter.has(name)]
 
 
-def owners(connection: Connection) -> list[str]:
+def described_tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
+    """Return the names of tables that have columns, sorted, from the query that :func:`columns` needs too."""
+    condition, values = table_filter.condition()
+    names = {row[0] for row in catalogue.rows(_COLUMNS.format(condition=condition), values)}
+    return sorted(name for name in names if table_filter.has(name))
+
+
+def owners(catalogue: Catalogue) -> list[str]:
     """Return the owners of objects of the database."""
-    return [
-        owner for (owner,) in rows(connection, "SELECT DISTINCT t.owner FROM systables t ORDER BY 1") if owner
-    ]
+    found = catalogue.rows("SELECT DISTINCT t.owner FROM systables t ORDER BY 1")
+    return [owner for (owner,) in found if owner]
 
 
-def view_text(connection: Connection, table_filter: TableFilter) -> str:
+def view_text(catalogue: Catalogue, table_filter: TableFilter) -> str:
     """Return the CREATE VIEW statement, "" if there is no such view. The catalogue stores it in pieces."""
     condition, values = table_filter.condition()
-    found = connection.exec_driver_sql(
+    found = catalogue.raw_rows(
         f"SELECT v.viewtext FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
         values,
-    ).all()
+    )
     return "".join(piece for (piece,) in found).strip()
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def columns(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def columns(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return the columns of tables, in their order."""
     condition, values = table_filter.condition()
-    found = rows(
-        connection,
-        "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
-        f"FROM systables t, syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2",
-        values,
-    )
+    found = catalogue.rows(_COLUMNS.format(condition=condition), values)
     extended = (
-        _extended_types(connection) if any(needs_catalogue(row[5] or 0) for row in found) else NO_EXTENDED
+        _extended_types(catalogue) if any(needs_catalogue(row[5] or 0) for row in found) else NO_EXTENDED
     )
-    # DEFAULT is a keyword of SQL. Qualified by the table it is a column.
     defaults = {
         (tabid, number): (kind, text)
-        for tabid, number, kind, text in rows(
-            connection,
-            "SELECT d.tabid, d.colno, d.type, d.default FROM systables t, sysdefaults d "
-            f"WHERE d.tabid = t.tabid AND {condition}",
-            values,
-        )
+        for tabid, number, kind, text in catalogue.rows(_DEFAULTS.format(condition=condition), values)
     }
     columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, number, name, word, length, extended_id, tabid in found:
@@ -182,14 +251,10 @@ def _column(name: str, declared: ColumnType, default: str | None) -> dict[str, A
     }
 
 
-def _extended_types(connection: Connection) -> TypeCatalogue:
-    types = rows(connection, "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM sysxtdtypes x")
+def _extended_types(catalogue: Catalogue) -> TypeCatalogue:
+    types = catalogue.rows(_EXTENDED_TYPES)
     attributes: dict[int, list[Attribute]] = defaultdict(list)
-    for extended_id, seqno, level, parent, name, word, length, inner in rows(
-        connection,
-        "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
-        "FROM sysattrtypes a ORDER BY 1, 2",
-    ):
+    for extended_id, seqno, level, parent, name, word, length, inner in catalogue.rows(_ATTRIBUTES):
         attributes[extended_id].append(
             Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
         )
@@ -257,55 +322,41 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
 # ---- keys, indexes, checks -------------------------------------------------------------------------------------------
 
 
-def primary_keys(connection: Connection, table_filter: TableFilter) -> dict[str, dict[str, Any]]:
+def primary_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, dict[str, Any]]:
     """Return the primary key of each table that has one."""
-    names = _column_names(connection, table_filter)
+    names = _column_names(catalogue, table_filter)
     return {
-        table: {"constrained_columns": _column_list(names, tabid, parts), "name": name}
-        for table, tabid, name, parts in _keys(connection, table_filter, "P")
+        key.table: {"constrained_columns": _column_list(names, key.tabid, key.parts), "name": key.name}
+        for key in _keys(catalogue, table_filter, "P")
     }
 
 
-def unique_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def unique_constraints(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return UNIQUE constraints by name."""
-    names = _column_names(connection, table_filter)
+    names = _column_names(catalogue, table_filter)
     constraints: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, parts in _keys(connection, table_filter, "U"):
-        constraints[table].append({"name": name, "column_names": _column_list(names, tabid, parts)})
+    for key in _keys(catalogue, table_filter, "U"):
+        columns_of_key = _column_list(names, key.tabid, key.parts)
+        constraints[key.table].append({"name": key.name, "column_names": columns_of_key})
     return constraints
 
 
-def foreign_keys(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def foreign_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return foreign keys by name. ``referred_schema`` is the owner of the other table."""
     condition, values = table_filter.condition()
-    others = rows(
-        connection,
-        "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
-        f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, "
-        "sysindexes i "
-        "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
-        f"AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}",
-        values,
-    )
-    targets = {row[0]: row for row in others}
-    found = rows(
-        connection,
-        f"SELECT t.tabname, k.tabid, k.constrid, k.constrname, {_INDEX_PART_COLUMNS} "
-        "FROM systables t, sysconstraints k, sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' "
-        f"AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} ORDER BY 1, 4",
-        values,
-    )
-    numbers = {row[1] for row in found} | {row[4] for row in others}
-    names = _names_of(connection, numbers)
+    targets = {row[0]: row for row in catalogue.rows(_REFERENCES.format(condition=condition), values)}
+    names = _column_names(catalogue, table_filter)
+    known = {tabid for tabid, _ in names}
+    names = {**names, **_names_of(catalogue, {row[4] for row in targets.values()} - known)}
     keys_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, number, name, *parts in found:
-        if not table_filter.has(table) or number not in targets:
+    for key in _keys(catalogue, table_filter, "R"):
+        if key.number not in targets:
             continue
-        _, rule, owner, referred, other, *referred_parts = targets[number]
-        keys_by_table[table].append(
+        _, rule, owner, referred, other, *referred_parts = targets[key.number]
+        keys_by_table[key.table].append(
             {
-                "name": name,
-                "constrained_columns": _column_list(names, tabid, parts),
+                "name": key.name,
+                "constrained_columns": _column_list(names, key.tabid, key.parts),
                 "referred_schema": owner,
                 "referred_table": referred,
                 "referred_columns": _column_list(names, other, referred_parts),
@@ -315,26 +366,13 @@ def foreign_keys(connection: Connection, table_filter: TableFilter) -> dict[str,
     return keys_by_table
 
 
-def indexes(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def indexes(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return indexes by name, without those that the server created for a constraint."""
     condition, values = table_filter.condition()
-    names = _column_names(connection, table_filter)
-    of_constraints = {
-        (tabid, index)
-        for tabid, index in rows(
-            connection,
-            "SELECT k.tabid, k.idxname FROM systables t, sysconstraints k "
-            f"WHERE k.tabid = t.tabid AND k.constrtype IN ('P', 'U', 'R') AND {condition}",
-            values,
-        )
-    }
+    names = _column_names(catalogue, table_filter)
+    of_constraints = {(key.tabid, key.index) for key in _keys(catalogue, table_filter, "PUR")}
     indexes_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, kind, *parts in rows(
-        connection,
-        f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_INDEX_PART_COLUMNS} "
-        f"FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3",
-        values,
-    ):
+    for table, tabid, name, kind, *parts in catalogue.rows(_INDEXES.format(condition=condition), values):
         # The server names an index that it creates itself " 100_1". No name of a user begins like that.
         its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
         places = [part for part in parts if part]
@@ -352,17 +390,11 @@ def indexes(connection: Connection, table_filter: TableFilter) -> dict[str, list
     return indexes_by_table
 
 
-def check_constraints(connection: Connection, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
+def check_constraints(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return CHECK constraints by name. The catalogue stores their texts in pieces."""
     condition, values = table_filter.condition()
-    found = connection.exec_driver_sql(
-        "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
-        "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
-        f"AND {condition} ORDER BY t.tabname, k.constrname, c.seqno",
-        values,
-    ).all()
     texts: dict[tuple[str, str], str] = defaultdict(str)
-    for table, name, piece in found:
+    for table, name, piece in catalogue.raw_rows(_CHECKS.format(condition=condition), values):
         texts[table.rstrip(" "), name.rstrip(" ")] += piece
     checks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (table, name), text in texts.items():
@@ -389,41 +421,42 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-def _keys(
-    connection: Connection, table_filter: TableFilter, kind: str
-) -> list[tuple[str, int, str, list[int]]]:
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A primary, unique or foreign key."""
+
+    table: str
+    tabid: int
+    number: int
+    kind: str
+    name: str
+    index: str
+    parts: tuple[int, ...]
+
+
+def _keys(catalogue: Catalogue, table_filter: TableFilter, kinds: str) -> list[_Key]:
     condition, values = table_filter.condition()
-    found = rows(
-        connection,
-        f"SELECT t.tabname, k.tabid, k.constrname, {_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, "
-        f"sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = '{kind}' AND i.tabid = k.tabid "
-        f"AND i.idxname = k.idxname AND {condition} ORDER BY 1, 3",
-        values,
-    )
-    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if table_filter.has(table)]
+    found = catalogue.rows(_KEYS.format(condition=condition), values)
+    return [
+        _Key(table, tabid, number, kind, name, index, tuple(parts))
+        for table, tabid, number, kind, name, index, *parts in found
+        if kind in kinds and table_filter.has(table)
+    ]
 
 
-def _column_names(connection: Connection, table_filter: TableFilter) -> dict[tuple[int, int], str]:
+def _column_names(catalogue: Catalogue, table_filter: TableFilter) -> dict[tuple[int, int], str]:
     condition, values = table_filter.condition()
-    return {
-        (tabid, number): name
-        for tabid, number, name in rows(
-            connection,
-            "SELECT c.tabid, c.colno, c.colname FROM systables t, syscolumns c "
-            f"WHERE c.tabid = t.tabid AND {condition}",
-            values,
-        )
-    }
+    found = catalogue.rows(_COLUMNS.format(condition=condition), values)
+    return {(row[6], row[1]): row[2] for row in found}
 
 
-def _names_of(connection: Connection, tabids: Collection[int]) -> dict[tuple[int, int], str]:
+def _names_of(catalogue: Catalogue, tabids: Collection[int]) -> dict[tuple[int, int], str]:
     names: dict[tuple[int, int], str] = {}
     needed = sorted(tabids)
     for start in range(0, len(needed), _LIST):
         numbers = ", ".join(str(int(tabid)) for tabid in needed[start : start + _LIST])
-        for tabid, number, name in rows(
-            connection,
-            f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})",
+        for tabid, number, name in catalogue.rows(
+            f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})"
         ):
             names[tabid, number] = name
     return names

@@ -27,7 +27,7 @@ from ..dsn import ISOLATIONS, resolve
 from ..dsn.parameters import resolve_name
 from ..wire.errors import DataError, Error, InterfaceError
 from . import catalogue
-from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, TableFilter
+from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, Catalogue, TableFilter
 from .compiler import InformixCompiler, InformixIdentifierPreparer
 from .ddl import InformixDDLCompiler
 from .results import InformixCursorResult
@@ -334,7 +334,9 @@ class InformixDialect(default.DefaultDialect):
     ) -> bool:
         """Return whether there is a table, a view, a synonym or a temporary table of this name."""
         self._ensure_has_table_connection(connection)
-        if catalogue.tables(connection, self._table_filter([table_name], schema, TABLES + VIEWS + SYNONYMS)):
+        if catalogue.tables(
+            _catalogue(connection, kw), self._table_filter([table_name], schema, TABLES + VIEWS + SYNONYMS)
+        ):
             return True
         return schema is None and self._describe_relation(connection, table_name) is not None
 
@@ -343,41 +345,45 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, sequence_name: str, schema: str | None = None, **kw: Any
     ) -> bool:
         """Return whether there is a sequence of this name."""
-        return bool(catalogue.tables(connection, self._table_filter([sequence_name], schema, SEQUENCES)))
+        return bool(
+            catalogue.tables(
+                _catalogue(connection, kw), self._table_filter([sequence_name], schema, SEQUENCES)
+            )
+        )
 
     @reflection.cache
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         """Return the owners."""
-        return catalogue.owners(connection)
+        return catalogue.owners(_catalogue(connection, kw))
 
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Return tables of users, without temporary ones, which are in no catalogue."""
-        return catalogue.tables(connection, self._table_filter(None, schema, TABLES))
+        return catalogue.tables(_catalogue(connection, kw), self._table_filter(None, schema, TABLES))
 
     @reflection.cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Return views of users."""
-        return catalogue.tables(connection, self._table_filter(None, schema, VIEWS))
+        return catalogue.tables(_catalogue(connection, kw), self._table_filter(None, schema, VIEWS))
 
     @reflection.cache
     def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Return sequences."""
-        return catalogue.tables(connection, self._table_filter(None, schema, SEQUENCES))
+        return catalogue.tables(_catalogue(connection, kw), self._table_filter(None, schema, SEQUENCES))
 
     @reflection.cache
     def get_view_definition(
         self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
     ) -> str:
         """Return the CREATE VIEW statement as the server stores it."""
-        text = catalogue.view_text(connection, self._table_filter([view_name], schema, VIEWS))
+        text = catalogue.view_text(_catalogue(connection, kw), self._table_filter([view_name], schema, VIEWS))
         if not text:
             raise exc.NoSuchTableError(f"{schema}.{view_name}" if schema else view_name)
         return text
 
     def _reflect_many(
         self,
-        ask: Callable[[Connection, TableFilter], Mapping[str, Any]],
+        ask: Callable[[Catalogue, TableFilter], Mapping[str, Any]],
         default: Callable[[], Any],
         connection: Connection,
         schema: str | None,
@@ -390,18 +396,30 @@ class InformixDialect(default.DefaultDialect):
         if ObjectScope.DEFAULT not in scope:
             return []
         table_filter = self._table_filter(filter_names, schema, _kinds(kind))
-        found = ask(connection, table_filter)
+        reading = _catalogue(connection, kw)
+        reading.prepare(table_filter)
+        found = ask(reading, table_filter)
         return [
             ((schema, name), found[name] if name in found else default())
-            for name in catalogue.tables(connection, table_filter)
+            for name in catalogue.described_tables(reading, table_filter)
         ]
 
     def _reflect_one(
-        self, ask: Callable[..., Any], connection: Connection, table: str, schema: str | None
+        self,
+        ask: Callable[..., Any],
+        connection: Connection,
+        table: str,
+        schema: str | None,
+        kw: dict[str, Any],
     ) -> Any:
         """Return something of one table, None if no such table is in the catalogue."""
         found = ask(
-            connection, schema=schema, filter_names=[table], scope=ObjectScope.ANY, kind=ObjectKind.ANY
+            connection,
+            schema=schema,
+            filter_names=[table],
+            scope=ObjectScope.ANY,
+            kind=ObjectKind.ANY,
+            info_cache=kw.get("info_cache"),
         )
         return dict(found).get((schema, table))
 
@@ -528,7 +546,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the columns of one table."""
-        found = self._reflect_one(self.get_multi_columns, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_columns, connection, table_name, schema, kw)
         if found is None and schema is None:
             found = self._describe_relation(connection, table_name)
         return self._or_none(found, None, connection, table_name, schema)
@@ -538,7 +556,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the primary key of one table."""
-        found = self._reflect_one(self.get_multi_pk_constraint, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_pk_constraint, connection, table_name, schema, kw)
         return self._or_none(found, ReflectionDefaults.pk_constraint(), connection, table_name, schema)
 
     @reflection.cache
@@ -546,7 +564,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedForeignKeyConstraint]:
         """Return the foreign keys of one table."""
-        found = self._reflect_one(self.get_multi_foreign_keys, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_foreign_keys, connection, table_name, schema, kw)
         keys: list[ReflectedForeignKeyConstraint] = self._or_none(found, [], connection, table_name, schema)
         return keys
 
@@ -555,7 +573,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the indexes of one table."""
-        found = self._reflect_one(self.get_multi_indexes, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_indexes, connection, table_name, schema, kw)
         return self._or_none(found, [], connection, table_name, schema)
 
     @reflection.cache
@@ -563,7 +581,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the UNIQUE constraints of one table."""
-        found = self._reflect_one(self.get_multi_unique_constraints, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_unique_constraints, connection, table_name, schema, kw)
         return self._or_none(found, [], connection, table_name, schema)
 
     @reflection.cache
@@ -571,7 +589,7 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the CHECK constraints of one table."""
-        found = self._reflect_one(self.get_multi_check_constraints, connection, table_name, schema)
+        found = self._reflect_one(self.get_multi_check_constraints, connection, table_name, schema, kw)
         return self._or_none(found, [], connection, table_name, schema)
 
     def get_table_comment(
@@ -588,6 +606,11 @@ def _isolation(connection: Any) -> str:
         return "repeatable" if connection.ansi else "committed" if connection.logged else "dirty"
     phrase = str(now).removesuffix(_RETAIN)
     return next((name for name, words in ISOLATIONS.items() if words == phrase), phrase)
+
+
+def _catalogue(connection: Connection, keywords: Mapping[str, Any]) -> Catalogue:
+    """Return the catalogue of a connection, with the cache of the Inspector that asks."""
+    return Catalogue(connection, keywords.get("info_cache"))
 
 
 def _kinds(kind: ObjectKind) -> str:

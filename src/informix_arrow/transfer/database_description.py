@@ -26,6 +26,40 @@ _PRIVILEGES = {
     "r": "references",
 }
 _FIRST_USER_TABLE = 100
+_FIRST_USER_TYPE = 2048  # extended_id of types that users created
+_UNION = 50  # tables in one UNION ALL
+_CHECKS = (
+    "SELECT k.tabid, k.constrid, k.constrname, c.seqno, c.checktext FROM sysconstraints k, syschecks c "
+    "WHERE c.constrid = k.constrid AND c.type = 'T' ORDER BY 1, 2, 4"
+)
+_TYPES = f"SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= {_FIRST_USER_TYPE}"
+_SEQUENCES = (
+    "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
+    "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
+)
+_VIEWS = (
+    f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+)
+_SYNONYMS = "SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1"
+_ROUTINES = (
+    "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
+    "WHERE p.mode IN ('O', 'D', 'R', 'T') AND b.procid = p.procid AND b.datakey = 'T' ORDER BY 1, 3"
+)
+_TRIGGERS = (
+    "SELECT g.trigid, g.trigname, b.datakey, b.seqno, b.data FROM systriggers g, systrigbody b "
+    "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
+)
+_PRIVILEGES_OF_TABLES = (
+    "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
+    f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+)
+_USERS = "SELECT u.username, u.usertype FROM sysusers u ORDER BY 1"
+_QUERIES = (
+    _CHECKS, _TYPES, _SEQUENCES, _VIEWS, _SYNONYMS, _ROUTINES, _TRIGGERS, _PRIVILEGES_OF_TABLES, _USERS,
+)  # fmt: skip
+
+Rows = dict[tuple[str, str], list[dict[str, Any]]]
+"""Rows of a metadata table by owner and name of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +100,21 @@ class _Describer:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._description = DatabaseDescription("")
+        # What is known of each table, by owner and name.
+        self._columns: Rows = {}
+        self._index_parts: Rows = {}
+        self._foreign_key_parts: Rows = {}
+        self._fragments: Rows = {}
+        self._check_texts: dict[int, list[tuple[str, str]]] = {}
+        self._serials: dict[tuple[str, str], int | None] = {}
 
     def run(self) -> DatabaseDescription:
         description, connection = self._description, self._connection
         description.database = str(connection.adbc_current_catalog)
+        connection.prepare(_QUERIES)
         listed = connection.tables().to_pylist()
         tables = [each for each in listed if each["table_type"] == "TABLE"]
+        self._read_tables(tables)
         self._types(tables)
         self._sequences()
         keys: list[str] = []
@@ -97,43 +140,67 @@ class _Describer:
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
+    def _read_tables(self, tables: list[dict[str, Any]]) -> None:
+        """Read what the catalogue has of all tables, by one query for each kind of object."""
+        self._columns = _by_table(self._connection.columns())
+        self._index_parts = _by_table(self._connection.indexes())
+        self._foreign_key_parts = _by_table(self._connection.foreign_keys())
+        self._fragments = _by_table(self._connection.fragments())
+        for (tabid, _, name), text in _join_pieces(self._rows_if_exists(_CHECKS), 3):
+            self._check_texts.setdefault(tabid, []).append((name, text))
+        self._read_serials(tables)
+
+    def _read_serials(self, tables: list[dict[str, Any]]) -> None:
+        """Read the largest number of each SERIAL column: the server does not report where numbering continues."""
+        by_type: dict[int, list[tuple[tuple[str, str], str]]] = {}
+        for table in tables:
+            key = table["table_schema"].strip(), table["table_name"]
+            for column in self._columns.get(key, ()):
+                if column["is_serial"] and needs_no_quotes(table["table_name"]):
+                    by_type.setdefault(column["type_code"], []).append((key, column["column_name"]))
+        for columns in by_type.values():
+            for start in range(0, len(columns), _UNION):
+                part = columns[start : start + _UNION]
+                selects = [
+                    f'SELECT {number}, MAX({column}) FROM "{owner}".{name}'
+                    for number, ((owner, name), column) in enumerate(part)
+                ]
+                for number, most in self._rows(" UNION ALL ".join(selects)):
+                    self._serials[part[number][0]] = most
+
     def _table(
         self, table: dict[str, Any], keys: list[str], foreign: list[str], indexes: list[str]
     ) -> TableDescription:
-        owner, name = table["table_schema"].strip(), table["table_name"]
-        qualified = f"{owner}.{name}"
+        owner, name = key = table["table_schema"].strip(), table["table_name"]
         sql = f'"{owner}".{name}'
-        columns = self._connection.columns(qualified).to_pylist()
-        lines = [f"    {self._column(sql, column)}" for column in columns]
+        columns = self._columns.get(key, [])
+        lines = [f"    {self._column(key, column)}" for column in columns]
         lock = f" lock mode {table['lock_level'].lower()}" if table["lock_level"] in ("ROW", "PAGE") else ""
         create = f"create table {sql}\n  (\n" + ",\n".join(lines) + f"\n  ){lock}"
-        parts = self._connection.indexes(qualified).to_pylist()
-        index_size = self._indexes(sql, parts, columns, keys, indexes)
-        self._foreign_keys(sql, qualified, foreign)
+        index_size = self._indexes(sql, self._index_parts.get(key, []), columns, keys, indexes)
+        self._foreign_keys(sql, self._foreign_key_parts.get(key, []), foreign)
         self._checks(sql, table["table_id"], keys)
-        fragments = self._connection.fragments(qualified).to_pylist()
         if any(
             each["fragment_type"] == "TABLE" and each["strategy"] not in (None, "IN DBSPACE", "TABLE")
-            for each in fragments
+            for each in self._fragments.get(key, ())
         ):
             self._description.omitted.append(f"fragmentation of {sql}: its rows are there, in one piece")
         return TableDescription(
             owner, name, table["table_id"], create, len(columns), table["row_size"] or 0, index_size
         )
 
-    def _column(self, table: str, column: dict[str, Any]) -> str:
+    def _column(self, table: tuple[str, str], column: dict[str, Any]) -> str:
         name, declared = column["column_name"], column["data_type"]
         if column["is_serial"]:
-            declared = f"{declared}{self._next_serial(table, name)}"
+            declared = f"{declared}{self._next_serial(table)}"
         text = f"{name} {declared}"
         if column["column_default"] is not None:
             text += f" default {column['column_default']}"
         return text if column["is_nullable"] else f"{text} not null"
 
-    def _next_serial(self, table: str, column: str) -> str:
-        """Return where numbering continues, such as ``(103)``: after the largest number, as the server does not
-        report it."""
-        ((most,),) = self._rows(f"SELECT MAX({column}) FROM {table}")
+    def _next_serial(self, table: tuple[str, str]) -> str:
+        """Return where numbering continues, such as ``(103)``: after the largest number."""
+        most = self._serials.get(table)
         return f"({most + 1})" if most is not None and 0 < most < 2**31 - 1 else ""
 
     def _indexes(
@@ -183,9 +250,9 @@ class _Describer:
                 )
         return size
 
-    def _foreign_keys(self, sql: str, qualified: str, foreign: list[str]) -> None:
+    def _foreign_keys(self, sql: str, parts_of_table: list[dict[str, Any]], foreign: list[str]) -> None:
         by_name: dict[str, list[dict[str, Any]]] = {}
-        for part in self._connection.foreign_keys(qualified).to_pylist():
+        for part in parts_of_table:
             by_name.setdefault(part["constraint_name"], []).append(part)
         for name, parts in by_name.items():
             parts.sort(key=lambda part: part["ordinal_position"])
@@ -201,11 +268,7 @@ class _Describer:
             )
 
     def _checks(self, sql: str, tabid: int, keys: list[str]) -> None:
-        rows = self._rows_if_exists(
-            "SELECT k.constrid, k.constrname, c.seqno, c.checktext FROM sysconstraints k, syschecks c "
-            f"WHERE k.tabid = {tabid} AND c.constrid = k.constrid AND c.type = 'T' ORDER BY 1, 3"
-        )
-        for (_, name), text in _join_pieces(rows, 2):
+        for name, text in self._check_texts.get(tabid, ()):
             named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
             text = text.strip()
             keys.append(
@@ -220,7 +283,13 @@ class _Describer:
         for table in tables:
             if not needs_no_quotes(table["table_name"]):
                 continue
-            name = f'"{table["table_schema"].strip()}".{table["table_name"]}'
+            owner, table_name = table["table_schema"].strip(), table["table_name"]
+            if not any(
+                column["extended_id"] >= _FIRST_USER_TYPE
+                for column in self._columns.get((owner, table_name), ())
+            ):
+                continue
+            name = f'"{owner}".{table_name}'
             with self._connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as result:
                 schema: pa.Schema = result.schema
             for each in schema:
@@ -232,17 +301,14 @@ class _Describer:
         self._description.before += [
             f"create distinct type {name} as {source}" for name, source in declarations.items()
         ]
-        rows = self._rows_if_exists("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
+        rows = self._rows_if_exists(_TYPES)
         for name, mode in rows:
             if mode in ("D", "R") and name and name not in declarations:
                 kind = "distinct" if mode == "D" else "row"
                 self._description.omitted.append(f"{kind} type {name}")
 
     def _sequences(self) -> None:
-        rows = self._rows_if_exists(
-            "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
-            "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
-        )
+        rows = self._rows_if_exists(_SEQUENCES)
         for owner, name, start, step, least, most, cycle, cache in rows:
             self._description.before.append(
                 f'create sequence "{owner}".{name} increment by {step} start with {start} maxvalue {most} '
@@ -251,9 +317,7 @@ class _Describer:
             self._description.omitted.append(f"position of the sequence {name}: it begins at {start} again")
 
     def _views(self, listed: list[dict[str, Any]]) -> None:
-        rows = self._rows_if_exists(
-            f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
-        )
+        rows = self._rows_if_exists(_VIEWS)
         texts = dict(_join_pieces(rows, 1))
         for each in listed:
             if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
@@ -264,7 +328,7 @@ class _Describer:
 
     def _synonyms(self, listed: list[dict[str, Any]]) -> None:
         names = {each["table_id"]: each for each in listed}
-        rows = self._rows_if_exists("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
+        rows = self._rows_if_exists(_SYNONYMS)
         for tabid, target in rows:
             synonym, base = names.get(tabid), names.get(target)
             if synonym is None:
@@ -281,10 +345,7 @@ class _Describer:
             )
 
     def _routines(self) -> None:
-        rows = self._rows_if_exists(
-            "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
-            "WHERE p.mode IN ('O', 'D', 'R', 'T') AND b.procid = p.procid AND b.datakey = 'T' ORDER BY 1, 3"
-        )
+        rows = self._rows_if_exists(_ROUTINES)
         for (_, name), text in _join_pieces(rows, 2):
             if text.strip():
                 self._description.after += _clean([text])
@@ -292,10 +353,7 @@ class _Describer:
                 self._description.omitted.append(f"routine {name}: the catalogue does not tell its text")
 
     def _triggers(self) -> None:
-        rows = self._rows_if_exists(
-            "SELECT g.trigid, g.trigname, b.datakey, b.seqno, b.data FROM systriggers g, systrigbody b "
-            "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
-        )
+        rows = self._rows_if_exists(_TRIGGERS)
         texts: dict[int, dict[str, str]] = {}
         for trigid, _, key, _, data in rows:
             parts = texts.setdefault(trigid, {"D": "", "A": ""})
@@ -306,10 +364,7 @@ class _Describer:
 
     def _privileges(self) -> None:
         tables = {table.tabid: table for table in self._description.tables}
-        rows = self._rows_if_exists(
-            "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
-            f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
-        )
+        rows = self._rows_if_exists(_PRIVILEGES_OF_TABLES)
         for tabid, grantee, letters in rows:
             table = tables.get(tabid)
             if table is None or grantee == table.owner:
@@ -330,7 +385,7 @@ class _Describer:
         for table in self._description.tables:
             if not any(tabid == table.tabid and grantee == "public" for tabid, grantee, _ in rows):
                 self._description.after.append(f'revoke all on {table.sql} from "public"')
-        users = self._rows_if_exists("SELECT u.username, u.usertype FROM sysusers u ORDER BY 1")
+        users = self._rows_if_exists(_USERS)
         names = [name for name, kind in users if name not in ("public", "informix") and kind in "CRDG"]
         if names:
             self._description.omitted.append(
@@ -360,6 +415,13 @@ class _Describer:
             (*(value.rstrip(" ") if isinstance(value, str) else value for value in row[:-1]), row[-1])
             for row in rows
         ]
+
+
+def _by_table(metadata: pa.Table) -> Rows:
+    rows: Rows = {}
+    for row in metadata.to_pylist():
+        rows.setdefault((row["table_schema"].strip(), row["table_name"]), []).append(row)
+    return rows
 
 
 def _width(column: dict[str, Any]) -> int:
