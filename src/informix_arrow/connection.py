@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -20,6 +21,10 @@ from .dsn import Parameters, resolve
 from .dsn.keywords import FurtherKeywords
 from .dsn.parameters import CHECKS, check_value
 from .ingest.arguments import WriteKeywords, open_write
+from .ingest.batch_sources import (
+    ThreadedBatchSource,
+    is_streamed,
+)
 from .ingest.report import WriteReport
 from .metadata.api import Metadata
 from .operations.cursor_session_state import isolation_of, lock_wait_of, set_read_settings
@@ -278,8 +283,9 @@ class Connection(Metadata):
             iterable of record batches. The data is streamed: memory holds one batch and one window.
 
         timeout
-            Seconds for the whole load. After that it is undone up to its last commit, and ``QueryTimeout`` is raised. A
-            cancelled call is undone in the same way. None (default): the connection's ``call_timeout``.
+            Seconds for the whole load, the time that the data takes included. After that the load is undone up to its
+            last commit, and ``QueryTimeout`` is raised. A cancelled call is undone in the same way. None (default): the
+            connection's ``call_timeout``. See the documentation, "Time limits and slow data".
         mode
             ``"append"`` (default). ``"create"``, ``"replace"`` and ``"create_append"`` create the table. ``"truncate"``
             empties it first. ``"upsert"`` updates the rows whose ``key`` exists.
@@ -346,6 +352,27 @@ class Connection(Metadata):
                 "a result cannot be written through the connection that reads it: read it first (read_all()), or "
                 "use another connection"
             )
+        began = time.monotonic()
+        limit = self._runner.call_timeout(timeout)
+        if timeout is None or not is_streamed(data):
+            return self._write(table, data, connections, limit, began, options)
+        with closing(ThreadedBatchSource.open(data, timeout)) as source:
+            self._runner.source_thread = source.thread.ident
+            try:
+                return self._write(table, source, connections, limit, began, options)
+            finally:
+                self._runner.source_thread = None
+
+    def _write(
+        self,
+        table: str,
+        data: Any,
+        connections: int,
+        limit: float | None,
+        began: float,
+        options: WriteKeywords,
+    ) -> WriteReport:
+        """Load the data. Raises ``QueryTimeout`` if that takes longer than ``limit`` seconds from ``began`` on."""
         if connections > 1:
             return load_parts(
                 open_base_connection,
@@ -354,12 +381,13 @@ class Connection(Metadata):
                 table,
                 data,
                 connections=connections,
-                timeout=self._runner.call_timeout(timeout),
+                timeout=limit,
+                began=began,
                 options=options,
                 on_start=self._track_parallel,
             )
         with open_write(self._session, table, data, self._parameters.delimident, options) as load:
-            return self._run(load.run(), timeout)
+            return self._runner.run(load.run(), timeout=limit, began=began)
 
     @overload
     def cursor(

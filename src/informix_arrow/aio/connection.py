@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -21,7 +22,14 @@ from ..dsn import Parameters, resolve
 from ..dsn.keywords import FurtherKeywords
 from ..dsn.parameters import CHECKS, check_value
 from ..ingest.arguments import WriteKeywords, open_write
-from ..ingest.batch_sources import AsyncBatchSource, SourceInterrupted
+from ..ingest.batch_sources import (
+    AsyncBatchSource,
+    SourceInterrupted,
+    ThreadedBatchSource,
+    is_streamed,
+    open_source,
+    yielding_batches,
+)
 from ..ingest.report import WriteReport
 from ..operations.cursor_session_state import isolation_of, lock_wait_of, set_read_settings
 from ..operations.fast_path import fast_path_call
@@ -309,13 +317,14 @@ class AsyncConnection(AsyncMetadata):
             Any object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pandas, DuckDB, pyarrow), or an
             iterable of record batches. The data is streamed: memory holds one batch and one window.
 
-            In asyncio it is read between awaits, which blocks the event loop. Data in memory is available at once, but
-            a slow iterator is not. An async iterable of record batches is awaited. Examples are ``result.batches()`` of
-            another connection, or the :class:`AsyncResult` itself.
+            In asyncio a plain iterator blocks the event loop while it makes a batch. Other tasks run between two
+            batches. An async iterable of record batches is awaited. Examples are ``result.batches()`` of another
+            connection, or the :class:`AsyncResult` itself.
 
         timeout
-            Seconds for the whole load. After that it is undone up to its last commit, and ``QueryTimeout`` is raised. A
-            cancelled call is undone in the same way. None (default): the connection's ``call_timeout``.
+            Seconds for the whole load, the time that the data takes included. After that the load is undone up to its
+            last commit, and ``QueryTimeout`` is raised. A cancelled call is undone in the same way. None (default): the
+            connection's ``call_timeout``. See the documentation, "Time limits and slow data".
         mode
             ``"append"`` (default). ``"create"``, ``"replace"`` and ``"create_append"`` create the table. ``"truncate"``
             empties it first. ``"upsert"`` updates the rows whose ``key`` exists.
@@ -382,11 +391,37 @@ class AsyncConnection(AsyncMetadata):
                 "a result cannot be written through the connection that reads it: read it first (read_all()), or "
                 "use another connection"
             )
+        began = time.monotonic()
+        limit = self._runner.call_timeout(timeout)
         if ASYNC:
             if isinstance(data, AsyncResult | AsyncPartitionedResult):
                 data = await AsyncBatchSource.open(data.batches(), data.schema)
             elif hasattr(data, "__aiter__"):
-                data = await AsyncBatchSource.open(data)
+                data = await AsyncBatchSource.open(data, timeout=limit)
+            elif is_streamed(data):
+                source = open_source(data)
+                data = await AsyncBatchSource.open(yielding_batches(source.batches), source.schema)
+            return await self._write(table, data, connections, limit, began, options)
+        else:
+            if timeout is None or not is_streamed(data):
+                return self._write(table, data, connections, limit, began, options)
+            with closing(ThreadedBatchSource.open(data, timeout)) as source:
+                self._runner.source_thread = source.thread.ident
+                try:
+                    return self._write(table, source, connections, limit, began, options)
+                finally:
+                    self._runner.source_thread = None
+
+    async def _write(
+        self,
+        table: str,
+        data: Any,
+        connections: int,
+        limit: float | None,
+        began: float,
+        options: WriteKeywords,
+    ) -> WriteReport:
+        """Load the data. Raises ``QueryTimeout`` if that takes longer than ``limit`` seconds from ``began`` on."""
         if connections > 1:
             return await load_parts(
                 open_base_connection,
@@ -395,18 +430,19 @@ class AsyncConnection(AsyncMetadata):
                 table,
                 data,
                 connections=connections,
-                timeout=self._runner.call_timeout(timeout),
+                timeout=limit,
+                began=began,
                 options=options,
                 on_start=self._track_parallel,
             )
         with open_write(self._session, table, data, self._parameters.delimident, options) as load:
             if ASYNC:
                 try:
-                    return await self._run(load.run(), timeout)
+                    return await self._runner.run(load.run(), timeout=limit, began=began)
                 except SourceInterrupted as interruption:
                     raise asyncio.CancelledError from interruption
             else:
-                return self._run(load.run(), timeout)
+                return self._runner.run(load.run(), timeout=limit, began=began)
 
     @overload
     def cursor(

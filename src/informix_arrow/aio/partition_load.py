@@ -18,7 +18,7 @@ from ..core.signals import AsyncSignal
 from ..core.worker_group import POLL_SECONDS, WorkStopped, prefix_error
 from ..dsn import Parameters
 from ..ingest.arguments import WriteKeywords, open_write, plan_write
-from ..ingest.batch_sources import AsyncBatchSource, BatchSource, SourceInterrupted
+from ..ingest.batch_sources import AsyncBatchSource, BatchSource, SourceInterrupted, ThreadedBatchSource
 from ..ingest.progress import Bar, ProgressCallback
 from ..ingest.report import WriteReport, add_text
 from ..ingest.write import WriteRequest
@@ -62,12 +62,13 @@ async def load_parts(
     *,
     connections: int,
     timeout: float | None,
+    began: float,
     options: WriteKeywords,
     on_start: Callable[[AsyncParallelLoad], object] = lambda load: None,
 ) -> WriteReport:
     """Load ``data`` over several connections, which ``open`` opens with the settings of ``connection``.
 
-    ``on_start`` is called with the load before it begins.
+    ``timeout`` counts from ``began``, by time.monotonic(). ``on_start`` is called with the load before it begins.
     """
     session = connection._session
     delimident = connection._parameters.delimident
@@ -75,7 +76,7 @@ async def load_parts(
     _check(connection, request)
     wait = lock_wait_of(session)
     settings = replace(settings, autocommit=True, lock_wait=LOCK_WAIT_SECONDS if wait is None else wait)
-    load = AsyncParallelLoad(open, settings, request, source, connections, timeout, options, progress)
+    load = AsyncParallelLoad(open, settings, request, source, connections, timeout, began, options, progress)
     on_start(load)
     try:
         return await load.run()
@@ -125,6 +126,7 @@ class AsyncParallelLoad:
         source: BatchSource,
         connections: int,
         timeout: float | None,
+        began: float,
         options: WriteKeywords,
         progress: ProgressCallback | None,
     ) -> None:
@@ -132,7 +134,7 @@ class AsyncParallelLoad:
         self._request, self._source = request, source
         self._count = connections
         self._progress = progress
-        self._start_time = time.monotonic()
+        self._start_time = began
         self._deadline = None if timeout is None else self._start_time + timeout
         self._timeout = timeout
         self._options = _loader_options(options)
@@ -218,9 +220,13 @@ class AsyncParallelLoad:
                 except SourceInterrupted as interruption:
                     raise asyncio.CancelledError from interruption
             else:
+                if isinstance(batches, ThreadedBatchSource) and batches.is_starved:
+                    while not batches.wait_for_batches(POLL_SECONDS):
+                        self._raise_failure()
                 batch = next(batches, None)
+            self._raise_failure()
             if batch is None:
-                if ASYNC and isinstance(batches, AsyncBatchSource) and batches.is_starved:
+                if isinstance(batches, AsyncBatchSource | ThreadedBatchSource) and batches.is_starved:
                     continue
                 break
             for chunk in rechunker.add(batch):

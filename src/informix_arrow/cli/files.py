@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from ..core.disk_errors import name_file_in_errors
 from .exit_codes import Failure, UsageError
+from .pipe_input import ReadLimit, waiting_input
 
 STDIO = "-"
 PART_SUFFIX = ".part"
@@ -67,17 +68,17 @@ def rename(path: str, to: str) -> None:
     os.replace(path, to)
 
 
-def open_input(path: str) -> IO[bytes]:
-    """Open a file for reading, ``-`` for standard input."""
+def open_input(path: str, limit: ReadLimit | None = None) -> IO[bytes]:
+    """Open a file for reading, ``-`` for standard input. ``limit`` ends the wait for the data of a pipe."""
     if path == STDIO:
-        return sys.stdin.buffer
+        return waiting_input(sys.stdin.buffer, limit, closes=False)
     if is_remote(path):
         system, name = file_system(path)
         opened: IO[bytes] = system.open(name, "rb")
         return opened
     if os.path.isdir(path):
         raise Failure(f"{path} is a directory: name its files, as in {path.rstrip('/')}/*.parquet")
-    return open(path, "rb")
+    return waiting_input(open(path, "rb"), limit)
 
 
 def _open_output(path: str) -> IO[bytes]:

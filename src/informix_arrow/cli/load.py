@@ -462,16 +462,17 @@ class _Load:
         if options.key:
             more["key"] = _names(options.key)
         rows, size = self._bar.rows, self._bar.bytes
-        return self._connection.write_arrow(
-            self._table,
-            pa.RecordBatchReader.from_batches(schema, batches),
-            mode=options.mode,
-            columns={self._source.name_of(name): into for name, into in self._plan.columns.items()},
-            on_error="collect" if options.collect else "abort",
-            commit_every=commit_every,
-            progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
-            **more,
-        )
+        with self._source.limit.applied(self._connection._runner.call_timeout(None)):
+            return self._connection.write_arrow(
+                self._table,
+                pa.RecordBatchReader.from_batches(schema, batches),
+                mode=options.mode,
+                columns={self._source.name_of(name): into for name, into in self._plan.columns.items()},
+                on_error="collect" if options.collect else "abort",
+                commit_every=commit_every,
+                progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
+                **more,
+            )
 
     def _record_report(self, report: WriteReport, until: int | None = None) -> None:
         """Count the rows in the table, and those that were refused, up to the row ``until``."""

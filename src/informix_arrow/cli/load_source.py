@@ -22,6 +22,7 @@ from .exit_codes import Failure
 from .files import STDIO
 from .formats import FileRows, Options, open_file
 from .formats.file_rows import LINE, TEXT, Numbers
+from .pipe_input import ReadLimit
 
 FILE, ROW = "informix-arrow file", "informix-arrow row"
 _CONVERTED_NAME = "{}, read as {}"  # a converted column, as errors name it
@@ -57,8 +58,9 @@ class LoadFiles:
         self.paths, self.kind = paths, kind
         self.options = options
         self.refused: list[RefusedInput] = []
+        self.limit = ReadLimit()  # of the current call, for the data of a pipe
         self._stack = contextlib.ExitStack()
-        self._first = self._stack.enter_context(open_file(paths[0], kind, options))
+        self._first = self._stack.enter_context(open_file(paths[0], kind, options, self.limit))
         self.schema = self._first.schema
         self.total = self._first.total if len(paths) == 1 else None  # rows, if known
         self._conversions: dict[str, Conversion] = {}
@@ -122,7 +124,7 @@ class LoadFiles:
             if number == 0:
                 yield from self._file_batches(0, self._first)
                 continue
-            with open_file(path, self.kind, self.options) as rows:
+            with open_file(path, self.kind, self.options, self.limit) as rows:
                 self._require_same(path, rows.schema)
                 yield from self._file_batches(number, rows)
 

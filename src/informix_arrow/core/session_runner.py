@@ -252,6 +252,8 @@ class SessionRunner(SessionRunnerBase):
         self.lock = threading.RLock()
         """Held during each operation, and by code that reads or changes the session."""
         self._busy = False
+        self.source_thread: int | None = None
+        """The thread that reads the data of the running load, if that is not the thread of the load."""
         self.transport: BlockingTransport = BlockingTransport(**_transport_options(parameters))
 
     @classmethod
@@ -271,27 +273,29 @@ class SessionRunner(SessionRunnerBase):
         link._closed = False
         return link
 
-    def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
+    def run(self, exchange: Exchange[T], *, timeout: float | None = None, began: float | None = None) -> T:
         """Run one operation while no other runs; close if it ends out of step.
 
         ``timeout`` is the number of seconds that the call may take, with its wait for other threads; None = the
-        connection's ``call_timeout``. After the timeout, after :meth:`interrupt`, and if Ctrl-C interrupts a
-        wait, the statement is interrupted on the server, and the call raises ``QueryTimeout``,
-        ``QueryCanceled`` or KeyboardInterrupt. The session stays usable if the server reacts within ``GRACE``
-        seconds, else it is closed. A call that succeeds in spite of an interrupt returns its result, except
-        after Ctrl-C.
+        connection's ``call_timeout``. They count from ``began`` (by time.monotonic()), by default from now. After
+        the timeout, after :meth:`interrupt`, and if Ctrl-C interrupts a wait, the statement is interrupted on the
+        server, and the call raises ``QueryTimeout``, ``QueryCanceled`` or KeyboardInterrupt. The session stays
+        usable if the server reacts within ``GRACE`` seconds, else it is closed. A call that succeeds in spite of an
+        interrupt returns its result, except after Ctrl-C.
 
         A caller that gets no result of an operation with state (a batch of a result) must treat that state as
         broken.
         """
         if timeout is not None or self._call_timeout is not None:
             timeout = self.call_timeout(timeout)
+        if self._busy and self.source_thread == threading.get_ident():
+            raise InterfaceError(_BUSY)  # the running operation waits for this thread
         if timeout is None:
             # Python handles no signals while ``with`` takes a lock: otherwise Ctrl-C could leave it locked for
             # ever.
             with self.lock:
                 return self._run_locked(exchange, Call())
-        call = Call(timeout, started_at=time.monotonic())
+        call = Call(timeout, started_at=time.monotonic() if began is None else began)
         lock: Any = self.lock
         owned_before = lock._is_owned()
         try:
@@ -446,7 +450,9 @@ class AsyncSessionRunner(SessionRunnerBase):
         link._closed = False
         return link
 
-    async def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
+    async def run(
+        self, exchange: Exchange[T], *, timeout: float | None = None, began: float | None = None
+    ) -> T:
         """Run one operation, as :meth:`SessionRunner.run`.
 
         A task that is cancelled meanwhile interrupts its statement on the server, and gets its
@@ -460,7 +466,7 @@ class AsyncSessionRunner(SessionRunnerBase):
             raise InterfaceError(_OTHER_LOOP)
         if self._runner is not None and self._runner is asyncio.current_task():
             raise InterfaceError(_BUSY)
-        began = time.monotonic()
+        began = time.monotonic() if began is None else began
         await self._acquire_lock(timeout)
         try:
             self.require_open()

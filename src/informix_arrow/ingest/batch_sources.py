@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import itertools
+import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..wire.errors import InterfaceError
+from ..wire.errors import InterfaceError, QueryTimeout
 
 MIN_READY_ROWS = 4096  # wait for small batches until they have this many rows together
 
@@ -44,11 +47,16 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
         self._failure: Exception | None = None
 
     @classmethod
-    async def open(cls, data: AsyncIterable[object], schema: pa.Schema | None = None) -> AsyncBatchSource:
-        """Wait for the first batch, unless the schema is given. Raises ``InterfaceError`` if there is none."""
+    async def open(
+        cls, data: AsyncIterable[object], schema: pa.Schema | None = None, *, timeout: float | None = None
+    ) -> AsyncBatchSource:
+        """Wait for the first batch, unless the schema is given.
+
+        Raises ``InterfaceError`` if there is none, and ``QueryTimeout`` if it takes longer than ``timeout`` seconds.
+        """
         source = cls(aiter(data))
         if schema is None:
-            first = await anext(source._items, None)
+            first = await _first_item(source._items, timeout)
             if first is None:
                 raise _empty()
             batch = _to_batch(first)
@@ -93,6 +101,148 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
         raise StopIteration
 
 
+async def _first_item(items: AsyncIterator[object], timeout: float | None) -> object:
+    """Return the first item, None if there is none. Raises ``QueryTimeout``."""
+    if timeout is None:
+        return await anext(items, None)
+    # Not wait_for(), which before Python 3.12 may swallow a cancellation.
+    fetching = asyncio.ensure_future(_next_or_none(items))
+    try:
+        await asyncio.wait({fetching}, timeout=timeout)
+        if fetching.done():
+            return fetching.result()
+    finally:
+        if not fetching.done():
+            fetching.cancel()
+            await asyncio.wait({fetching})
+    raise no_data_in_time(timeout)
+
+
+async def _next_or_none(items: AsyncIterator[object]) -> object:
+    return await anext(items, None)
+
+
+async def yielding_batches(batches: Iterator[pa.RecordBatch]) -> AsyncIterator[pa.RecordBatch]:
+    """Yield the batches of a plain iterator. Other tasks run, and the call can be ended, after each."""
+    for batch in batches:
+        yield batch
+        await asyncio.sleep(0)
+
+
+def no_data_in_time(timeout: float) -> QueryTimeout:
+    """Return the error of a load whose data did not begin in time."""
+    return QueryTimeout(
+        f"the call took longer than {timeout:g} s (timeout): the data gave no batch in that time. Nothing was sent"
+    )
+
+
+def is_streamed(data: object) -> bool:
+    """Return whether data is pulled from a source that may have to be waited for. Other data is in memory."""
+    return (
+        not isinstance(data, AsyncBatchSource | SharedBatchSource)
+        and not hasattr(data, "__len__")
+        and not hasattr(data, "__arrow_c_array__")
+        and (isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__"))
+    )
+
+
+class ThreadedBatchSource(Iterator[pa.RecordBatch]):
+    """Record batches of data that is read in a thread of its own, so that waiting for it can be ended.
+
+    Nothing can interrupt an iterator that waits for a file, a network or a lock. Here the thread waits for it, and the
+    load does not have to. Iterating gives the batches that have arrived and then stops. :meth:`wait_for_batches`
+    requests more. The thread reads only what was requested: about ``MIN_READY_ROWS`` rows at a time.
+
+    Parameters
+    ----------
+    data
+        As for :func:`open_source`, which the thread calls.
+    """
+
+    schema: pa.Schema
+    total: int | None
+
+    def __init__(self, data: object) -> None:
+        self._data = data
+        self._ready: deque[pa.RecordBatch] = deque()
+        self._ended = self._closed = False
+        self._failure: BaseException | None = None
+        self._requests = threading.Semaphore(0)
+        self._requested = True  # the schema
+        self._arrived = threading.Event()
+        self.thread = threading.Thread(
+            target=contextvars.copy_context().run, args=(self._read,), name="informix-arrow data", daemon=True
+        )
+
+    @classmethod
+    def open(cls, data: object, timeout: float) -> ThreadedBatchSource:
+        """Wait for the schema. Raises as :func:`open_source`, and ``QueryTimeout`` after ``timeout`` seconds."""
+        source = cls(data)
+        source.thread.start()
+        try:
+            ends = time.monotonic() + timeout
+            while not source.wait_for_batches(min(max(ends - time.monotonic(), 0.0), 0.5)):
+                if time.monotonic() >= ends:
+                    raise no_data_in_time(timeout)
+            if source._failure is not None:
+                raise source._failure
+        except BaseException:
+            source.close()
+            raise
+        return source
+
+    @property
+    def is_starved(self) -> bool:
+        """True if no batch is ready and more may come."""
+        return not self._ready and not self._ended
+
+    def wait_for_batches(self, seconds: float) -> bool:
+        """Wait for at most ``seconds``. Return whether batches, or the end, have arrived."""
+        if not self._requested:
+            self._requested = True
+            self._arrived.clear()
+            self._requests.release()
+        if not self._arrived.wait(seconds):
+            return False
+        self._requested = False
+        return True
+
+    def close(self) -> None:
+        """Read no more. If the thread waits for the data, it ends once a batch or an error has arrived."""
+        self._closed = True
+        self._requests.release()
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._ready:
+            return self._ready.popleft()
+        if self._failure is not None:
+            raise self._failure
+        raise StopIteration
+
+    def _read(self) -> None:
+        """Read the data, as far as it is requested. Runs in the thread."""
+        try:
+            source = open_source(self._data)
+            self.schema, self.total = source.schema, source.total
+            self._arrived.set()
+            while not self._ended:
+                self._requests.acquire()
+                rows = 0
+                while rows < MIN_READY_ROWS and not self._ended:
+                    if self._closed:
+                        return
+                    batch = next(source.batches, None)
+                    if batch is None:
+                        self._ended = True
+                    else:
+                        self._ready.append(batch)
+                        rows += batch.num_rows
+                self._arrived.set()
+        except BaseException as error:  # noqa: BLE001 - __next__ raises it
+            self._failure, self._ended = error, True
+            self._arrived.set()
+
+
 class SharedBatchSource(Iterator[pa.RecordBatch]):
     """The batches that one of several loaders gets. The others get the rows in between.
 
@@ -116,6 +266,8 @@ def open_source(data: Any) -> BatchSource:
     """
     if isinstance(data, AsyncBatchSource | SharedBatchSource):
         return BatchSource(data.schema, data, None)
+    if isinstance(data, ThreadedBatchSource):
+        return BatchSource(data.schema, data, data.total)
     _refuse_objects(data)
     source = _open_data(_with_index(data))
     for each in source.schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import cast
@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from .._encode import Encoder
 from ..operations.bulk_insert import RowFraming, RowGroup
-from ..operations.io_steps import Exchange, Pause
+from ..operations.io_steps import Exchange, Pause, Poll
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
 from ..wire.errors import DataError, Error
-from .batch_sources import AsyncBatchSource, SharedBatchSource
+from .batch_sources import AsyncBatchSource, SharedBatchSource, ThreadedBatchSource
 from .convert import UNFIT, Converter
 from .report import RejectedRows, describe_row, show_value, take_values
 
@@ -84,6 +84,8 @@ class ArrowRowSource:
         Collects rows that cannot be written. None: the first such row raises an error.
     piece_rows
         Number of rows converted at a time.
+    is_cancelled
+        Returns whether the call is to end. Asked before each batch is pulled and each piece is converted.
     """
 
     batches: Iterator[pa.RecordBatch]
@@ -93,6 +95,7 @@ class ArrowRowSource:
     tail: bytes
     rejects: RejectedRows | None = None
     piece_rows: int = CHUNK_ROWS
+    is_cancelled: Callable[[], bool] = lambda: False
     failed_row: tuple[ConvertedChunk, int, Error] | None = None  # the row that ended the load
     source_error: Exception | None = None  # raised by the data itself
     _failed: Exception | None = None  # raised by the next call, once the rows before it were sent
@@ -108,9 +111,11 @@ class ArrowRowSource:
         self._main = self._new_encoder_state()
 
     def wait(self) -> Exchange[None]:
-        """Wait for more batches if the data is an async iterable and none is ready."""
+        """Wait for more batches if the data arrives on its own (an async iterable, a thread) and none is ready."""
         if isinstance(self.batches, AsyncBatchSource | SharedBatchSource) and self.batches.is_starved:
             yield Pause(self.batches.wait_for_batches)
+        elif isinstance(self.batches, ThreadedBatchSource) and self.batches.is_starved:
+            yield Poll(self.batches.wait_for_batches)
 
     def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
         """Return the next rows as one group. None if there are no more.
@@ -248,13 +253,15 @@ class ArrowRowSource:
         """Return the next chunk of the data, converted. None at the end."""
         if self._failed is not None:
             raise self._failed
+        if self.is_cancelled():
+            return None
         while self._batch is None or self._offset >= self._batch.num_rows:
             try:
                 self._batch, self._offset = next(self.batches, None), 0
             except Exception as error:
                 self.source_error = error
                 raise
-            if self._batch is None:
+            if self._batch is None or self.is_cancelled():
                 return None
             self._batch_first_row = (
                 self.batches.first_row if isinstance(self.batches, SharedBatchSource) else self._rows_pulled

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 
 from ..operations.bulk_insert import Loader, LoadOutcome, LoadSpec, is_connection_lost
+from ..operations.cancel import cancel_requested
 from ..operations.instrument import report, report_rows
 from ..operations.io_steps import Exchange
 from ..operations.load_transaction import LoadTransaction, LoadTransactionKind
@@ -31,7 +33,7 @@ from ..wire.errors import (
 )
 from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 from . import create_table, merge, table_dependencies, target_table
-from .batch_sources import AsyncBatchSource, SharedBatchSource
+from .batch_sources import AsyncBatchSource, SharedBatchSource, ThreadedBatchSource
 from .convert import Converter, converter
 from .error_hints import hint_for
 from .report import RejectedRows, WriteReport, add_text
@@ -182,7 +184,9 @@ class TableWrite:
         if (
             columns is None
             or request.mode != "append"
-            or isinstance(self._batches, AsyncBatchSource | SharedBatchSource)  # they cannot be replayed
+            or isinstance(
+                self._batches, AsyncBatchSource | SharedBatchSource | ThreadedBatchSource
+            )  # they cannot be replayed
             or not session.logged
             or session.transaction not in (TransactionStatus.NONE, TransactionStatus.OPEN)
         ):
@@ -449,6 +453,7 @@ class TableWrite:
                 *self._row_frame(describe.statement_id, converters),
                 self._rejects if request.collect else None,
                 piece_rows=request.piece_rows,
+                is_cancelled=partial(cancel_requested, session),
             )
             job = LoadSpec(
                 describe.statement_id,

@@ -80,7 +80,10 @@ class RowSource(Protocol):
         ...
 
     def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
-        """Return the next rows, at most ``most`` and about ``budget`` bytes, or None if there are no more."""
+        """Return the next rows, at most ``most`` and about ``budget`` bytes, or None if there are no more.
+
+        Once the call is to end, no further data is read: the result is then without meaning.
+        """
         ...
 
     def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
@@ -220,12 +223,9 @@ class Loader:
                 yield from self._verify(self._unverified_metadata)
             if rows is None or self._failure:
                 break
-            stopping = cancel_requested(self._session)
-            yield from self._read_replies(0 if stopping else self._max_groups_ahead(form) - 1)
+            yield from self._read_replies(self._max_groups_ahead(form) - 1)
             if self._failure:
                 break
-            if stopping:
-                yield from raise_if_cancelled(self._session)
             yield from self._transaction.begin_next()
             if form is RowFraming.PUT and not self._cursor_open:  # closed by a commit, or after a refused row
                 yield from self._open_cursor()
@@ -270,18 +270,24 @@ class Loader:
         if job.commit_every is not None:
             most = min(most, job.commit_every - self._uncommitted)
         yield from self._feed.wait()
-        if cancel_requested(self._session):  # it may have been cancelled while waiting for rows
-            yield from self._read_replies(0)
-            if self._failure:
-                raise self._failure
-            yield from raise_if_cancelled(self._session)
+        yield from self._raise_if_cancelled()  # it may have been cancelled while waiting for rows
         try:
-            return self._call_user_code(lambda: self._feed.next_group(form, budget, most))
+            group = self._call_user_code(lambda: self._feed.next_group(form, budget, most))
         except Exception as error:
             yield from self._read_replies(0)
             if self._failure:
                 raise self._failure from error
             raise
+        yield from self._raise_if_cancelled()  # the source stops giving rows then
+        return group
+
+    def _raise_if_cancelled(self) -> Exchange[None]:
+        """Raise if the call is to end, after the replies to rows in flight."""
+        if cancel_requested(self._session):
+            yield from self._read_replies(0)
+            if self._failure:
+                raise self._failure
+            yield from raise_if_cancelled(self._session)
 
     def _call_user_code(self, action: Callable[[], T]) -> T:
         """Call the user's code. Its errors leave the session in step."""

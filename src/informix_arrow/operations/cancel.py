@@ -68,11 +68,17 @@ def absorb_late_interrupt(session: Session) -> Exchange[None]:
 
 
 def cancel_requested(session: Session) -> bool:
-    """Return whether the running call is to end and has not raised that yet."""
+    """Return whether the running call is to end and has not raised that yet.
+
+    Operations ask this between two requests, and between two items of the user's data: the transport checks the
+    time limit only while it waits for the network.
+    """
     call = session.call
-    return (
-        call is not None and call.cancel_reason is not None and not call.acknowledged and not call.interrupted
-    )
+    if call is None or call.acknowledged or call.interrupted:
+        return False
+    if call.timeout is not None:
+        call.check_timeout(session.clock())
+    return call.cancel_reason is not None
 
 
 def raise_if_cancelled(session: Session) -> Exchange[None]:

@@ -53,6 +53,8 @@ from .transaction import after_failure, begin_if_needed, track_statement
 CHUNK_ROWS = 4096  # maximum rows in one send of an INSERT
 OTHER_CHUNK_ROWS = 512  # of other statements, whose rows may take very different times
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
+_PIECE_ROWS = 64  # maximum rows that are taken from the user's iterable without a look at the time
+_PIECE_SECONDS = 0.001  # a piece that takes longer is followed by a single row
 _FIRST_INSERTS = 64  # rows of the first chunk, when the time per row is unknown; 1 for other statements
 
 ParameterRows = list[Sequence[object]]
@@ -217,7 +219,7 @@ class _Pipeline:
     def run(self, rows: Iterator[object], first: ReplayableIterator[object] | None) -> Exchange[None]:
         session, outcome, pace = self._session, self._outcome, self._window
         refused: list[Exception] = []
-        for data, piece in _chunks(self._encoder, rows, pace, refused):
+        for data, piece in _chunks(session, self._encoder, rows, pace, refused):
             if cancel_requested(session):
                 yield from self._read_replies(0)
                 if not outcome.interrupted:
@@ -297,7 +299,11 @@ class _Pipeline:
 
 
 def _chunks(
-    encoder: _RowEncoder, rows: Iterator[object], window: AdaptiveWindow, refused: list[Exception]
+    session: Session,
+    encoder: _RowEncoder,
+    rows: Iterator[object],
+    window: AdaptiveWindow,
+    refused: list[Exception],
 ) -> Iterator[tuple[bytes | bytearray, ParameterRows]]:
     """Yield chunks of encoded groups with their rows.
 
@@ -306,7 +312,7 @@ def _chunks(
     number = 0  # of the next row to be encoded
     fitting = 1 << 30  # rows that fit into CHUNK_BYTES
     while not refused:
-        chunk_rows, failure = _next_rows(rows, min(window.rows, fitting), encoder.check)
+        chunk_rows, failure = _next_rows(session, rows, min(window.rows, fitting), encoder.check)
         if not chunk_rows and failure is None:
             return
         first, done, size = number, 0, 0
@@ -329,13 +335,25 @@ def _chunks(
 
 
 def _next_rows(
-    rows: Iterator[object], limit: int, check: RowCheck
+    session: Session, rows: Iterator[object], limit: int, check: RowCheck
 ) -> tuple[list[Sequence[object]], Exception | None]:
-    """Return the next valid rows, at most ``limit``, and the error that ended them early, if any."""
+    """Return the next valid rows, at most ``limit``, and the error that ended them early, if any.
+
+    If the call is to end, the rows so far are returned, at least one.
+    """
     rows_read: list[object] = []
     failure: Exception | None = None
+    piece, now = 1, session.clock()
     try:
-        rows_read.extend(itertools.islice(rows, limit))  # rows before an error stay in the list
+        while len(rows_read) < limit:
+            before, count = now, len(rows_read) + min(piece, limit - len(rows_read))
+            rows_read.extend(
+                itertools.islice(rows, count - len(rows_read))
+            )  # rows before an error stay in the list
+            if len(rows_read) < count or cancel_requested(session):
+                break
+            now = session.clock()
+            piece = min(2 * piece, _PIECE_ROWS) if now - before < _PIECE_SECONDS else 1
     except Exception as error:  # noqa: BLE001  - raised again by the pipeline, after the rows before it
         failure = error
     good, refused = check.check_rows(rows_read)

@@ -14,6 +14,7 @@ step                             what the transport sends back
 ``SendReceive(data, into)``      as ``Send(data)`` and then ``Receive(into)``, in one step
 ``ExcludeFromTimeout(seconds)``  0, at once
 ``Pause(wait)``                  0, once ``wait()`` was awaited; for operations that only asyncio runs
+``Poll(ready)``                  0, once ``ready(seconds)`` was true; for operations that only threads run
 ===============================  =======================================================================
 
 If a step fails, :class:`ConnectionLost` is thrown into the operation.
@@ -88,13 +89,24 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Poll:
+    """Wait for the user's own data, as :class:`Pause`, in blocking code.
+
+    ``ready`` waits for at most the given number of seconds and returns whether the data has arrived. It is called
+    again until then, or until the call is to end. It must not raise.
+    """
+
+    ready: Callable[[float], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class ExcludeFromTimeout:
     """Exclude ``seconds`` from the time limits: a person used them to answer a question during login."""
 
     seconds: float
 
 
-Step: TypeAlias = Connect | Send | Receive | SendReceive | Pause | ExcludeFromTimeout
+Step: TypeAlias = Connect | Send | Receive | SendReceive | Pause | Poll | ExcludeFromTimeout
 Exchange: TypeAlias = Generator[Step, int, T]
 
 
@@ -158,6 +170,19 @@ class Call:
     grace_expired: bool = False  # the server did not react in time
     operation: Operation | None = None  # for observers
     pending_exception: BaseException | None = None  # interrupted a wait; raised after the operation
+
+    @property
+    def wants_interrupt(self) -> bool:
+        """Return whether an interrupt is to be sent to the server.
+
+        An operation that has acknowledged the end of the call only cleans up, which must not be interrupted.
+        """
+        return self.cancel_reason is not None and not self.interrupt_sent and not self.acknowledged
+
+    def check_timeout(self, now: float) -> None:
+        """Mark the call as one that is to end if its time is over. ``now`` is by time.monotonic()."""
+        if self.cancel_reason is None and self.timeout is not None and now >= self.started_at + self.timeout:
+            self.cancel_reason = CancelReason.TIMEOUT
 
     def pop_pending_exception(self) -> BaseException:
         """Return ``pending_exception``, to be raised, and clear it.

@@ -17,7 +17,7 @@ from ..core.signals import Signal
 from ..core.worker_group import POLL_SECONDS, WorkStopped, prefix_error
 from ..dsn import Parameters
 from ..ingest.arguments import WriteKeywords, open_write, plan_write
-from ..ingest.batch_sources import BatchSource
+from ..ingest.batch_sources import BatchSource, ThreadedBatchSource
 from ..ingest.progress import Bar, ProgressCallback
 from ..ingest.report import WriteReport, add_text
 from ..ingest.write import WriteRequest
@@ -61,12 +61,13 @@ def load_parts(
     *,
     connections: int,
     timeout: float | None,
+    began: float,
     options: WriteKeywords,
     on_start: Callable[[ParallelLoad], object] = lambda load: None,
 ) -> WriteReport:
     """Load ``data`` over several connections, which ``open`` opens with the settings of ``connection``.
 
-    ``on_start`` is called with the load before it begins.
+    ``timeout`` counts from ``began``, by time.monotonic(). ``on_start`` is called with the load before it begins.
     """
     session = connection._session
     delimident = connection._parameters.delimident
@@ -74,7 +75,7 @@ def load_parts(
     _check(connection, request)
     wait = lock_wait_of(session)
     settings = replace(settings, autocommit=True, lock_wait=LOCK_WAIT_SECONDS if wait is None else wait)
-    load = ParallelLoad(open, settings, request, source, connections, timeout, options, progress)
+    load = ParallelLoad(open, settings, request, source, connections, timeout, began, options, progress)
     on_start(load)
     try:
         return load.run()
@@ -124,6 +125,7 @@ class ParallelLoad:
         source: BatchSource,
         connections: int,
         timeout: float | None,
+        began: float,
         options: WriteKeywords,
         progress: ProgressCallback | None,
     ) -> None:
@@ -131,7 +133,7 @@ class ParallelLoad:
         self._request, self._source = request, source
         self._count = connections
         self._progress = progress
-        self._start_time = time.monotonic()
+        self._start_time = began
         self._deadline = None if timeout is None else self._start_time + timeout
         self._timeout = timeout
         self._options = _loader_options(options)
@@ -205,8 +207,14 @@ class ParallelLoad:
         batches = self._source.batches
         rechunker = Rechunker(rows_per_chunk(self._source.total, self._count))
         while True:
+            if isinstance(batches, ThreadedBatchSource) and batches.is_starved:
+                while not batches.wait_for_batches(POLL_SECONDS):
+                    self._raise_failure()
             batch = next(batches, None)
+            self._raise_failure()
             if batch is None:
+                if isinstance(batches, BatchSource | ThreadedBatchSource) and batches.is_starved:
+                    continue
                 break
             for chunk in rechunker.add(batch):
                 self._offer(chunk)

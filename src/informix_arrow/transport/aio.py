@@ -19,10 +19,12 @@ from ..operations.io_steps import (
     Exchange,
     ExcludeFromTimeout,
     Pause,
+    Poll,
     Send,
     SendReceive,
     Step,
 )
+from ..wire.errors import InternalError
 from .limits import GRACE, URGENT, TimeLimits
 from .sockets import has_unsolicited_data, is_address, send_urgent, set_up
 from .tls import TlsSettings, explain
@@ -137,6 +139,8 @@ class AsyncTransport:
         if isinstance(step, Pause):
             await self._pause(step)
             return 0
+        if isinstance(step, Poll):
+            raise InternalError("an exchange for blocking code was run by the asyncio transport")
         wire = self._wire
         if wire is None:
             raise ConnectionLost("the connection is closed")
@@ -206,7 +210,7 @@ class AsyncTransport:
                 began, seen = time.monotonic(), wire.progress
             left = self._limits.remaining(began, idle_timeout)
             call = self._call
-            if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+            if call is not None and call.wants_interrupt:
                 call.interrupt_sent = wire.send_urgent()
                 if not call.interrupt_sent:
                     left = min(left, 0.5)  # the system cannot send it now

@@ -20,6 +20,7 @@ from ..operations.io_steps import (
     Exchange,
     ExcludeFromTimeout,
     Pause,
+    Poll,
     Receive,
     Send,
     SendReceive,
@@ -50,6 +51,9 @@ _COMMON_STEPS = (SendReceive, Send, Receive)
 WAKE_SECONDS = 0.5
 
 _IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK, 10035)  # the last is WSAEWOULDBLOCK of Windows
+#: Maximum seconds until a wait for the user's data notices that the call is to end.
+_POLL_SECONDS = 0.05
+
 _WOULD_BLOCK = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -176,14 +180,30 @@ class BlockingTransport:
         except OSError as error:
             raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
 
-    def _perform_rare(self, step: Connect | ExcludeFromTimeout | Pause) -> int:
+    def _perform_rare(self, step: Connect | ExcludeFromTimeout | Pause | Poll) -> int:
         if isinstance(step, Connect):
             self._connect(step)
+        elif isinstance(step, Poll):
+            self._poll(step)
         elif isinstance(step, ExcludeFromTimeout):
             self._limit().exclude(step.seconds)
         else:
             raise InternalError("an exchange for asyncio was run by the blocking transport")
         return 0
+
+    def _poll(self, step: Poll) -> None:
+        """Wait for the user's data, unless the call is to end. No interrupt is sent: nothing runs on the server."""
+        call, limits = self._call, self._limit()
+        while call is None or call.cancel_reason is None:
+            left = limits.remaining(time.monotonic(), math.inf)
+            try:
+                if step.ready(min(left, _POLL_SECONDS)):
+                    return
+            except BaseException as error:
+                if call is None or call.pending_exception is not None:
+                    raise
+                call.pending_exception = error
+                call.cancel_reason = call.cancel_reason or CancelReason.BREAK
 
     def _send_receive(self, link: socket.socket, step: SendReceive) -> int:
         """Send and receive. The socket itself waits for the first half second if only an interrupt could end
@@ -297,7 +317,7 @@ class BlockingTransport:
         """Return ``wait(*arguments)``, or None if it ended without a result or was interrupted."""
         try:
             self._waiting = True
-            if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+            if call is not None and call.wants_interrupt:
                 self._send_interrupt(call)
             return wait(*arguments)
         except _WOULD_BLOCK:
@@ -316,12 +336,12 @@ class BlockingTransport:
         """Check the time limits as :meth:`_wait` does: a peer that sends without a pause must not evade them."""
         self._limit().remaining(began, idle_timeout)
         call = self._call
-        if call is not None and call.cancel_reason is not None and not call.interrupt_sent:
+        if call is not None and call.wants_interrupt:
             self._send_interrupt(call)
 
     def _send_interrupt(self, call: Call) -> None:
         with self._interrupt_lock:
-            if self._call is call and not call.interrupt_sent and self._socket is not None:
+            if self._call is call and call.wants_interrupt and self._socket is not None:
                 call.interrupt_sent = send_urgent(self._socket, URGENT)
 
     def _limit(self) -> TimeLimits:

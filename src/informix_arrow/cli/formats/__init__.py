@@ -18,6 +18,7 @@ import pyarrow as pa
 from ...wire.errors import Error
 from ..exit_codes import Failure, UsageError
 from ..files import STDIO, new_file, open_input
+from ..pipe_input import ReadLimit
 from .columnar import ArrowWriter, ParquetWriter, read_arrow, read_parquet
 from .csv_text import CsvWriter, read_csv
 from .file_rows import FileRows, Options
@@ -123,11 +124,14 @@ def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> File
 
 
 @contextlib.contextmanager
-def open_file(path: str, kind: str, options: Options) -> Iterator[FileRows]:
-    """Open the file of a path, ``-`` for standard input, and provide its rows. Compressed files are decompressed."""
+def open_file(path: str, kind: str, options: Options, limit: ReadLimit | None = None) -> Iterator[FileRows]:
+    """Open the file of a path, ``-`` for standard input, and provide its rows. Compressed files are decompressed.
+
+    ``limit`` ends the wait for the data of a pipe.
+    """
     name = "standard input" if path == STDIO else path
     with contextlib.ExitStack() as stack:
-        file: Any = open_input(path)
+        file: Any = open_input(path, limit)
         if path != STDIO:
             stack.enter_context(file)
         packed = _compression(path)
