@@ -661,7 +661,9 @@ def test_a_load_that_was_killed_goes_on_behind_what_was_committed(
     assert len(log) == 60 + 12
     assert len({each["line"] for each in log}) == 72
     assert rejects.read_text().count("broken\n") == 12
-    assert connection.tables("informix_arrow_loads").num_rows == 0
+    ran = cli(*words)
+    assert (ran.code, ran.out.partition(":")[0], ran.err) == (3, "already loaded", "")
+    assert count(connection, name) == len(found)
 
 
 def count(connection: Connection, name: str) -> int:
@@ -681,8 +683,19 @@ def test_going_on_with_a_file_that_has_changed_is_refused(
     os.utime(path, (1, 1))
     ran = cli(*words)
     assert ran.code == 1
-    assert "DELETE FROM informix_arrow_loads" in ran.err
+    assert "stopped after 2 committed rows. The files or the options have changed since." in ran.err
     assert len(rows_of(conn, "s")) == 2
+    assert cli("load", url, "s", path, "--forget").out == "1 records of loads of these files into s deleted\n"
+    assert cli("load", url, "s", path, "--forget").out.startswith("0 records")
+    ran = cli(*words)
+    assert (ran.code, "No load of these files into s is known, and the table has rows." in ran.err) == (
+        2,
+        True,
+    )
+    ran = cli(*words[:-1])
+    assert (ran.code, "unique" in ran.err.lower()) == (1, True)  # all rows are loaded, and the first is there
+    conn.execute("DELETE FROM s")
+    assert cli(*words).out == "3 rows into s\n"
 
 
 def test_refused_rows_are_not_written_over_what_is_loaded(

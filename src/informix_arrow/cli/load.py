@@ -20,7 +20,7 @@ from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError
 from ..wire.types import ColumnType
 from . import connection_options, output, progress
-from .checkpoint import Checkpoint, LoadPosition
+from .checkpoint import Checkpoint, LoadPosition, can_record, forget, require_record
 from .exit_codes import DONE, REJECTS, Failure, UsageError, add_note, one_line, print_error
 from .files import PART_SUFFIX, STDIO, expand_paths
 from .formats import READABLE, Options, format_of
@@ -37,6 +37,7 @@ EXAMPLE = """\
 
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
 _CREATING = ("create", "replace", "create_append")
+_RECORDED = ("append", "create_append")  # modes that add rows again when they are repeated
 _CHUNK_ROWS = 50_000  # rows after which errors are counted
 
 
@@ -96,12 +97,19 @@ def add(commands: Commands) -> None:
         "--commit-every",
         type=whole_number,
         metavar="N",
-        help="commit after so many rows (default: all or nothing)",
+        help="commit after so many rows, and record the position; the same command continues an interrupted load, and "
+        "does nothing after a finished one (default: all or nothing, without a record)",
     )
     work.add_argument(
         "--resume",
         action="store_true",
-        help="go on behind what was committed; to be given from the beginning, with --commit-every",
+        help="continue an interrupted load; refused if none is known and the table has rows",
+    )
+    work.add_argument(
+        "--again", action="store_true", help="load all rows, also if these files were loaded before"
+    )
+    work.add_argument(
+        "--forget", action="store_true", help="delete the record of loads of these files, and load nothing"
     )
     work.add_argument("--dry-run", action="store_true", help="show which column goes where, and load nothing")
     progress.add_options(parser)
@@ -116,6 +124,8 @@ def run(options: argparse.Namespace) -> int:
     paths = expand_paths(patterns)
     kind = format_of(paths[0], options.format, READABLE, "csv" if paths[0] == STDIO else None)
     with connection_options.connect_from_options(url, options) as connection:
+        if options.forget:
+            return _forget(connection, table, paths)
         target = _target(connection, table, options.mode)
         wishes = Options(
             delimiter=options.delimiter,
@@ -134,9 +144,15 @@ def run(options: argparse.Namespace) -> int:
                     plan.shown(source), argparse.Namespace(output=STDIO, format=None, overwrite=False)
                 )
                 return DONE
-            return _Load(connection, source, plan, table, options).run()
+            return _Load(connection, source, plan, table, target is not None, options).run()
         finally:
             source.close()
+
+
+def _forget(connection: Connection, table: str, paths: Sequence[str]) -> int:
+    count = forget(connection, table, paths)
+    print(f"{count} records of loads of these files into {table} deleted")
+    return DONE
 
 
 def _check(options: argparse.Namespace, table: str) -> None:
@@ -157,18 +173,23 @@ def _check(options: argparse.Namespace, table: str) -> None:
             "--on-error abort ends at the first refused row: leave --rejects and --max-errors out"
         )
     options.collect = options.on_error == "collect" or wants
+    if options.forget and (options.again or options.resume):
+        raise UsageError("--forget only deletes the record: leave --again and --resume out")
     if options.resume and options.mode == "upsert":
         raise UsageError(
             "--resume goes with --mode append: an upsert is one MERGE, which refuses a key that comes twice, and in "
             "parts could not. Leave --resume out, and run the same again: what is there already is updated to the same"
         )
-    if options.resume and options.mode != "append":
+    if (options.resume or options.again) and options.mode not in _RECORDED:
+        word = "--resume" if options.resume else "--again"
         raise UsageError(
-            f"--resume goes with --mode append: --mode {options.mode} makes or empties the table first, and would do "
+            f"{word} goes with --mode append: --mode {options.mode} makes or empties the table first, and would do "
             "so again. Do that by itself, then load with --mode append"
         )
     if options.resume and options.commit_every is None:
         raise UsageError("--resume goes with --commit-every N: what was not committed is loaded again")
+    if options.again and options.commit_every is None:
+        raise UsageError("--again goes with --commit-every N: a load in one transaction keeps no record")
 
 
 @dataclass(frozen=True)
@@ -334,30 +355,32 @@ class _Load:
         source: LoadFiles,
         plan: _LoadPlan,
         table: str,
+        table_exists: bool,
         options: argparse.Namespace,
     ) -> None:
         self._connection = connection
         self._source = source
         self._plan = plan
         self._table = table
+        self._table_exists = table_exists
         self._options = options
         self._rejects: RejectFiles
         self._reported_refused = 0  # of source.refused
         self._position = LoadPosition()
         self._committed = 0  # rows, if there are commits before the end
+        self._has_committed = False  # also if all rows were refused
+        self._earlier = 0  # rows that were committed by earlier runs
         self._bar: progress.ProgressReporter
         counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
         self._stepwise = counted and options.mode == "append"
 
     def run(self) -> int:
         options = self._options
-        if options.resume and options.rejects and self._source.kind in ("parquet", "arrow", "json"):
-            raise UsageError(f"--rejects with --resume: a file of {self._source.kind} cannot be gone on with")
-        checkpoint = None
-        if options.resume:
-            checkpoint = Checkpoint(self._connection, self._table, self._source.paths, self._options_text())
-            self._position = checkpoint.find()
-            self._committed = self._position.loaded
+        checkpoint = self._open_checkpoint()
+        if checkpoint is not None and checkpoint.finished is not None:
+            return self._report_finished(checkpoint.finished)
+        self._committed = self._earlier = self._position.loaded
+        self._has_committed = self._position.read > 0
         sizes = (self._position.reject_bytes, self._position.log_bytes)
         self._rejects = RejectFiles(options.rejects, self._source, overwrite=options.overwrite, sizes=sizes)
         self._rejects.count = self._position.rejected
@@ -376,15 +399,49 @@ class _Load:
                 raise Failure(f"{place}: {text}" if place else text) from error
             raise
         self._rejects.end()
-        if checkpoint is not None:
-            checkpoint.done()
         return self._print_result()
+
+    def _open_checkpoint(self) -> Checkpoint | None:
+        """Return the record of this load, and take its position; None if the load keeps no record."""
+        options = self._options
+        if options.commit_every is None or options.mode not in _RECORDED:
+            return None
+        if not can_record(self._connection, self._source.paths):
+            if options.resume or options.again:
+                require_record(self._connection, self._source.paths)
+            return None
+        checkpoint = Checkpoint(self._connection, self._table, self._source.paths, self._options_text())
+        self._position = checkpoint.find(self._has_rows, resume=options.resume, again=options.again)
+        return checkpoint
+
+    def _has_rows(self) -> bool:
+        if not self._table_exists:
+            return False
+        with self._connection.query(f"SELECT FIRST 1 1 FROM {self._table}") as result:
+            return bool(result.read_all().num_rows)
+
+    def _report_finished(self, finished: str) -> int:
+        at = self._position
+        RejectFiles.complete(self._options.rejects, self._source, (at.reject_bytes, at.log_bytes))
+        refused = f", {at.rejected:,} refused" if at.rejected else ""
+        now = "" if self._has_rows() or not at.loaded else f" {self._table} has no rows now."
+        print(
+            f"already loaded: {at.loaded:,} rows into {self._table}{refused}, finished at {finished}.{now} Say --again "
+            "to load them again."
+        )
+        return REJECTS if at.rejected else DONE
 
     def _describe_outcome(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
         """Add a note to the error about what is in effect. Files of refused rows are kept if something was loaded."""
         if checkpoint is not None:
-            self._rejects.suspend()
-            add_note(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
+            if self._has_committed:
+                self._rejects.suspend()
+            else:
+                self._rejects.drop()
+            stay = "" if self._options.resume else ", and stay"
+            add_note(
+                error, f"{self._committed:,} rows are committed{stay}; the same command goes on behind them."
+            )
             return
         if isinstance(error, _TooManyRejects):  # its text is complete
             self._rejects.end()
@@ -414,7 +471,8 @@ class _Load:
     def _print_result(self) -> int:
         rejected = self._rejects.count
         refused = f", {rejected:,} refused" if rejected else ""
-        print(f"{self._position.loaded:,} rows into {self._table}{refused}")
+        earlier = f", {self._earlier:,} of them before this run" if self._earlier else ""
+        print(f"{self._position.loaded:,} rows into {self._table}{refused}{earlier}")
         if not rejected:
             return DONE
         first = self._rejects.first
@@ -518,9 +576,9 @@ class _Load:
                     with self._connection.transaction():
                         self._load_chunk(batches, size, until, effect or stay)
                         if checkpoint is not None:
-                            checkpoint.put(self._position)
+                            checkpoint.put(self._position, finished=not more)
                         interrupts.wait()
-                    self._committed = self._position.loaded
+                    self._committed, self._has_committed = self._position.loaded, True
             else:
                 self._load_chunk(
                     batches, size, until, effect or "The database has no log: what was loaded stays."

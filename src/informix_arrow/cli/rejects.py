@@ -20,12 +20,14 @@ import pyarrow.csv as pc_csv
 from ..core.disk_errors import name_file_in_errors
 from .exit_codes import UsageError
 from .files import PART_SUFFIX, STDIO, is_remote, refuse_existing, remove, rename
-from .formats import BatchWriter, Options, open_writer
+from .formats import Options, open_writer
 from .formats.file_rows import LINE, TEXT
 from .formats.text_decoding import as_text
 from .load_source import FILE, ROW, LoadFiles, RefusedInput
 
 LOG_SUFFIX = ".jsonl"
+_NEW_SUFFIX = ".new"  # of a Parquet or Arrow file that is being made of its streams
+_JSON_START, _JSON_END = "[\n", "\n]\n"
 
 
 @dataclass
@@ -107,6 +109,9 @@ def in_order(rejects: list[Reject], source: LoadFiles) -> list[Reject]:
 class RejectFiles:
     """The two files. They are created with the first refused row, and get their names at the end of the load.
 
+    Until then they are ``NAME.part``, to which a resumed load appends. Parquet and Arrow files cannot be appended to:
+    their rows are Arrow streams, one after the other, until the end.
+
     ``sizes`` are the sizes that the files had at the last commit of a resumed load.
     """
 
@@ -119,7 +124,7 @@ class RejectFiles:
         self._source = source
         self._file: IO[bytes] | None = None
         self._log: IO[bytes] | None = None
-        self._writer: BatchWriter | None = None
+        self._columnar = source.kind in ("parquet", "arrow")
         # One encoder for the whole file, because a byte order mark is written at its beginning only.
         self._encoder = codecs.getincrementalencoder(source.options.encoding)("surrogateescape")
         self._has_rows = False
@@ -142,6 +147,7 @@ class RejectFiles:
                 file.truncate(size)
                 file.seek(size)
             self._encoder.encode("")  # the mark is written already
+            self._has_rows = sizes[0] > len(_JSON_START.encode(source.options.encoding))
 
     def _refuse_input(self, path: str) -> None:
         """Raise ``UsageError`` if the file is an input, whose good rows would be lost."""
@@ -165,6 +171,19 @@ class RejectFiles:
                     "give the same --rejects as then, or bring the file back"
                 )
 
+    @staticmethod
+    def complete(path: str | None, source: LoadFiles, sizes: tuple[int, int]) -> None:
+        """Give the files of a finished load their names, if the process ended before it did."""
+        if path is None or is_remote(path) or not any(sizes) or not os.path.exists(path + PART_SUFFIX):
+            return
+        log = path + LOG_SUFFIX
+        found = log + PART_SUFFIX if os.path.exists(log + PART_SUFFIX) else log
+        if not os.path.exists(found) or os.path.getsize(found) != sizes[1]:
+            return  # the files of another load
+        if found == log:
+            rename(log, log + PART_SUFFIX)  # it had its name already
+        RejectFiles(path, source, overwrite=True, sizes=sizes).end()
+
     def _open(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
         assert self.path is not None
         return open(self.path + PART_SUFFIX, mode), open(self.path + LOG_SUFFIX + PART_SUFFIX, mode)
@@ -187,8 +206,11 @@ class RejectFiles:
         if self._file is None or self._log is None:
             self._file, self._log = self._open("wb")
             self._begin()
+        if self._columnar:
+            self._write_stream([each.values for each in rejects])
         for each in rejects:
-            self._write_reject(each)
+            if not self._columnar:
+                self._write_reject(each)
             self._log.write(
                 json.dumps(each.entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
             )
@@ -201,13 +223,12 @@ class RejectFiles:
         self.suspend()
         if not any(sizes):
             self._remove()
-            self._file = self._log = self._writer = None
+            self._file = self._log = None
             return
-        if self._writer is None:  # else it is at its end, and what was written to it cannot be undone
-            self._file, self._log = self._open("r+b")
-            for file, size in zip((self._file, self._log), sizes, strict=True):
-                file.truncate(size)
-                file.seek(size)
+        self._file, self._log = self._open("r+b")
+        for file, size in zip((self._file, self._log), sizes, strict=True):
+            file.truncate(size)
+            file.seek(size)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -219,14 +240,29 @@ class RejectFiles:
         if self._file is None or self._log is None or self.path is None:
             return
         with name_file_in_errors(self.path):
-            if self._writer is not None:
-                self._writer.close()
-            elif self._source.kind == "json":
-                self._text("\n]\n")
+            if self._source.kind == "json":
+                self._text(_JSON_END)
             self._file.close()
             self._log.close()
-        for name in (self.path, self.path + LOG_SUFFIX):
-            rename(name + PART_SUFFIX, name)
+            rename(self.path + LOG_SUFFIX + PART_SUFFIX, self.path + LOG_SUFFIX)
+            if self._columnar:
+                self._convert_streams(self.path + _NEW_SUFFIX)
+                rename(self.path + _NEW_SUFFIX, self.path)
+                remove(self.path + PART_SUFFIX)
+            else:
+                rename(self.path + PART_SUFFIX, self.path)
+
+    def _convert_streams(self, path: str) -> None:
+        """Write the streams of refused rows as a file of the source's format."""
+        with open(f"{self.path}{PART_SUFFIX}", "rb") as streams, open(path, "wb") as file:
+            size = os.fstat(streams.fileno()).st_size
+            writer = open_writer(self._source.kind, file, self._source.schema, Options())
+            while streams.tell() < size:
+                for batch in pa.ipc.open_stream(streams):
+                    writer.write(batch)
+            writer.close()
+            file.flush()
+            os.fsync(file.fileno())
 
     def suspend(self) -> None:
         """Close the files without renaming them, for a load that is resumed later."""
@@ -239,9 +275,6 @@ class RejectFiles:
 
     def drop(self) -> None:
         """Remove the files, because nothing was loaded."""
-        if self._writer is not None:
-            with contextlib.suppress(Exception):
-                self._writer.close()
         self.suspend()
         if self._file is not None:
             self._remove()
@@ -256,15 +289,16 @@ class RejectFiles:
         self._encoder.reset()
         if self._source.kind == "csv":
             self._text(self._csv([], header=True))
-        elif self._source.kind in ("parquet", "arrow"):
-            self._writer = open_writer(self._source.kind, self._file, self._source.schema, Options())
         elif self._source.kind == "json":
-            self._text("[\n")
+            self._text(_JSON_START)
+
+    def _write_stream(self, batches: Sequence[pa.RecordBatch]) -> None:
+        assert self._file is not None
+        with pa.ipc.new_stream(self._file, self._source.schema) as stream:
+            stream.write_table(pa.Table.from_batches(batches, self._source.schema).combine_chunks())
 
     def _write_reject(self, each: Reject) -> None:
-        if self._writer is not None:
-            self._writer.write(each.values)
-        elif self._source.kind == "csv":
+        if self._source.kind == "csv":
             self._text(self._csv([each.values], header=False) if each.text is None else f"{each.text}\n")
         elif each.text is not None:
             in_array = self._source.kind == "json"

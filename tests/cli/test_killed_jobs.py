@@ -1,0 +1,173 @@
+"""Jobs that are killed at every step and repeated: no row is lost, and none comes twice.
+
+Each run of a job dies by SIGKILL before or after one call of one function: each exchange with the server, and each step
+of the client behind its last COMMIT. The same command is repeated until it ends, and the result is compared."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import random
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from tests.stress import SECONDS, any_seed
+from tests.subprocess_server import ForkedCommand
+
+from informix_arrow.cli.formats import Options, open_file, write_file
+
+if TYPE_CHECKING:
+    from informix_arrow import Connection
+
+EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
+EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
+KILLS = 200  # of each kind of job in the soak
+_CLI = "informix_arrow.cli."
+
+LOAD_STEPS = [
+    EXCHANGE,
+    _CLI + "checkpoint:Checkpoint.find",
+    _CLI + "checkpoint:Checkpoint.put",
+    "informix_arrow.transactions:TransactionBlock.__exit__",
+    _CLI + "rejects:RejectFiles.add",
+    _CLI + "rejects:RejectFiles.end",
+    _CLI + "rejects:rename",
+    _CLI + "rejects:remove",
+    _CLI + "load:_Load._print_result",
+    "informix_arrow.connection:Connection.close",
+]
+
+
+@pytest.mark.parametrize("step", sorted({*LOAD_STEPS}))
+def test_the_steps_exist(step: str) -> None:
+    """So that renaming one fails here and not only in the soak."""
+    assert callable(pkgutil.resolve_name(step))
+
+
+class Killer:
+    """Runs a command again and again: it is killed at each step in turn, and then repeated until it ends.
+
+    Parameters
+    ----------
+    steps
+        Functions, as ``module:name``.
+    begin
+        Brings everything back to how it was before the job. Returns the command's words.
+    require
+        Compares what the job has made; its argument says where the job was killed.
+    codes
+        Exit codes of a job that has ended.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[str],
+        begin: Callable[[], Sequence[str]],
+        require: Callable[[str], None],
+        codes: tuple[int, ...] = (0,),
+    ) -> None:
+        self.kills = 0
+        self._steps, self._begin, self._require, self._codes = steps, begin, require, codes
+
+    def run(self, kills: int, seed: int) -> None:
+        """Kill so often, at least. Prints where."""
+        chance = random.Random(seed)
+        calls = {step: EXCHANGES if step == EXCHANGE else CALLS for step in self._steps}
+        places = set()
+        while self.kills < kills:
+            step = chance.choice([EXCHANGE, *(step for step, count in calls.items() if count)])
+            moment, call = chance.choice(("before", "after")), chance.randrange(calls[step]) + 1
+            if self._one((step, moment, call), chance):
+                places.add((step, moment, call))
+            else:
+                calls[step] = call - 1  # the job does not call it so often
+        print(f"{self.kills} kills, first at {len(places)} places, seed {seed}")
+
+    def _one(self, where: tuple[str, str, int], chance: random.Random) -> bool:
+        """Kill a job once or twice and repeat it until it ends. Return whether the first run was killed."""
+        words = self._begin()
+        places: list[object] = []
+        for dies in (where, (where[0], where[1], chance.randrange(1, 6)), None):
+            code = self._end(words, dies)
+            if code == -signal.SIGKILL:
+                self.kills += 1
+                places.append(dies)
+                continue
+            assert code in self._codes, (places, code)
+            if dies is None:
+                break
+        self._require(f"killed at {places}")
+        return where in places
+
+    @staticmethod
+    def _end(words: Sequence[str], dies: tuple[str, str, int] | None) -> int:
+        with ForkedCommand(*words, dies=dies) as process:
+            process.stdout.read()
+            return process.wait(60)
+
+
+def rows_in(path: Path, kind: str, schema: pa.Schema) -> list[int]:
+    with open_file(str(path), kind, Options(types=schema)) as found:
+        return [int(row["id"]) for batch in found.batches for row in batch.to_pylist()]
+
+
+@pytest.fixture(params=["csv", "parquet", "json"])
+def load_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path) -> Killer:
+    """A load of 23 rows in transactions of five; each fourth one is refused. The table has no key."""
+    conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
+    conn.execute("SET LOCK MODE TO WAIT 30")  # until the server has noticed a death
+    kind = request.param
+    rows = pa.table(
+        {
+            "id": pa.array(range(23), pa.int32()),
+            "name": ["toolong" if row % 4 == 1 else ("é", "", "x" * 5)[row % 3] for row in range(23)],
+            "tail": pa.array([4711] * 23, pa.int32()),
+        }
+    )
+    path, rejects = tmp_path / f"x.{kind}", tmp_path / f"r.{kind}"
+    with write_file(str(path), kind, rows.schema, Options()) as writer:
+        for batch in rows.to_batches():
+            writer.write(batch)
+    good = [row for row in range(23) if row % 4 != 1]
+    bad = [row for row in range(23) if row % 4 == 1]
+
+    def begin() -> Sequence[str]:
+        for made in tmp_path.glob("r.*"):
+            made.unlink()
+        conn.execute("DROP TABLE IF EXISTS informix_arrow_loads")
+        conn.execute("DELETE FROM k")
+        return [
+            "load",
+            f"{url}&lock_wait=30",
+            "k",
+            str(path),
+            "--commit-every",
+            "5",
+            "--rejects",
+            str(rejects),
+        ]
+
+    def require(where: str) -> None:
+        found = conn.read_arrow("SELECT * FROM k ORDER BY id")
+        assert found["id"].to_pylist() == good, where
+        assert set(found["tail"].to_pylist()) == {4711}
+        assert rows_in(rejects, kind, rows.schema) == bad, where
+        log = [json.loads(line) for line in Path(f"{rejects}.jsonl").read_text().splitlines()]
+        assert len(log) == len(bad), where
+        assert not list(tmp_path.glob("*.part")), where
+
+    return Killer(LOAD_STEPS, begin, require, (3,))
+
+
+def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_killer: Killer) -> None:
+    load_killer.run(3, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SECONDS, reason="kills 200 loads: make soak")
+def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_killer: Killer) -> None:
+    load_killer.run(KILLS, any_seed())
