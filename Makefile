@@ -33,7 +33,7 @@ help:
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
 	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
-	@echo "make weekly       Spark, with IBM's JDBC driver and with our data source, Ray, Daft, targets of copies: large downloads"
+	@echo "make weekly       Spark, Ray, Daft, targets of copies: large downloads; all tests with older releases of IBM's JDBC driver"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
 	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: docs/benchmarks.md and plots"
 	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"
@@ -115,9 +115,14 @@ programs: $(STAMP)
 ecosystem: $(STAMP)
 	@$(PYTEST) -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
 
-# What downloads half a gigabyte.
+# What downloads half a gigabyte; and IBM's JDBC driver: the older releases with the tests that `make interop` runs with the
+# newest one only, the newest one with the programs.
+OLDER_JDBC := 4.50.12 4.10.14
+weekly: export INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS := 1
 weekly: $(STAMP)
 	@$(PYTEST) -m weekly tests/ecosystem $(PYTEST_ARGS)
+	@INFORMIX_ARROW_JDBC_RELEASE=15.0.1.0 $(PYTEST) $(PARALLEL) tests/interop/programs $(PYTEST_ARGS)
+	@for release in $(OLDER_JDBC); do INFORMIX_ARROW_JDBC_RELEASE=$$release $(PYTEST) $(PARALLEL) -m "not program" tests/interop $(PYTEST_ARGS) || exit; done
 
 fuzz: export INFORMIX_ARROW_SOAK_SECONDS ?= 1
 fuzz: export FUZZ_SHARE ?= 100

@@ -18,7 +18,7 @@ import informix_arrow
 from .clients import Clients, connected
 from .extended import DISTINCT_TYPES
 from .jdbc.driver import Jdbc
-from .jdbc.toolchain import Java, Unavailable, compile_programs
+from .jdbc.toolchain import NEWEST, Java, Unavailable, compile_programs
 from .target import Target
 from .values import LATIN1, UTF8
 
@@ -51,15 +51,21 @@ def target(request: pytest.FixtureRequest, server_process: str) -> Target:
 
 
 @pytest.fixture(scope="session")
-def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
+def jdbc_release(request: pytest.FixtureRequest) -> str:
+    """The release of IBM's driver: the newest one unless a test is parametrized with others."""
+    return str(getattr(request, "param", NEWEST))
+
+
+@pytest.fixture(scope="session")
+def java(jdbc_release: str, tmp_path_factory: pytest.TempPathFactory) -> Java:
     """Our Java programs, compiled against IBM's driver, once for all workers."""
 
     def compiled(folder: Path) -> tuple[str, str]:
-        java = compile_programs(folder)
+        java = compile_programs(folder, jdbc_release)
         return java.executable, java.class_path
 
     try:
-        return Java(*once_per_run(tmp_path_factory, "jdbc_programs", compiled))
+        return Java(*once_per_run(tmp_path_factory, f"jdbc_programs-{jdbc_release}", compiled))
     except Unavailable as missing:
         reference_client_missing(str(missing))
 

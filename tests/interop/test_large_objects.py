@@ -160,8 +160,10 @@ def test_what_we_write_all_read(
 @pytest.mark.parametrize("kind", ["BYTE", "BLOB"])
 @pytest.mark.parametrize("setter", ["BinaryStream", "OpenStream"])
 def test_jdbc_streams_both_ways(
-    kind: str, setter: str, jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable
+    kind: str, setter: str, jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable, jdbc_release: str
 ) -> None:
+    if jdbc_release.startswith("4.10.") and (setter, kind) == ("OpenStream", "BYTE"):
+        pytest.skip("4.10 binds no stream without a length to BYTE")
     table, rows = new_table(UTF8, FIELDS.format(kind)), rows_of(kind)
     other = jdbc(UTF8)
     by_jdbc(other, kind, table, rows, setter)

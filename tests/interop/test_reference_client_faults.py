@@ -34,8 +34,10 @@ def unreadable(reader: str) -> list[Case]:
 
 @pytest.mark.parametrize("case", unreadable("jdbc"), ids=lambda case: f"{case.sql} {case.setter}")
 def test_jdbc_does_not_read_collections_and_distinct_types_of_some(
-    case: Case, clients: Clients, new_table: NewTable
+    case: Case, clients: Clients, new_table: NewTable, jdbc_release: str
 ) -> None:
+    if jdbc_release.startswith("4.10.") and (case.sql, case.setter) == ("distinct_2", "BigDecimal"):
+        pytest.skip("4.10 reads it")
     table = filled(clients, new_table, case)
     with pytest.raises(JdbcError) as refused:
         clients.read("jdbc", table, [0])
@@ -54,9 +56,15 @@ def test_informix_driver_loses_its_place_in_a_row_with_a_distinct_type_of_boolea
 
 
 def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of_bigint(
-    clients: Clients, jdbc: Callable[..., Jdbc], new_table: NewTable, monkeypatch: pytest.MonkeyPatch
+    clients: Clients,
+    jdbc: Callable[..., Jdbc],
+    new_table: NewTable,
+    monkeypatch: pytest.MonkeyPatch,
+    jdbc_release: str,
 ) -> None:
     """It sends ``0034 0004``, then releases the statement: a server can only wait for the rest of the value."""
+    if jdbc_release.startswith("4.10."):
+        pytest.skip("4.10 binds it whole")
     case = next(case for case in DISTINCT if case.setter == "BigDecimal" and case.getter == "Long")
     table = Table(new_table(UTF8, Table.fields([case])), (case,))
     monkeypatch.setattr(driver, "PATIENCE", 2.0)

@@ -1,4 +1,5 @@
-"""The conformance client: a hundred independent cases through IBM's JDBC driver, each reported as a test."""
+"""The conformance client: a hundred independent cases through each release of IBM's JDBC driver, each reported as a
+test."""
 
 from __future__ import annotations
 
@@ -11,9 +12,12 @@ from tests.shared_results import once_per_run
 from ..target import Target
 from ..values import UTF8
 from .covered import COVERED, NOT_YET
-from .toolchain import Java
+from .toolchain import RELEASES, Java
 
-pytestmark = pytest.mark.reference_client
+pytestmark = [
+    pytest.mark.reference_client,
+    pytest.mark.parametrize("jdbc_release", RELEASES, indirect=True, scope="session"),
+]
 
 #: Seconds for one case, and for the JVM that runs all of them.
 CASE_SECONDS, ALL_SECONDS = 60, 1500
@@ -22,15 +26,25 @@ LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
 @pytest.fixture(scope="session")
 def verdicts(
-    request: pytest.FixtureRequest, java: Java, target: Target, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    java: Java,
+    jdbc_release: str,
+    target: Target,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
     """What came of every selected case: name -> "" when it passed, else the client's reason."""
     selected = {
         item.callspec.params["case"]
         for item in request.session.items
-        if isinstance(item, pytest.Function) and item.originalname == test_case.__name__
+        if isinstance(item, pytest.Function)
+        and item.originalname == test_case.__name__
+        and item.callspec.params["jdbc_release"] == jdbc_release
     }
-    return once_per_run(tmp_path_factory, "conformance", lambda folder: run_cases(selected, java, target))
+    return once_per_run(
+        tmp_path_factory,
+        f"conformance-{jdbc_release}",
+        lambda folder: run_cases(selected, java, target),
+    )
 
 
 def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:

@@ -69,12 +69,14 @@ def family(ours: Callable[[str], Connection]) -> Iterator[tuple[str, str, str]]:
 
 
 def test_columns_have_their_types_sizes_and_defaults(
-    jdbc: Callable[..., Jdbc], new_table: Callable[[str, str], str]
+    jdbc: Callable[..., Jdbc], jdbc_release: str, new_table: Callable[[str, str], str]
 ) -> None:
     table = new_table(UTF8, ", ".join(f"c{n} {each[0]}" for n, each in enumerate(COLUMNS, 1)))
     found = jdbc(UTF8).metadata("getColumns", table)
     assert [row["COLUMN_NAME"] for row in found] == [f"c{n}" for n in range(1, len(COLUMNS) + 1)]
     for row, (declared, kind, size, scale, default) in zip(found, COLUMNS, strict=True):
+        if default is not None and jdbc_release.startswith("4.10."):  # it shows literals without their quotes
+            default = default.strip("'")
         shown = (row["DATA_TYPE"], row["COLUMN_SIZE"], row["DECIMAL_DIGITS"], row["COLUMN_DEF"])
         assert shown == (str(kind), str(size), str(scale), default), declared
         assert row["IS_NULLABLE"] == ("NO" if "NOT NULL" in declared else "YES"), declared

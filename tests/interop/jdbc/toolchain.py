@@ -14,8 +14,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Group, artifact and version. The driver needs bson on its class path, and so do our programs, for JSON.
-ARTIFACTS = (("com.ibm.informix", "jdbc", "15.0.0.1.1"), ("org.mongodb", "bson", "4.11.1"))
+#: The releases of IBM's driver that are tested, the newest first. INFORMIX_ARROW_JDBC_RELEASE puts another in their
+#: place: ``INFORMIX_ARROW_JDBC_RELEASE=4.10.14 make interop`` is the whole suite with that one.
+RELEASES = tuple(os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "15.0.1.0 4.50.12 4.10.14").split())
+NEWEST = RELEASES[0]
+#: The driver needs bson on its class path, and so do our programs, for JSON.
+BSON = "4.11.1"
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[2]
 SOURCES = ("Conformance.java", "DriverBridge.java")
@@ -62,16 +66,17 @@ def program(name: str, advice: str) -> str:
     return path
 
 
-def fetch_jars(cache: Path) -> list[Path]:
-    """Every jar of ARTIFACTS in ``cache``, fetched with Maven where it is not there yet."""
-    jars = [cache / f"{artifact}-{version}.jar" for _, artifact, version in ARTIFACTS]
+def fetch_jars(cache: Path, release: str = NEWEST) -> list[Path]:
+    """The driver's jar and that of bson in ``cache``, fetched with Maven where they are not there yet."""
+    artifacts = (("com.ibm.informix", "jdbc", release), ("org.mongodb", "bson", BSON))
+    jars = [cache / f"{artifact}-{version}.jar" for _, artifact, version in artifacts]
     if all(jar.exists() for jar in jars):
         return jars
     maven = program("mvn", "IBM's JDBC driver is fetched with Maven (Debian: apt-get install maven)")
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:  # workers of one test run come here at the same time
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for (group, artifact, version), jar in zip(ARTIFACTS, jars, strict=True):
+        for (group, artifact, version), jar in zip(artifacts, jars, strict=True):
             if not jar.exists():
                 _fetch(maven, cache, f"{group}:{artifact}:{version}", jar)
     return jars
@@ -102,11 +107,11 @@ def _fetch(maven: str, cache: Path, coordinates: str, jar: Path) -> None:
         fetched.replace(jar)
 
 
-def compile_programs(target: Path) -> Java:
-    """Compile our programs into ``target`` against the fetched jars."""
+def compile_programs(target: Path, release: str = NEWEST) -> Java:
+    """Compile our programs into ``target`` against the jars of a release."""
     advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
     java, javac = program("java", advice), program("javac", advice)
-    class_path = os.pathsep.join(str(jar) for jar in fetch_jars(cache_directory()))
+    class_path = os.pathsep.join(str(jar) for jar in fetch_jars(cache_directory(), release))
     build = subprocess.run(
         [javac, "-nowarn", "-encoding", "UTF-8", "-cp", class_path, "-d", str(target)]
         + [str(HERE / source) for source in SOURCES],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
@@ -11,12 +12,14 @@ from tests.interop.reference_clients import reference_client_missing
 from informix_arrow.server import Server
 
 from ..jdbc.toolchain import Java, Unavailable
-from .toolchain import PROGRAMS, case_names, compile_programs
+from .toolchain import POM, PROGRAMS, SOURCES, case_names, compile_programs
 
 #: Seconds that one program may take with all of its cases.
 SECONDS = 300
-#: Flyway and Liquibase know no product whose name begins with IBM.
-RELEASES = {"FlywayCases": "12.10", "LiquibaseCases": "12.10"}
+#: The release of IBM's driver: the one that most installations run. The suite in jdbc/ covers the others.
+DRIVER = os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "4.50.12")
+#: Flyway calls 12.10 the verified one.
+RELEASES = {"FlywayCases": "12.10"}
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
 # A program is one test: its cases build on one another, and wherever tests run side by side they stay together.
@@ -26,8 +29,9 @@ pytestmark = [pytest.mark.reference_client, pytest.mark.program, pytest.mark.tim
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Java:
     """The compiled programs with what they need on their class path."""
+    folder = tmp_path_factory.mktemp("programs")
     try:
-        return compile_programs(tmp_path_factory.mktemp("programs"))
+        return compile_programs(folder, SOURCES, POM, "programs", f"jdbc.version={DRIVER}")
     except Unavailable as missing:
         reference_client_missing(str(missing))
 

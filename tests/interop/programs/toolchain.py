@@ -28,9 +28,11 @@ def case_names(name: str) -> list[str]:
     return _CASE.findall((HERE / "src" / f"{name}.java").read_text(encoding="utf-8"))
 
 
-def fetch_jars(pom: Path = POM, name: str = "programs") -> Path:
-    """The folder of all jars that a ``pom.xml`` names; a changed one means another folder."""
-    folder = cache_directory().with_name(f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}")
+def fetch_jars(pom: Path = POM, name: str = "programs", *properties: str) -> Path:
+    """The folder of all jars that a ``pom.xml`` names, with ``properties`` of it such as ``jdbc.version=4.50.12``; a
+    change of either means another folder."""
+    wanted = pom.read_bytes() + " ".join(properties).encode()
+    folder = cache_directory().with_name(f"{name}-{hashlib.sha256(wanted).hexdigest()[:12]}")
     if folder.is_dir():
         return folder
     maven = program("mvn", "the programs' jars are fetched with Maven (Debian: apt-get install maven)")
@@ -47,6 +49,7 @@ def fetch_jars(pom: Path = POM, name: str = "programs") -> Path:
                 str(pom),
                 "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
                 f"-DoutputDirectory={target}",
+                *(f"-D{each}" for each in properties),
             ],
             cwd=fresh,
             capture_output=True,
@@ -66,12 +69,12 @@ def fetch_jars(pom: Path = POM, name: str = "programs") -> Path:
 
 
 def compile_programs(
-    target: Path, sources: Sequence[Path] = SOURCES, pom: Path = POM, name: str = "programs"
+    target: Path, sources: Sequence[Path] = SOURCES, pom: Path = POM, name: str = "programs", *properties: str
 ) -> Java:
-    """Compile programs into ``target``, against the jars of their ``pom.xml``."""
+    """Compile programs into ``target``, against the jars of their ``pom.xml`` with ``properties`` of it."""
     advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
     java, javac = program("java", advice), program("javac", advice)
-    jars = f"{fetch_jars(pom, name)}{os.sep}*"
+    jars = f"{fetch_jars(pom, name, *properties)}{os.sep}*"
     build = subprocess.run(
         [javac, "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(target), *map(str, sources)],
         capture_output=True,

@@ -365,7 +365,7 @@ final class HibernateCases {
     }
 
     private void bulk() {
-        in(s -> Cases.equal(500, s.createMutationQuery("update Customer c set c.name = concat(c.name, '?') where c.code like 'b%' and mod(c.id, 2) = 0").executeUpdate(), "updated"));
+        in(s -> Cases.equal(500, s.createMutationQuery("update Customer c set c.name = concat(c.name, '!') where c.code like 'b%' and mod(c.id, 2) = 0").executeUpdate(), "updated"));
         in(s -> Cases.equal(1000, s.createMutationQuery("delete from Customer c where c.code like 'b%'").executeUpdate(), "deleted"));
     }
 
