@@ -10,6 +10,7 @@ from ...wire.describe import StatementType as St
 from ..errors import SqlError, not_supported, syntax_error
 from .ddl_nodes import (
     AlterTable,
+    ChangeStorage,
     CreateIndex,
     CreateSynonym,
     CreateTable,
@@ -421,7 +422,26 @@ def _alter(p: DdlParser) -> tuple[int, ParsedStatement]:
         p.expect("CLUSTER")
         p.expect_end()
         return St.ALTER_INDEX, ControlStatement("accept")
+    if p.accept("FRAGMENT", "ON"):
+        return _alter_fragment(p)
     raise not_supported(f"ALTER {p.word}", -201, p.token.start + 1)
+
+
+def _alter_fragment(p: DdlParser) -> tuple[int, ParsedStatement]:
+    """Parse ALTER FRAGMENT ON TABLE or INDEX after these words. Storage is only kept for the catalogue."""
+    is_index = p.accept("INDEX")
+    if not is_index:
+        p.expect("TABLE")
+    name = p.object_name()
+    if not p.accept("INIT"):
+        raise not_supported(f"ALTER FRAGMENT .. {p.word}", -201, p.token.start + 1)
+    p.accept("WITH", "ROWIDS")
+    storage = p.storage_clause()
+    p.expect_end()
+    if is_index:
+        return _UNTYPED_STATEMENT, ControlStatement("enable", "", ("indexes", name))
+    fields = {"strategy": storage.strategy, "fragments": storage.fragments, "parts": []}
+    return _UNTYPED_STATEMENT, AlterTable(name, [ChangeStorage(fields)])
 
 
 def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:

@@ -77,6 +77,9 @@ class CreateIndex:
     unique: bool
     key_columns: list[tuple[str, bool]]
     if_not_exists: bool = False
+    functions: list[str] = field(
+        default_factory=list
+    )  # those of a functional index, with their columns above
 
 
 @dataclass(slots=True)
