@@ -254,6 +254,16 @@ class DefineRole:
 
 
 @dataclass(frozen=True, slots=True)
+class SetObjects:
+    """SET CONSTRAINTS, INDEXES or a list of both (`kinds`), for a table or with names. FILTERING counts as enabled."""
+
+    kinds: frozenset[str]
+    enabled: bool
+    names: tuple[str, ...] = ()
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class UpdateStatistics:
     """The objects of UPDATE STATISTICS: a table with some of its columns, or a routine with the types of its arguments.
 

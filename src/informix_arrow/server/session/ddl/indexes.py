@@ -69,6 +69,10 @@ def drop(context: DdlContext, statement: DropObject) -> int:
         if statement.if_exists:
             return 0
         raise SqlError(-319, 0, 0, statement.name)
+    if statement.name in info.disabled.names:
+        kept = tuple(i for i in info.disabled.indexes if i.name != statement.name)
+        context.replace_table(info, replace(info, disabled=replace(info.disabled, indexes=kept)))
+        return 0
     index = next(i for i in info.indexes if i.name == statement.name)
     if index.unique:
         schema = "temp.main" if info.temporary else f"{duck_database(info.database)}.main"
