@@ -17,7 +17,10 @@ _BODY = (
     "_ifx_pieces({text}, 256) AS pieces FROM {{db}}._ifx.triggers))"
 )
 
-_STATE = "CASE WHEN list_contains(from_json(t.details::JSON -> '$.disabled', '[\"VARCHAR\"]'), {}) THEN 'D' ELSE 'E' END"
+_STATE = (
+    "CASE WHEN list_contains(from_json(t.details::JSON -> '$.disabled', '[\"VARCHAR\"]'), {}) "
+    "THEN 'D' ELSE 'E' END"
+)
 
 VIEWS: dict[str, tuple[str, str]] = {
     "systriggers": (

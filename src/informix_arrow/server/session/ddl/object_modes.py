@@ -26,8 +26,9 @@ def objects(context: DdlContext, statement: SetObjects) -> list[tuple[TableInfo,
         everything = with_disabled(info, ())
         names: set[str] = set()
         if "CONSTRAINTS" in statement.kinds:
-            keys = (*everything.unique_constraints, *everything.checks, *everything.foreign_keys)
-            names |= {constraint.name for constraint in keys}
+            names |= {unique.name for unique in everything.unique_constraints}
+            names |= {constraint.name for constraint in everything.checks}
+            names |= {foreign.name for foreign in everything.foreign_keys}
         if "INDEXES" in statement.kinds:
             names |= {index.name for index in everything.indexes}
         return [(info, names)]
