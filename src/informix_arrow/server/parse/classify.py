@@ -397,6 +397,8 @@ def _set_triggers(p: DdlParser) -> SetTriggers | SetObjects | None:
             names.append(p.object_name())
     else:
         raise p.syntax_error()
+    if p.word == "FILTERING":  # of constraints and unique indexes only
+        raise p.syntax_error()
     enabled = _object_mode(p)
     p.expect_end()
     if len(kinds) > 1:
