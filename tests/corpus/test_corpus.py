@@ -34,3 +34,7 @@ def test_a_wrong_effect_is_found(server: Server, tmp_path: object) -> None:
         first, second = run(connection, read(path))
     assert "expected [(2,)]" in first
     assert "-206" in second
+
+
+def test_the_corpus_has_four_hundred_statements() -> None:
+    assert sum(len(script.steps) for script in SCRIPTS) >= 400

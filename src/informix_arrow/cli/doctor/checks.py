@@ -231,6 +231,36 @@ def _(bench: Harness) -> str:
     return "0 rows, no error"
 
 
+@check("empty text", "what '' is for a DATE, a DATETIME and numbers, which no manual says")
+def _(bench: Harness) -> str:
+    answers = []
+    for kind in ("DATE", "DATETIME YEAR TO SECOND", "INTEGER", "DECIMAL(8,2)", "FLOAT"):
+        table = bench.table(f"a {kind}, last INTEGER")
+        try:
+            bench.connection.execute(f"INSERT INTO {table} VALUES ('', 1)")
+        except Error as error:
+            if error.sqlcode is None:
+                raise
+            answers.append(f"{kind} {error.sqlcode}")
+        else:
+            stored = bench.value(f"SELECT COUNT(*) FROM {table} WHERE a IS NULL AND last = 1")
+            answers.append(f"{kind} {'NULL' if stored else 'a value'}")
+    return ", ".join(answers)
+
+
+@check("BEGIN in SPL", "whether a semicolon may follow BEGIN in a routine, which no manual says")
+def _(bench: Harness) -> str:
+    name = bench.name()
+    try:
+        bench.connection.execute(f"CREATE PROCEDURE {name}() BEGIN; END; END PROCEDURE")
+    except Error as error:
+        if error.sqlcode is None:
+            raise
+        return f"SQLCODE {error.sqlcode}"
+    bench.connection.execute(f"DROP PROCEDURE {name}")
+    return "it may"
+
+
 @check("changed table", "a prepared statement whose table is changed", "C33")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER")

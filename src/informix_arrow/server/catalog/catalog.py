@@ -162,6 +162,23 @@ class IndexInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class DisabledObjects:
+    """The constraints and indexes of a table that SET ... DISABLED has switched off."""
+
+    unique_constraints: tuple[UniqueConstraint, ...] = ()
+    checks: tuple[CheckConstraint, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    indexes: tuple[IndexInfo, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        names = [unique.name for unique in self.unique_constraints]
+        names += [check.name for check in self.checks]
+        names += [foreign.name for foreign in self.foreign_keys]
+        return names + [index.name for index in self.indexes]
+
+
+@dataclass(frozen=True, slots=True)
 class TableInfo:
     """A table or view with all its declarations."""
 
@@ -175,6 +192,7 @@ class TableInfo:
     checks: tuple[CheckConstraint, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     indexes: tuple[IndexInfo, ...] = ()
+    disabled: DisabledObjects = DisabledObjects()
     viewtext: str = ""
     with_check_option: bool = False  # a view WITH CHECK OPTION
     is_expanded: bool = False  # a view whose query needs values of the session, such as TODAY and USER
@@ -264,7 +282,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
     if not columns:
         return None  # a row of systables whose table this server does not offer
     extra: dict[str, Any] = json.loads(details) if details else {}
-    return TableInfo(
+    info = TableInfo(
         name,
         tabid,
         "S" if tabid < FIRST_USER_TABID else tabtype,
@@ -289,6 +307,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
             IndexInfo(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
             for i in extra.get("indexes", ())
         ),
+        DisabledObjects(),
         viewtext or "",
         extra.get("checked", False),
         extra.get("expanded", False),
@@ -304,6 +323,30 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
             ).fetchall()
         ),
         triggers=_triggers(con, db, tabid, [c.name for c in columns]),
+    )
+    disabled = extra.get("disabled")
+    return with_disabled(info, set(disabled)) if disabled else info
+
+
+def with_disabled(info: TableInfo, names: Collection[str]) -> TableInfo:
+    """Return a table whose constraints and indexes of these names are disabled, and all others enabled."""
+    off = info.disabled
+    uniques = (*info.unique_constraints, *off.unique_constraints)
+    checks = (*info.checks, *off.checks)
+    foreigns = (*info.foreign_keys, *off.foreign_keys)
+    indexes = (*info.indexes, *off.indexes)
+    return replace(
+        info,
+        unique_constraints=tuple(u for u in uniques if u.name not in names),
+        checks=tuple(c for c in checks if c.name not in names),
+        foreign_keys=tuple(f for f in foreigns if f.name not in names),
+        indexes=tuple(i for i in indexes if i.name not in names),
+        disabled=DisabledObjects(
+            tuple(u for u in uniques if u.name in names),
+            tuple(c for c in checks if c.name in names),
+            tuple(f for f in foreigns if f.name in names),
+            tuple(i for i in indexes if i.name in names),
+        ),
     )
 
 
@@ -375,6 +418,8 @@ def find_type(con: SqlConnection, database: str, name: str) -> ColumnType | None
 
 
 def _details(info: TableInfo) -> str:
+    disabled = info.disabled.names
+    info = with_disabled(info, ())
     return json.dumps(
         {
             "uniques": [
@@ -392,6 +437,7 @@ def _details(info: TableInfo) -> str:
                 for f in info.foreign_keys
             ],
             "indexes": [{"name": i.name, "unique": i.unique, "parts": i.key_columns} for i in info.indexes],
+            "disabled": disabled,
             "checked": info.with_check_option,
             "expanded": info.is_expanded,
             "padded_keys": not info.exact_keys,
@@ -449,6 +495,7 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
     As on a real server every key has an index, also a foreign key. The name of an index that the user did not name
     begins with a blank.
     """
+    info = with_disabled(info, ())
     db = duck_database(info.database)
     numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
 

@@ -14,13 +14,17 @@ import duckdb
 from ..errors import SqlError, invalidated_database
 from ..parse.database_names import parse_database_name
 from ..types.quoting import quote_identifier, quote_string
-from . import capture_tables
+from . import capture_tables, empty_tables
 from .catalog import FIRST_USER_TABID, duck_database
 from .rename_database import update_database_name
 from .system_catalog import install
 
 OTHER_LOCALE = 0x40
 """Warning in the reply to SQ_DBOPEN: the DB_LOCALE of the login differs from the database's (SQLI section 5.3)."""
+
+
+_CREATED_WHEN_NAMED = {capture_tables.DATABASE: capture_tables.LOCALE, empty_tables.ADMIN: "en_US.57372"}
+"""Databases of the server itself that most servers need not make, and their locales."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +87,14 @@ class Databases:
         return name in self._records
 
     def get(self, name: str) -> DatabaseRecord:
-        """Return a database by name. The database of change data capture is created when it is first named.
+        """Return a database by name. Those of change data capture and of the scheduler are created when first named.
 
         Raises SqlError -329 if there is none, -354 if the name is not a valid database name.
         """
         found = self._records.get(name)
-        if found is None and name == capture_tables.DATABASE:
+        if found is None and name in _CREATED_WHEN_NAMED:
             with suppress(SqlError):  # another session was faster
-                self.create(name, logged=True, buffered=False, ansi=False, locale=capture_tables.LOCALE)
+                self.create(name, logged=True, buffered=False, ansi=False, locale=_CREATED_WHEN_NAMED[name])
         return found or self._require_database(name)
 
     def _require_database(self, name: str) -> DatabaseRecord:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import capture_tables
+from . import capture_tables, empty_tables
 from .catalog import SqlConnection, duck_database
 
 PUBLIC = "public"
@@ -286,7 +286,7 @@ def create_users(con: SqlConnection, database: str, creator: str) -> None:
     if creator:
         con.execute(f"INSERT INTO {db}.users VALUES (?, '{DBA}', NULL)", [creator])
         return
-    public = CONNECT if database in ("sysmaster", capture_tables.DATABASE) else RESOURCE
+    public = CONNECT if database in ("sysmaster", capture_tables.DATABASE, empty_tables.ADMIN) else RESOURCE
     con.execute(f"INSERT INTO {db}.users VALUES ('informix', '{DBA}', NULL), ('{PUBLIC}', '{public}', NULL)")
 
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ..types.quoting import quote_string
-from . import capture_tables
+from . import capture_tables, empty_tables
+from .empty_tables import View, empty
 from .routine_tables import VIEWS as ROUTINE_VIEWS
 from .trigger_tables import VIEWS as TRIGGER_VIEWS
-
-View = tuple[str, str]
-"""Declared columns, and the DuckDB query."""
 
 INDEX_PARTS = 16
 """Maximum number of columns of an index. part1 to part16 of sysindexes are their numbers, negative if descending."""
@@ -36,19 +34,6 @@ _LOG_PAGES = f"{(16 << 20) // PAGE}::INTEGER"  # DuckDB's checkpoint_threshold
 _LOGS = "(SELECT unnest(_ifx_logs()) AS l)"
 _LOG_NUMBER = "((l.uniqid - 1) % 32767 + 1)::SMALLINT"
 _SHORT_LENGTH = "(CASE WHEN {0} > 32767 THEN {0} - 65536 ELSE {0} END)::SMALLINT"
-
-_DUCK_TYPES = {
-    "INTEGER": "INTEGER", "SERIAL": "INTEGER", "SMALLINT": "SMALLINT", "FLOAT": "DOUBLE", "DATE": "DATE",
-    "CHAR": "VARCHAR", "NVARCHAR": "VARCHAR", "VARCHAR": "VARCHAR", "LVARCHAR": "VARCHAR", "DATETIME": "TIMESTAMP",
-}  # fmt: skip
-
-
-def _empty(declared: str) -> View:
-    """Return a table without rows, for a kind of object that this server does not have."""
-    columns = (column.split(None, 2)[:2] for column in declared.split(", "))
-    nulls = (f"NULL::{_DUCK_TYPES[type_.partition('(')[0]]} AS {name}" for name, type_ in columns)
-    return declared, f"SELECT {', '.join(nulls)} WHERE false"
-
 
 NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
 """`not_null_number` in SQL."""
@@ -274,25 +259,25 @@ VIEWS: dict[str, View] = {
         "SELECT 2::INTEGER AS langid, 'spl' AS langname, NULL::VARCHAR AS langinitfunc, NULL::VARCHAR AS langpath, "
         "NULL::VARCHAR AS langclass",
     ),
-    "syscasts": _empty(
+    "syscasts": empty(
         "owner CHAR(32), argument_type SMALLINT, argument_xid INTEGER, result_type SMALLINT, result_xid INTEGER, "
         "routine_name NVARCHAR(128), routine_owner CHAR(32), class CHAR(1)"
     ),
-    "sysaggregates": _empty(
+    "sysaggregates": empty(
         "name NVARCHAR(128), owner CHAR(32), aggid SERIAL NOT NULL, init_func NVARCHAR(255), iter_func NVARCHAR(255), "
         "combine_func NVARCHAR(255), final_func NVARCHAR(255), handlesnulls CHAR(1)"
     ),
-    "sysxtddesc": _empty("extended_id INTEGER, seqno SMALLINT, description CHAR(256)"),
-    "sysprocplan": _empty(
+    "sysxtddesc": empty("extended_id INTEGER, seqno SMALLINT, description CHAR(256)"),
+    "sysprocplan": empty(
         "procid INTEGER, planid INTEGER, datakey CHAR(1), seqno INTEGER, created DATE, data CHAR(256)"
     ),
-    "sysfragauth": _empty(
+    "sysfragauth": empty(
         "grantor CHAR(32), grantee CHAR(32), tabid INTEGER, fragment NVARCHAR(128), fragauth CHAR(6)"
     ),
-    "sysdirectives": _empty("id SERIAL NOT NULL, active SMALLINT, directive CHAR(256), query CHAR(256)"),
-    "sysinherits": _empty("child INTEGER, parent INTEGER, class CHAR(1), seqno SMALLINT"),
-    "syssynonyms": _empty("owner CHAR(32), synname NVARCHAR(128), created DATE, tabid INTEGER"),
-    "sysdistrib": _empty(
+    "sysdirectives": empty("id SERIAL NOT NULL, active SMALLINT, directive CHAR(256), query CHAR(256)"),
+    "sysinherits": empty("child INTEGER, parent INTEGER, class CHAR(1), seqno SMALLINT"),
+    "syssynonyms": empty("owner CHAR(32), synname NVARCHAR(128), created DATE, tabid INTEGER"),
+    "sysdistrib": empty(
         "tabid INTEGER, colno SMALLINT, seqno INTEGER, constructed DATE, mode CHAR(1), resolution FLOAT, "
         "confidence FLOAT, encdat CHAR(256), type CHAR(1)"
     ),
@@ -300,7 +285,7 @@ VIEWS: dict[str, View] = {
         "rolename CHAR(32), grantee CHAR(32), is_grantable CHAR(1)",
         "SELECT rolename, grantee, is_grantable FROM {db}._ifx.roleauth",
     ),
-    "sysviolations": _empty("targettid INTEGER, viotid INTEGER, diatid INTEGER, maxrows INTEGER"),
+    "sysviolations": empty("targettid INTEGER, viotid INTEGER, diatid INTEGER, maxrows INTEGER"),
     "sysxtdtypes": (
         "extended_id SERIAL NOT NULL, mode CHAR(1), owner CHAR(32), name NVARCHAR(128), type SMALLINT, "
         "source INTEGER, maxlen INTEGER, length INTEGER, byvalue CHAR(1), cannothash CHAR(1), align SMALLINT, "
@@ -319,6 +304,7 @@ VIEWS: dict[str, View] = {
     ),
     **ROUTINE_VIEWS,
     **TRIGGER_VIEWS,
+    **empty_tables.VIEWS,
 }
 
 _PARTITION = (
@@ -432,10 +418,17 @@ MASTER_VIEWS: dict[str, View] = {
     ),
 }
 
+MASTER_VIEWS.update(empty_tables.master_views(MASTER_VIEWS["sysconfig"][1]))
+
 
 def special_views(database: str) -> dict[str, View]:
     """Return the catalogue tables that only this database has."""
-    return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
+    special = {
+        "sysmaster": MASTER_VIEWS,
+        capture_tables.DATABASE: capture_tables.VIEWS,
+        empty_tables.ADMIN: empty_tables.ADMIN_VIEWS,
+    }
+    return special.get(database, {})
 
 
 def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:

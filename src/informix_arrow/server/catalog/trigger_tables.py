@@ -17,6 +17,11 @@ _BODY = (
     "_ifx_pieces({text}, 256) AS pieces FROM {{db}}._ifx.triggers))"
 )
 
+_STATE = (
+    "CASE WHEN list_contains(from_json(t.details::JSON -> '$.disabled', '[\"VARCHAR\"]'), {}) "
+    "THEN 'D' ELSE 'E' END"
+)
+
 VIEWS: dict[str, tuple[str, str]] = {
     "systriggers": (
         "trigid SERIAL NOT NULL, trigname NVARCHAR(128), owner CHAR(32), tabid INTEGER, event CHAR(1), "
@@ -33,9 +38,9 @@ VIEWS: dict[str, tuple[str, str]] = {
         "objtype CHAR(1), owner CHAR(32), name NVARCHAR(128), tabid INTEGER, state CHAR(1)",
         "SELECT 'T' AS objtype, owner, trigname AS name, tabid, CASE WHEN enabled THEN 'E' ELSE 'D' END AS state "
         "FROM {db}._ifx.triggers UNION ALL "
-        "SELECT 'I', t.owner, x.idxname, x.tabid, 'E' FROM {db}._ifx.indexes x "
+        f"SELECT 'I', t.owner, x.idxname, x.tabid, {_STATE.format('x.idxname')} FROM {{db}}._ifx.indexes x "
         "JOIN {db}._ifx.tables t ON t.tabid = x.tabid UNION ALL "
-        "SELECT 'C', t.owner, c.constrname, c.tabid, 'E' FROM {db}._ifx.constraints c "
+        f"SELECT 'C', t.owner, c.constrname, c.tabid, {_STATE.format('c.constrname')} FROM {{db}}._ifx.constraints c "
         "JOIN {db}._ifx.tables t ON t.tabid = c.tabid",
     ),
 }

@@ -10,6 +10,7 @@ from ...wire.describe import StatementType as St
 from ..errors import SqlError, not_supported, syntax_error
 from .ddl_nodes import (
     AlterTable,
+    ChangeStorage,
     CreateIndex,
     CreateSynonym,
     CreateTable,
@@ -21,6 +22,7 @@ from .ddl_nodes import (
     DropType,
     Grant,
     RenameObject,
+    SetObjects,
     TruncateTable,
     UpdateStatistics,
 )
@@ -41,8 +43,7 @@ class ControlStatement:
 
     `verb` is begin, commit, rollback, savepoint, release, rollback to, database, create database, drop database, rename
     database, close database, isolation, transaction, retain update locks, lock mode, lock table, unlock table,
-    constraints, enable (all objects of a table, or the named constraints or indexes), allow newline, role ("" for none,
-    DEFAULT), or accept (no effect).
+    constraints, allow newline, role ("" for none, DEFAULT), or accept (no effect).
     """
 
     verb: str
@@ -67,6 +68,7 @@ DdlStatement = (
     | CreateTrigger
     | DropTrigger
     | SetTriggers
+    | SetObjects
     | UpdateStatistics
 )
 
@@ -331,17 +333,16 @@ def _set(p: DdlParser) -> tuple[int, ParsedStatement]:
     return _SET[word], ControlStatement("accept")
 
 
-def _set_constraints(p: DdlParser) -> ControlStatement:
+def _set_constraints(p: DdlParser) -> ControlStatement | SetObjects:
     """Parse SET CONSTRAINTS ALL, SET CONSTRAINTS or INDEXES with names, or a list of both FOR a table."""
-    start = p.token.start + 1
-    kind = p.word
+    kinds = {p.word}
     p.index += 1
     while p.accept(","):
-        kind = p.word if p.word in _KINDS else ""
+        kinds.add(p.word)
         p.index += 1
     table = ""
     names: list[str] = []
-    constraints = kind == "CONSTRAINTS"
+    constraints = kinds == {"CONSTRAINTS"}
     if p.accept("FOR"):
         table = p.object_name()
     elif not (constraints and p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
@@ -349,25 +350,34 @@ def _set_constraints(p: DdlParser) -> ControlStatement:
         while p.accept(","):
             names.append(p.object_name())
     mode = p.word
-    if mode in ("DISABLED", "FILTERING"):
-        raise not_supported(f"SET {kind} {mode}", -201, start)
-    if not kind or (
-        mode != "ENABLED" and (mode not in ("DEFERRED", "IMMEDIATE") or table or not constraints)
-    ):
-        raise p.syntax_error()
-    p.index += 1
-    if mode == "ENABLED":
-        p.accept("NOVALIDATE")
-    p.expect_end()
-    if mode != "ENABLED":
+    if mode in ("DEFERRED", "IMMEDIATE") and constraints and not table:
+        p.index += 1
+        p.expect_end()
         return ControlStatement("constraints", mode.lower(), tuple(names))
-    return ControlStatement("enable", table, () if table else (kind.lower(), *names))
+    if not kinds <= _KINDS:
+        raise p.syntax_error()
+    enabled = _object_mode(p)
+    p.expect_end()
+    return SetObjects(frozenset(kinds), enabled, tuple(names), table)
+
+
+def _object_mode(p: DdlParser) -> bool:
+    """Parse ENABLED, DISABLED or FILTERING with its options. Return whether the objects are in effect."""
+    if p.accept("DISABLED"):
+        return False
+    if p.accept("FILTERING"):
+        if p.accept("WITH") or p.accept("WITHOUT"):
+            p.expect("ERROR")
+    else:
+        p.expect("ENABLED")
+    p.accept("NOVALIDATE")
+    return True
 
 
 _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
 
 
-def _set_triggers(p: DdlParser) -> SetTriggers | None:
+def _set_triggers(p: DdlParser) -> SetTriggers | SetObjects | None:
     """Parse SET TRIGGERS, alone or in a list of kinds FOR a table. Return None if TRIGGERS is not named."""
     start, kinds = p.index, {p.word}
     p.index += 1
@@ -387,12 +397,12 @@ def _set_triggers(p: DdlParser) -> SetTriggers | None:
             names.append(p.object_name())
     else:
         raise p.syntax_error()
-    enabled = p.accept("ENABLED")
-    if not (enabled or p.accept("DISABLED")):
+    if p.word == "FILTERING":  # of constraints and unique indexes only
         raise p.syntax_error()
-    if len(kinds) > 1 and not enabled:
-        raise not_supported("DISABLED of CONSTRAINTS and INDEXES", -201, p.tokens[start].start + 1)
+    enabled = _object_mode(p)
     p.expect_end()
+    if len(kinds) > 1:
+        return SetObjects(frozenset(kinds), enabled, tuple(names), table)
     return SetTriggers(enabled, tuple(names), table)
 
 
@@ -421,7 +431,26 @@ def _alter(p: DdlParser) -> tuple[int, ParsedStatement]:
         p.expect("CLUSTER")
         p.expect_end()
         return St.ALTER_INDEX, ControlStatement("accept")
+    if p.accept("FRAGMENT", "ON"):
+        return _alter_fragment(p)
     raise not_supported(f"ALTER {p.word}", -201, p.token.start + 1)
+
+
+def _alter_fragment(p: DdlParser) -> tuple[int, ParsedStatement]:
+    """Parse ALTER FRAGMENT ON TABLE or INDEX after these words. Storage is only kept for the catalogue."""
+    is_index = p.accept("INDEX")
+    if not is_index:
+        p.expect("TABLE")
+    name = p.object_name()
+    if not p.accept("INIT"):
+        raise not_supported(f"ALTER FRAGMENT .. {p.word}", -201, p.token.start + 1)
+    p.accept("WITH", "ROWIDS")
+    storage = p.storage_clause()
+    p.expect_end()
+    if is_index:
+        return _UNTYPED_STATEMENT, SetObjects(frozenset({"INDEXES"}), True, (name,))
+    fields = {"strategy": storage.strategy, "fragments": storage.fragments, "parts": []}
+    return _UNTYPED_STATEMENT, AlterTable(name, [ChangeStorage(fields)])
 
 
 def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:

@@ -77,6 +77,9 @@ class CreateIndex:
     unique: bool
     key_columns: list[tuple[str, bool]]
     if_not_exists: bool = False
+    functions: list[str] = field(
+        default_factory=list
+    )  # those of a functional index, with their columns above
 
 
 @dataclass(slots=True)
@@ -248,6 +251,16 @@ class DefineRole:
     name: str
     drop: bool
     if_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetObjects:
+    """SET CONSTRAINTS, INDEXES or a list of both (`kinds`), for a table or with names. FILTERING counts as enabled."""
+
+    kinds: frozenset[str]
+    enabled: bool
+    names: tuple[str, ...] = ()
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,13 @@ class DdlParser(TypeParser):
             return self.accept("COMPRESSED")
         return True
 
+    def storage_clause(self) -> StorageOptions:
+        """Parse `IN dbspace` or `FRAGMENT BY ...` of ALTER FRAGMENT."""
+        found = StorageOptions()
+        if not self._storage_clause(found):
+            raise self.syntax_error()
+        return found
+
     def _lock_mode(self) -> str:
         """Parse after LOCK MODE. Return the first letter of ROW, PAGE or TABLE."""
         paren = self.accept("(")
@@ -233,10 +240,17 @@ class DdlParser(TypeParser):
         table = self.object_name()
         self.expect("(")
         parts = []
+        functions = []
         while True:
+            if self.peek() == ".":  # the owner of a function
+                self.index += 2
             column = self.identifier()
             if self.word == "(":
-                raise not_supported("functional indexes", -201, self.token.start + 1)
+                functions.append(column)
+                *others, column = self.identifier_list()
+                parts += [(other, False) for other in others]
+            elif self.word == "BTREE_OPS":
+                self.index += 1
             descending = self.accept("DESC")
             if not descending:
                 self.accept("ASC")
@@ -245,7 +259,7 @@ class DdlParser(TypeParser):
                 break
         self.expect(")")
         self._index_options()
-        return CreateIndex(name, table, unique, parts, exists)
+        return CreateIndex(name, table, unique, parts, exists, functions)
 
     def _index_options(self) -> None:
         """Parse the options of an index up to the end. They have no effect."""

@@ -11,6 +11,9 @@ from .dialect import InformixDelimitedTokenizer, InformixTokenizer
 _DIGITS = 32
 """Maximum digits of a number in DDL: sizes, counts and the start values of sequences."""
 
+_OWNER_BYTES = 32
+"""Maximum bytes of an owner's name, in Informix 11.50 and later."""
+
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
@@ -87,12 +90,17 @@ class TokenStream:
     def qualified_name(self) -> tuple[str, str]:
         """Parse like `object_name`. Return owner, "" if there is none, and name."""
         self.skip_database()
+        at = self.token.start
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
             owner = self.token.text
             self.index += 2
-            return owner, self.identifier()
-        name = self.identifier()
-        return (name, self.identifier()) if self.accept(".") else ("", name)
+            name = self.identifier()
+        else:
+            name = self.identifier()
+            owner, name = (name, self.identifier()) if self.accept(".") else ("", name)
+        if len(owner.encode()) > _OWNER_BYTES:
+            raise syntax_error(at + 1, f"an owner of more than {_OWNER_BYTES} bytes")
+        return owner, name
 
     def skip_database(self) -> None:
         """Skip `db:` or `db@server:` before a name.

@@ -6,13 +6,18 @@ from sqlglot.tokens import TokenType
 
 from ...wire.qualifiers import Qualifier
 from ...wire.types import ColumnType, TypeCode
-from ..errors import SqlError
+from ..errors import SqlError, not_supported
 from ..types import intervals
 from .ddl_tokens import TokenStream
 from .dialect_parser import FIELDS, SIMPLE_TYPES
 
 BUILTIN_OWNER = "informix"
 """Owner of the built-in types and of the system catalog."""
+
+_NO_TYPE = -9628
+_SPATIAL = frozenset({"GEOPOINT", "GEOGRAPHY", "GEOMETRY"})
+_TEXT_INSTEAD = "this server has no spatial types: keep the well-known text in an LVARCHAR column"
+_TABLE_INSTEAD = "this server has no time series: keep one row for each DATETIME in a table"
 
 UNRESOLVED = -1
 """Extended id of a type that needs the catalogue: a named type, or a collection or ROW."""
@@ -55,6 +60,9 @@ class TypeParser(TokenStream):
         elif word in ("DATETIME", "INTERVAL"):
             self.qualifier()
         elif word not in SIMPLE_TYPES:
+            instead = _TABLE_INSTEAD if word == "TIMESERIES" else _TEXT_INSTEAD
+            if word == "TIMESERIES" or word.startswith("ST_") or word in _SPATIAL:
+                raise not_supported(f"{start.text.lower()} ({instead})", _NO_TYPE)
             if self.accept("."):
                 name = self.identifier()
                 return unresolved(name), 1

@@ -16,8 +16,6 @@ from .session_tables import SessionTables
 from .sql_reader import SqlReader
 from .transaction import SessionTransaction
 
-_NO_INDEX, _NO_CONSTRAINT = -319, -623
-
 
 class SessionStatements:
     """Runs the statements about one session."""
@@ -72,8 +70,6 @@ class SessionStatements:
             self._lock_table(name, control.options)
         elif verb == "constraints":
             self._foreign_key_enforcer.set_deferred(control.options, deferred=name == "deferred")
-        elif verb == "enable":
-            self._require_enabled(name, control.options)
         elif verb == "allow newline":
             self._sql_reader.allows_newlines = name == "t"
         elif verb == "role":
@@ -90,20 +86,6 @@ class SessionStatements:
         elif verb == "rename database":
             self._database_statements.rename(name, control.options[0])
         return StatementOutcome()
-
-    def _require_enabled(self, table: str, named: tuple[str, ...]) -> None:
-        """Check SET CONSTRAINTS and INDEXES .. ENABLED, which do nothing as all are enabled.
-
-        Raises -206, -623 or -319 for an unknown name.
-        """
-        if table and self._tables.find(None, table) is None:
-            raise no_table(table)
-        kind, *names = named or ("",)
-        for name in names:
-            if kind == "indexes" and self._tables.index_owner(name) is None:
-                raise SqlError(_NO_INDEX, 0, 0, name)
-            if kind == "constraints" and name not in self._tables.find_constraints([name]):
-                raise SqlError(_NO_CONSTRAINT, 0, 0, name)
 
     def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
         info = self._tables.find(None, name)

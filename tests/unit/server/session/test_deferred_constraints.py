@@ -125,8 +125,8 @@ def test_words_and_names(db: Db) -> None:
         ("set constraints pk_parent deferred", -201),
         ("set constraints all sideways", -201),
         ("set constraints all", -201),
-        ("set constraints for child disabled", -201),
-        ("set constraints to_parent filtering", -201),
+        ("set constraints for child sideways", -201),
+        ("set constraints to_parent filtering with nothing", -201),
     ):
         assert db.fails(sql).sqlcode == code, sql
     db.run("set constraints for child enabled")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import duckdb
 
 from ...catalog import privileges
 from ...catalog.catalog import ColumnInfo, TableInfo, duplicate_key_query, first_row, nullable_columns
-from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column
+from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column, not_supported
 from ...parse.ddl_nodes import (
     AddColumn,
     AddConstraint,
@@ -59,21 +59,36 @@ def alter(context: DdlContext, statement: AlterTable) -> int:
     orphaned = context.foreign_key_enforcer.children_without_keys(
         info, [unique.columns for unique in new.unique_constraints]
     )
-    _rebuild(context, info, new, [altered.values[c.name] for c in new.columns])
+    replace_with_keys(
+        context, info, new, [altered.values[c.name] for c in new.columns], unchecked=altered.unchecked
+    )
     if not new.temporary:
         column_names = [column.name for column in new.columns]
         privileges.forget_columns(context.transaction.recorder, new.database, new.tabid, column_names)
         triggers.forget_columns(context.transaction.recorder, info, column_names)
     for child in orphaned:
         context.replace_table(child, child)
+    return 0
+
+
+def replace_with_keys(
+    context: DdlContext,
+    info: TableInfo,
+    new: TableInfo,
+    values: list[str],
+    *,
+    unchecked: Collection[str] = (),
+) -> None:
+    """Rebuild a table with other columns or constraints. Raises the errors of new constraints that rows violate.
+
+    `unchecked` are the foreign keys that existing rows need not satisfy.
+    """
+    _rebuild(context, info, new, values)
     try:
-        added = [
-            f for f in new.foreign_keys if f not in info.foreign_keys and f.name not in altered.unchecked
-        ]
+        added = [f for f in new.foreign_keys if f not in info.foreign_keys and f.name not in unchecked]
         context.foreign_key_enforcer.check_children(new, added)
     except SqlError as e:
         raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
-    return 0
 
 
 class _AlteredTable:
@@ -104,6 +119,8 @@ class _AlteredTable:
             self._modify_column(action)
         elif isinstance(action, DropColumn):
             self._require_column(action.name)
+            if self.new.disabled.names:
+                raise not_supported("dropping a column while constraints or indexes are disabled")
             self.new = _without_column(self.new, action.name)
         elif isinstance(action, AddConstraint):
             self._add_constraints([action.constraint])
@@ -154,7 +171,7 @@ class _AlteredTable:
 
 def _rebuild(context: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
     """Rebuild the table and copy its rows. -371 if they repeat a new key, -530 if they violate a new CHECK."""
-    keys = [unique for unique in new.unique_constraints if unique not in info.unique_constraints]
+    keys = [unique for unique in new.keys if unique not in info.keys]
     try:
         rebuild(context, info, new, values)
     except duckdb.ConstraintException as problem:
@@ -185,11 +202,18 @@ def _without_column(info: TableInfo, name: str) -> TableInfo:
 
 
 def _without_constraint(info: TableInfo, name: str) -> TableInfo:
+    off = info.disabled
     new = replace(
         info,
         unique_constraints=tuple(u for u in info.unique_constraints if u.name != name),
         checks=tuple(c for c in info.checks if c.name != name),
         foreign_keys=tuple(f for f in info.foreign_keys if f.name != name),
+        disabled=replace(
+            off,
+            unique_constraints=tuple(u for u in off.unique_constraints if u.name != name),
+            checks=tuple(c for c in off.checks if c.name != name),
+            foreign_keys=tuple(f for f in off.foreign_keys if f.name != name),
+        ),
     )
     if new == info:
         raise SqlError(-623, 0, 0, name)

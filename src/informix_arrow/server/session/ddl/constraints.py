@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...errors import SqlError
 from ...parse.ddl_nodes import RenameObject
 from .ddl_context import DdlContext
+from .object_modes import reject_disabled
 
 _NO_CONSTRAINT, _NAME_TAKEN = -623, -625
 
@@ -16,6 +17,7 @@ def rename(context: DdlContext, statement: RenameObject) -> int:
     info = context.tables.constraint_owner(statement.name)
     if info is None:
         raise SqlError(_NO_CONSTRAINT, 0, 0, statement.name)
+    reject_disabled(info, "RENAME CONSTRAINT")
     if context.tables.constraint_owner(statement.new) is not None:
         raise SqlError(_NAME_TAKEN, 0, 0, statement.new)
 

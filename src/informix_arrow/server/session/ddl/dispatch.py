@@ -16,11 +16,23 @@ from ...parse.ddl_nodes import (
     DropType,
     Grant,
     RenameObject,
+    SetObjects,
     TruncateTable,
     UpdateStatistics,
 )
 from ...parse.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
-from . import constraints, grants, indexes, sequences, statistics, synonyms, tables, triggers, views
+from . import (
+    constraints,
+    grants,
+    indexes,
+    object_modes,
+    sequences,
+    statistics,
+    synonyms,
+    tables,
+    triggers,
+    views,
+)
 from .alter import alter
 from .ddl_context import DdlContext
 
@@ -51,6 +63,8 @@ def run(context: DdlContext, statement: DdlStatement) -> int:
         return triggers.drop(context, statement)
     if isinstance(statement, SetTriggers):
         return triggers.set_enabled(context, statement)
+    if isinstance(statement, SetObjects):
+        return object_modes.set_modes(context, statement)
     if isinstance(statement, UpdateStatistics):
         return statistics.update(context, statement)
     if isinstance(statement, AlterTable):
@@ -79,6 +93,8 @@ def affected_names(context: DdlContext, statement: DdlStatement) -> list[str]:
         return [statement.table]
     if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
         return triggers.tables_of(context, statement)
+    if isinstance(statement, SetObjects):
+        return [info.name for info, _ in object_modes.objects(context, statement) if not info.temporary]
     if isinstance(statement, RenameObject):
         if statement.kind in ("INDEX", "CONSTRAINT"):
             by_name = (

@@ -128,7 +128,9 @@ def _table(context: DdlContext, statement: Grant) -> None:
         raise SqlError(_TEMPORARY, 0, 0, info.name)
     if info.tabid < FIRST_USER_TABID:
         context.privileges.require_level(DBA)
-        raise not_supported("GRANT and REVOKE on the system catalogue", _NOT_GRANTABLE)
+        if all(name == "SELECT" for name, _ in statement.privileges) and not statement.revoke:
+            return  # PUBLIC has it
+        raise not_supported("a privilege on the system catalog other than SELECT", _NOT_GRANTABLE)
     grantor = _grantor(context, statement)
     if not statement.grantor and context.privileges.owns(info.owner):
         grantor = info.owner  # as on a real server, a DBA's grant comes from the owner

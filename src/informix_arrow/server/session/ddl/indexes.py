@@ -12,6 +12,8 @@ from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
 from .duck_tables import index_name, make_index, rebuild
 
+_NO_ROUTINE = -674
+
 
 def create(context: DdlContext, statement: CreateIndex) -> int:
     """CREATE INDEX: -316 if the name is taken, -371 for a repeated key."""
@@ -26,6 +28,8 @@ def create(context: DdlContext, statement: CreateIndex) -> int:
             raise no_column(column)
         if is_simple_large(found.type):
             raise SqlError(-610, 0, 0, column)
+    for function in statement.functions:
+        _check_function(context, function, unique=statement.unique)
     if len(dict(statement.key_columns)) < len(statement.key_columns):
         raise SqlError(-542)
     index = IndexInfo(statement.name, statement.unique, tuple(statement.key_columns))
@@ -46,6 +50,18 @@ def create(context: DdlContext, statement: CreateIndex) -> int:
     return 0
 
 
+def _check_function(context: DdlContext, name: str, *, unique: bool) -> None:
+    """Check the routine of a functional index, which is kept and listed but not used. Raises -674 for an unknown
+    routine."""
+    routines = context.routines.find_routines(name, None, specific=False)
+    if not routines:
+        raise SqlError(_NO_ROUTINE, 0, 0, name)
+    if unique:
+        raise not_supported(
+            f"a unique index of the function {name}; a unique index of columns is there instead"
+        )
+
+
 def drop(context: DdlContext, statement: DropObject) -> int:
     """DROP INDEX: -319 if there is none of that name."""
     info = context.tables.index_owner(statement.name)
@@ -53,6 +69,10 @@ def drop(context: DdlContext, statement: DropObject) -> int:
         if statement.if_exists:
             return 0
         raise SqlError(-319, 0, 0, statement.name)
+    if statement.name in info.disabled.names:
+        kept = tuple(i for i in info.disabled.indexes if i.name != statement.name)
+        context.replace_table(info, replace(info, disabled=replace(info.disabled, indexes=kept)))
+        return 0
     index = next(i for i in info.indexes if i.name == statement.name)
     if index.unique:
         schema = "temp.main" if info.temporary else f"{duck_database(info.database)}.main"

@@ -18,10 +18,12 @@ from ...parse.ddl_nodes import (
     DropObject,
     DropType,
     RenameObject,
+    SetObjects,
     TruncateTable,
 )
 from ...parse.spl.trigger_nodes import CreateTrigger
 from ..session_privileges import NO_PRIVILEGE, NOT_OWNER
+from . import object_modes
 from .ddl_context import DdlContext
 
 _NOT_OWNER = {"INDEX": -320, "SYNONYM": -579, "SEQUENCE": -635}
@@ -57,6 +59,9 @@ def check_privileges(context: DdlContext, statement: DdlStatement) -> None:
     elif isinstance(statement, AlterTable):
         _require_owner_or_privilege(context, context.tables.find(None, statement.name), "a")
         _require_references_privilege(context, statement.name, statement.constraints)
+    elif isinstance(statement, SetObjects):
+        for changed, _ in object_modes.objects(context, statement):
+            _require_owner_or_privilege(context, changed, "a")
     elif isinstance(statement, TruncateTable):
         info = context.tables.find(None, statement.name)
         _require_owner_or_privilege(context, info, "a")

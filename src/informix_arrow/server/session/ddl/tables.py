@@ -18,6 +18,7 @@ from .dependents import dependent_views, drop_dependents, rename_column, rename_
 from .descriptions import check_with_column, describe
 from .dropped_objects import drop_objects
 from .duck_tables import rebuild
+from .object_modes import reject_disabled
 
 
 def create(context: DdlContext, statement: CreateTable) -> int:
@@ -147,6 +148,7 @@ def rename(context: DdlContext, statement: RenameObject) -> int:
     if view is not None and view.kind == "V":
         return views.rename(context, view, statement.new)
     info = context.require_alterable_table(statement.name)
+    reject_disabled(info, f"RENAME {statement.kind}")
     expressions = [quote_identifier(c.name) for c in info.columns]
     read_by = rewritable_views(context, info)
     if statement.kind == "TABLE":
