@@ -212,7 +212,7 @@ class Connection(Metadata):
             type ``pyarrow.json_()``.
         bson
             BSON columns as ``"binary"`` (default), the bytes of the documents, or as ``"json"``: relaxed Extended JSON,
-            of the type that ``json`` says. This needs pymongo's ``bson``, the extra ``[bson]``.
+            of the type that ``json`` says. These values are converted in Python, one by one.
         isolation, lock_wait
             For this result only, as in :func:`connect`. The previous setting is restored when the result ends, is
             closed or dropped. Two results that are read alternately share one session: the one opened last decides for

@@ -132,8 +132,8 @@ ROWS = (
         limits="its fields: the server tells the name alone",
     ),
     Row((_DOLLAR,), label="DISTINCT type, here of DECIMAL(8,2)", limits="nothing: it is read as its source"),
-    Row(("JSON",), _TEXT),
-    Row(("BSON",)),
+    Row(("JSON",), (*_TEXT, {"json": "arrow"})),
+    Row(("BSON",), ({"bson": "json"},)),
     Row((_POINT,), label="other opaque types", limits="their structure: the bytes as the server sends them"),
     Row(
         (ColumnType(TypeCode.NULL.value, 0),), label="NULL without a type", limits="cast it: `NULL::INTEGER`"

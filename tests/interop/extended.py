@@ -194,6 +194,44 @@ LARGE = (
     _large("CLOB", text=True, setter="String", unable=_SMART),
 )
 
+# ---- JSON and BSON -------------------------------------------------------------------------------------------------
+
+_DOCUMENTS = {
+    "put writes": "an insert cursor takes no opaque types; write_arrow refuses them by name",
+    "peer reads": "takes the described length of an opaque type for the value's and loses its place in the row",
+}
+_HELLO = bytes.fromhex("16000000 02 68656c6c6f 00 06000000 776f726c64 00 00")
+#: The documents of bsonspec.org, and others by hand: a number, a string of two-byte characters, an array in a document.
+_BSON = (
+    bytes.fromhex("05000000 00"),
+    _HELLO,
+    bytes.fromhex(
+        "31000000 04 42534f4e 00 26000000 02 30 00 08000000 617765736f6d65 00"
+        "01 31 00 333333333333 1440 10 32 00 c2070000 00 00"
+    ),
+    bytes.fromhex("10000000 12 6c 00 ffffffffffffff7f 00"),
+    bytes.fromhex("10000000 02 c3a9 00 03000000 c3a9 00 00"),
+)
+DOCUMENTS = (
+    Case(
+        "JSON",
+        ('{"a":1}', "{}", "[]", '{"é": "日本 \\u0041", "l": [1, 2.50, null]}', f'{{"x":"{"y" * 40000}"}}'),
+        "String",
+        "json",
+        rendering=lambda v: str(v)[:2048],
+        unable=_DOCUMENTS,
+    ),
+    Case(
+        "BSON",
+        _BSON,
+        "Bytes",
+        "bson",
+        to_jdbc=lambda v: v.hex(),  # type: ignore[attr-defined]
+        from_jdbc=bytes.fromhex,
+        unable=_DOCUMENTS,
+    ),
+)
+
 _INTERVALS = (
     "YEAR(4) TO MONTH",
     "MONTH(3) TO MONTH",
@@ -211,4 +249,4 @@ def every_type() -> tuple[Case, ...]:
     """
     made = [case for case, statement in _MADE if statement.endswith(_LAYOUTS)]
     kinds = {case.sql.split("(")[0]: case for case in NESTED}
-    return (*wide_table(), *map(interval, _INTERVALS), *made, *kinds.values(), *LARGE)
+    return (*wide_table(), *map(interval, _INTERVALS), *made, *kinds.values(), *LARGE, *DOCUMENTS)

@@ -25,7 +25,7 @@ from .clients import (
     expected_renderings,
     rendered,
 )
-from .extended import DISTINCT, LARGE, NESTED, every_type
+from .extended import DISTINCT, DOCUMENTS, LARGE, NESTED, every_type
 from .qualifiers import QUALIFIERS
 
 pytestmark = [pytest.mark.reference_client, pytest.mark.usefixtures("distinct_types")]
@@ -37,6 +37,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "DISTINCT": DISTINCT,
     "collections and ROW": NESTED,
     "large objects": LARGE,
+    "JSON and BSON": DOCUMENTS,
 }
 #: Every position in ``make soak``, otherwise every third: odd and even ones, near the front and near the end.
 STEP = 1 if SECONDS else 3

@@ -11,7 +11,7 @@ import pytest
 
 from .case import UTF8, Case
 from .clients import Clients, Table, can_read, cycled
-from .extended import DISTINCT, NESTED
+from .extended import DISTINCT, DOCUMENTS, NESTED
 from .jdbc import driver
 from .jdbc.driver import Jdbc, JdbcError
 
@@ -29,7 +29,7 @@ def filled(clients: Clients, new_table: NewTable, case: Case) -> Table:
 
 
 def unreadable(reader: str) -> list[Case]:
-    return [case for case in (*DISTINCT, *NESTED) if not can_read(reader, case)]
+    return [case for case in (*DISTINCT, *NESTED, *DOCUMENTS) if not can_read(reader, case)]
 
 
 @pytest.mark.parametrize("case", unreadable("jdbc"), ids=lambda case: f"{case.sql} {case.setter}")
@@ -47,7 +47,7 @@ def test_jdbc_does_not_read_collections_and_distinct_types_of_some(
 
 
 @pytest.mark.parametrize("case", unreadable("peer"), ids=lambda case: case.sql)
-def test_informix_driver_loses_its_place_in_a_row_with_a_distinct_type_of_boolean_or_lvarchar(
+def test_informix_driver_loses_its_place_in_a_row_with_such_a_type(
     case: Case, clients: Clients, new_table: NewTable
 ) -> None:
     table = filled(clients, new_table, case)

@@ -15,6 +15,7 @@ from sqlalchemy import Column, Engine, Integer, MetaData, Table, types
 from informix_arrow import YearMonthInterval
 from informix_arrow.sqlalchemy import (
     BIGSERIAL,
+    BSON,
     BYTE,
     DATETIME,
     INT8,
@@ -81,6 +82,8 @@ ROUND_TRIPS: list[tuple[str, Any, list[Any]]] = [
     ("VARCHAR(5)", types.Enum(Colour), [Colour.rouge, Colour.grün]),
     ("VARCHAR(5)", types.Enum("a", "grün"), ["a", "grün"]),
     ("SET(INTEGER NOT NULL)", DeclaredType("SET(INTEGER NOT NULL)"), [[1, 2]]),
+    ("JSON", types.JSON(), [{"a": [1, None, "é"]}, [], [{"b": 1.5}]]),
+    ("BSON", BSON(), [{"a": [1, None, "é"], "t": dt.datetime(2026, 1, 2, 3, 4, 5)}, {}, {"n": 2**40}]),
 ]
 
 

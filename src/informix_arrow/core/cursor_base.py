@@ -63,8 +63,7 @@ class CursorBase:
         As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
         ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
     bson
-        BSON in the rows of the next ``execute``: ``"binary"`` (default) bytes, or ``"json"`` text, which needs the
-        extra ``[bson]``.
+        BSON in the rows of the next ``execute``: ``"binary"`` (default) bytes, or ``"json"`` text.
     """
 
     # Class attributes until they are set, because many programs create a cursor for each statement.

@@ -13,7 +13,6 @@ from ..operations.execute import run_statement
 from ..operations.fetch import ReadOptions, ServerCursor
 from ..operations.io_steps import Exchange
 from ..operations.session import Session
-from ..rows.documents import bson_reader
 from ..rows.parameters import Values, parse
 from ..wire.errors import InterfaceError
 from ..wire.plan_ops import TypeOptions
@@ -101,12 +100,9 @@ def type_options(default_errors: str, *, encoding_errors: str | None, **options:
     unset = encoding_errors is None or encoding_errors == ""
     options["encoding_errors"] = default_errors if unset else encoding_errors
     try:
-        types = TypeOptions(**options)
+        return TypeOptions(**options)
     except ValueError as error:
         raise InterfaceError(str(error)) from None
-    if types.bson == "json":
-        bson_reader()  # raises InterfaceError if it is missing
-    return types
 
 
 def _check_size(name: str, value: object, least: int) -> None:

@@ -33,7 +33,7 @@ _XDBC: dict[int, int] = {
     TypeCode.TEXT: -1, TypeCode.BOOL: 16, TypeCode.SET: 2003, TypeCode.MULTISET: 2003, TypeCode.LIST: 2003,
     TypeCode.COLLECTION: 2003, TypeCode.ROW: 2002,
 }  # fmt: skip
-_XDBC_OTHER, _TIME, _BOOLEAN, _LONG_TEXT, _BLOB, _CLOB = 1111, 92, 16, -1, 2004, 2005
+_XDBC_OTHER, _TIME, _BOOLEAN, _LONG_TEXT, _LONG_BYTES, _BLOB, _CLOB = 1111, 92, 16, -1, -4, 2004, 2005
 _DATETIME_GROUP = 9  # SQL_DATETIME; the subcode says which
 _DATETIME_SUB = {91: 1, 92: 2, 93: 3}
 
@@ -229,6 +229,8 @@ def xdbc_type(t: ColumnType) -> int:
         return _BOOLEAN
     if t.is_lvarchar or t.is_json:
         return _LONG_TEXT
+    if t.is_bson:
+        return _LONG_BYTES
     if t.is_blob or t.is_clob:
         return _BLOB if t.is_blob else _CLOB
     if t.code == TypeCode.DATETIME:

@@ -28,6 +28,7 @@ from .bulk import arrow_insert
 from .dialect import InformixDialect
 from .types import (
     BIGSERIAL,
+    BSON,
     BYTE,
     DATETIME,
     INT8,
@@ -43,6 +44,7 @@ from .types import (
 
 __all__ = [
     "BIGSERIAL",
+    "BSON",
     "BYTE",
     "DATETIME",
     "INT8",

@@ -26,6 +26,7 @@ from ..metadata.catalog_types import (
 from ..wire.types import ColumnType, TypeCode
 from .types import (
     BIGSERIAL,
+    BSON,
     BYTE,
     DATETIME,
     DATETIME_QUALIFIER,
@@ -299,6 +300,8 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
         return sqltypes.BLOB()
     if declared.is_clob:
         return sqltypes.CLOB()
+    if declared.is_json or declared.is_bson:
+        return sqltypes.JSON() if declared.is_json else BSON()
     if declared.code in _SIMPLE_TYPES:
         return _SIMPLE_TYPES[declared.code]()
     if declared.code in _SIZED:

@@ -10,6 +10,7 @@ from sqlalchemy.sql import compiler
 
 from .types import (
     BIGSERIAL,
+    BSON,
     DATETIME,
     DATETIME_QUALIFIER,
     INT8,
@@ -109,6 +110,12 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
 
     def visit_NCLOB(self, type_: sqltypes.Text, **kw: Any) -> str:
         return "CLOB"
+
+    def visit_JSON(self, type_: sqltypes.JSON, **kw: Any) -> str:
+        return "JSON"
+
+    def visit_BSON(self, type_: BSON, **kw: Any) -> str:
+        return "BSON"
 
     def visit_BYTE(self, type_: sqltypes.LargeBinary, **kw: Any) -> str:
         return "BYTE"

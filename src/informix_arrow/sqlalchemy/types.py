@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,8 +12,12 @@ from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.sql import sqltypes as base
 from sqlalchemy.sql.type_api import NativeForEmulated
 
+from ..rows.documents import bson_decoder
+from ..wire import bson
+
 __all__ = [
     "BIGSERIAL",
+    "BSON",
     "BYTE",
     "COLSPECS",
     "DATETIME",
@@ -98,6 +102,29 @@ class BYTE(sqltypes.LargeBinary):
     """A simple large object of bytes."""
 
     __visit_name__ = "BYTE"
+
+
+class _Json(sqltypes.JSON):
+    """JSON. A column holds no JSON text ``null``, only objects and arrays: None is always NULL."""
+
+    def bind_processor(self, dialect: Dialect) -> Process | None:
+        write = super().bind_processor(dialect)
+        assert write is not None
+        return lambda value: None if value is None or value is self.NULL else write(value)
+
+
+class BSON(sqltypes.TypeEngine[Any]):
+    """BSON: dicts. Reading needs pymongo's ``bson``, the extra ``[bson]``. Bytes of a whole document are written as
+    they are."""
+
+    __visit_name__ = "BSON"
+
+    def bind_processor(self, dialect: Dialect) -> Process | None:
+        return lambda value: bson.encode(value) if isinstance(value, Mapping) else value
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
+        decode = bson_decoder()
+        return lambda value: None if value is None else decode(value)
 
 
 class DeclaredType(sqltypes.UserDefinedType[Any]):
@@ -265,6 +292,7 @@ COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] =
     TIME: TIME,
     sqltypes.Interval: INTERVAL,
     sqltypes.Boolean: _Boolean,
+    sqltypes.JSON: _Json,
 }
 
 

@@ -96,11 +96,18 @@ def _named_row(field: pa.Field) -> ColumnType | None:
 
 def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
     final = _value_type(field.type)
-    if ct.is_blob or ct.is_clob or ct.is_complex or ct.is_json or ct.is_lvarchar or ct.code == TypeCode.TEXT:
-        wide = FLAG_LARGE if not (ct.is_lvarchar or ct.is_json) or _is_large(final) else 0
+    document = ct.is_json or (ct.is_bson and _is_text(final))  # BSON that was read as JSON
+    if ct.is_blob or ct.is_clob or ct.is_complex or document or ct.is_lvarchar or ct.code == TypeCode.TEXT:
+        wide = FLAG_LARGE if not (ct.is_lvarchar or document) or _is_large(final) else 0
         return PlanOp(Kind.LVARCHAR, 32739, 0, wide)
     if ct.code == TypeCode.BYTE:
         return PlanOp(Kind.OPAQUE, 32739, 0, FLAG_LARGE)
+    if ct.is_bson:
+        raise NotSupportedError(
+            f'column {field.name!r} is a BSON, which a .unl file has no form for: read it with bson="json", or cast '
+            "it to JSON on the server",
+            column=field.name,
+        )
     if ct.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED) and not ct.is_boolean:
         raise NotSupportedError(
             f"column {field.name!r} is of the opaque type {ct.sql}, whose form in a .unl file is its own: leave it "
@@ -132,7 +139,15 @@ def _decimal(ct: ColumnType, final: pa.DataType) -> PlanOp:
     return PlanOp(Kind.DECIMAL_STRING, 9, 0, money)
 
 
+def _is_text(final: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(final) or pa.types.is_large_string(final) or pa.types.is_string_view(final)
+    )
+
+
 def _value_type(final: pa.DataType) -> pa.DataType:
+    if isinstance(final, pa.BaseExtensionType):  # Arrow's JSON
+        final = final.storage_type
     while pa.types.is_dictionary(final) or pa.types.is_run_end_encoded(final):
         final = final.value_type
     return final

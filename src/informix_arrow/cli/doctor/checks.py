@@ -454,13 +454,58 @@ def _(bench: Harness) -> str:
 @check("json", "JSON and BSON", "TYPES 2")
 def _(bench: Harness) -> str:
     try:
-        table = bench.table("v JSON, tail CHAR(1)")
-        bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", ('{"a":1}',))
+        table = bench.table("v JSON, b BSON, tail CHAR(1)")
     except Error as error:
         raise CheckSkipped(first_line(error)) from error
-    actual = bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist()[0]
-    expect(str(actual["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
-    return "JSON is text"
+    document = bytes.fromhex("0c0000001061000100000000")
+    values = ('{"a":1}', document)
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, ?, 'x')", values)
+    row = bench.connection.read_arrow(f"SELECT v, b, tail FROM {table}").to_pylist()[0]
+    expect(str(row["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
+    expect_equal((row["b"], row["tail"]), (document, "x"), "BSON as the bytes of the document")
+    return "JSON is text, BSON is the document"
+
+
+def _answer(bench: Harness, sql: str) -> str:
+    """Return the value that a query of one row gives, or the server's error."""
+    try:
+        return repr(bench.connection.read_arrow(sql).column(0)[0].as_py())
+    except Error as error:
+        return f"{error.sqlcode}"
+
+
+@check("bson", "casts, functions and limits of JSON and BSON", "TYPES 2")
+def _(bench: Harness) -> str:
+    try:
+        table = bench.table("v JSON, b BSON")
+    except Error as error:
+        raise CheckSkipped(first_line(error)) from error
+    bench.connection.execute(
+        f"INSERT INTO {table} VALUES ('[1]', '{{n:{{x:7}},s:\"x\",d:ISODate(\"2020-01-02T03:04:05Z\")}}'::JSON)"
+    )
+    questions = {
+        "document": "b::JSON::LVARCHAR",
+        "x": "BSON_VALUE_INT(b, 'n.x')",
+        "no number": "BSON_VALUE_INT(b, 's')",
+        "missing": "BSON_VALUE_INT(b, 'y')",
+        "get": "BSON_GET(b, 'n.x')::JSON::LVARCHAR",
+        "get missing": "BSON_GET(b, 'y')::JSON::LVARCHAR",
+        "size": "BSON_SIZE(b, 's')",
+        "BSON as text": "b::LVARCHAR",
+        "text as BSON": "'{}'::BSON::JSON::LVARCHAR",
+        "array as BSON": "v::BSON::JSON::LVARCHAR",
+        "scalar": "'1'::JSON::LVARCHAR",
+        "invalid": "'{'::JSON::LVARCHAR",
+    }
+    answers = {name: _answer(bench, f"SELECT {sql} FROM {table}") for name, sql in questions.items()}
+    expect_equal((answers["x"], answers["size"]), ("7", "6"), "BSON_VALUE_INT and BSON_SIZE")
+    try:
+        text = f'{{"a":"{"x" * 40_000}"}}'
+        bench.connection.execute(f"UPDATE {table} SET v = ?", (text,))
+        answers["40 kB"] = "stored"
+    except Error as error:
+        answers["40 kB"] = f"{error.sqlcode}"
+    return "; ".join(f"{name}: {answer}" for name, answer in answers.items())
 
 
 @check("scroll", "a scroll cursor in every direction", "SQLI 13")
