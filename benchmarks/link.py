@@ -44,6 +44,7 @@ class SlowLink:
         self._ended = False
         self.address = ("127.0.0.1", int(self._listening.getsockname()[1]))
         self.round_trips = 0
+        self.bytes_to_client = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -89,6 +90,8 @@ class SlowLink:
                     pair = source if asks else other
                     if asks and data and not speaking.get(pair):
                         self.round_trips += 1
+                    if not asks:
+                        self.bytes_to_client += len(data)
                     if data:
                         speaking[pair] = asks
                     else:

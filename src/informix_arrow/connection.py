@@ -808,7 +808,7 @@ def connect(
     statement_cache_size
         Prepared statements that are kept for their next execution, 64 by default. 0 keeps none.
     fetch_window_bytes
-        Bytes of rows that may be on their way from the server while a result is read, 32 MiB by default, at most 1 GiB.
+        Bytes of rows that may be on their way from the server while a result is read, 64 MiB by default, at most 1 GiB.
         As many fetches are sent ahead as the distance to the server needs: one if it is near. 0: a fetch is sent when
         the reply to the one before has arrived.
     lob_window_bytes

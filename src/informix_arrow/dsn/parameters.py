@@ -67,7 +67,7 @@ class Parameters:
         None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
     )
     statement_cache_size: int = 64  # prepared statements kept for their next execution; 0 = none
-    fetch_window_bytes: int = 32 << 20  # of fetch replies on their way, to 1 GiB; 0 = one fetch at a time
+    fetch_window_bytes: int = 64 << 20  # of fetch replies on their way, to 1 GiB; 0 = one fetch at a time
     lob_window_bytes: int = (
         4 << 20
     )  # of large objects requested or sent ahead of their replies, to 256 MiB; 0 = each step waits for its reply

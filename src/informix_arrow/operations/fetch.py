@@ -233,12 +233,15 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch 
         return (yield from _next_row(session, cursor))
     if cursor.window is not None:
         cursor.window.resume(cursor.in_flight)
-    while not cursor.ready_batches and cursor.error is None:
+    while cursor.error is None:
         if cursor.in_flight > 2 and not cursor.ended and cancel_requested(session):
-            # Not at the end of the batch, which may come before that of what is on its way.
+            # Batches may be complete before the server's error arrives behind all that is on its way, and if it
+            # had sent all of that, the interrupt found nothing to end.
             cursor.fail(canceled_error())
             yield from cursor.close(session)
             yield from raise_if_cancelled(session)
+        elif cursor.ready_batches:
+            break
         elif cursor.in_flight and not cursor.ended:
             # Replies to earlier requests are read first.
             while session.pending_replies[0] is not cursor:

@@ -6,9 +6,9 @@ was answered. If it brought clearly more per second than the best round before, 
 window, else the window goes back to the size of the best round and stays there for a while. A round that took
 hardly longer than a round trip was limited by its window alone, and the next window is many times larger.
 
-The window is bounded in bytes (``fetch_window_bytes``), and in time: it never holds more than the last round
-brought in a few seconds. So it stays small where the server, the network or the caller is slow, and what is on
-its way when the caller stops reading is received soon.
+The window is bounded in bytes (``fetch_window_bytes``), and in time: it never holds more than a few seconds
+bring at the rate of the last round. So it stays small where the server, the network or the caller is slow, and
+what is on its way when the caller stops reading is received soon.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from .session import Session
 MAX_FETCHES = 1024
 
 _GROWTH = 2  # of the window, to find out whether a larger one brings more
-_JUMP = 16  # of the replies per round trip, if nothing but the window was the limit
+_JUMP = 32  # of the replies per round trip, if nothing but the window was the limit
 _IMPROVEMENT = 1.25  # a round that brings this many times more per second was worth its window
 _ROUNDS_BETWEEN_PROBES = 16
-_MOST_SECONDS = 2.0  # of replies on their way, by the rate of the last round
-_MOST_ROUND_TRIPS = 16  # the same, where the server is so far away that this is longer
+_MOST_SECONDS = 4.0  # of replies on their way, by the rate of the last round
 _SHORT_PAUSE = 0.001  # seconds between two batches that do not matter
 
 
@@ -130,5 +129,4 @@ class FetchWindow:
             self.ahead = larger
         else:
             self.ahead, self._fixed_rounds = self._best_ahead, _ROUNDS_BETWEEN_PROBES
-        by_time = int(rate * max(_MOST_SECONDS, _MOST_ROUND_TRIPS * trip))
-        self.ahead = max(1, min(self.ahead, self._limit, by_time))
+        self.ahead = max(1, min(self.ahead, self._limit, int(rate * _MOST_SECONDS)))

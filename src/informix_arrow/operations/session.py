@@ -145,7 +145,7 @@ class Session:
     routines: dict[str, tuple[str, int]] = field(
         default_factory=dict
     )  # handles of the fast path, by signature
-    fetch_window: int = 32 << 20  # bytes of fetch replies on their way; 0 = one fetch at a time
+    fetch_window: int = 64 << 20  # bytes of fetch replies on their way; 0 = one fetch at a time
     lob_window: int = 4 << 20  # bytes of large objects requested or sent ahead of replies; 0 = step by step
     client_files: ClientFiles | None = None  # None = :attr:`files` was not used yet
     clock: Callable[[], float] = time.monotonic  # seconds; measures how long replies take

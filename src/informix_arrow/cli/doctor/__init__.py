@@ -16,13 +16,13 @@ from .. import connection_options
 from ..exit_codes import DONE, FAILED, UsageError
 from ..files import new_file
 from ..parser import Commands, command
-from . import cdc_checks, cdc_unverified, checks, type_checks
+from . import cdc_checks, cdc_unverified, checks, fetch_checks, type_checks
 from .harness import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers, first_line
 from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
-_MODULES = (checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
+_MODULES = (checks, fetch_checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
 
 
 @dataclass(frozen=True)
