@@ -17,7 +17,7 @@ from importlib import import_module
 
 from .exit_codes import PROGRAM, open_streams, print_error, report_interrupt, run_guarded
 from .interrupts import terminable
-from .parser import COMMANDS
+from .parser import COMMANDS, ArgumentParser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,7 +41,7 @@ def _run(words: Sequence[str]) -> int:
 
 def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """Return the parser of all commands, with the options of some. The others are there by name only."""
-    root = argparse.ArgumentParser(
+    root = ArgumentParser(
         prog=PROGRAM,
         description="Queries, loads, unloads and checks of Informix databases; and a server for tests.",
     )

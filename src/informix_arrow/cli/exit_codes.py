@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from ..wire.errors import Error, InterfaceError
+from ..wire.redaction import hide_credentials
 from .interrupts import Terminated
 
 DONE, FAILED, USAGE, REJECTS, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
@@ -28,8 +29,8 @@ class UsageError(Failure):
 
 
 def print_error(text: str) -> None:
-    """Print a line on stderr, with the program's name in front."""
-    print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
+    """Print a line on stderr, with the program's name in front and passwords of connection strings hidden."""
+    print(f"{PROGRAM}: {hide_credentials(text)}", file=sys.stderr, flush=True)
 
 
 def add_note(error: BaseException, text: str) -> None:

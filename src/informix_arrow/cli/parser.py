@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
+
+from ..wire.redaction import hide_credentials
 
 
 class CommandInfo(NamedTuple):
@@ -37,6 +39,14 @@ COMMANDS = {
 
 #: The result of ``add_subparsers``, to which each command adds itself.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """A parser whose errors hide passwords. argparse shows what it does not understand, such as a URL."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error, and exit."""
+        super().error(hide_credentials(message))
 
 
 def command(commands: Commands, name: str, example: str = "") -> argparse.ArgumentParser:

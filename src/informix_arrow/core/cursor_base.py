@@ -46,7 +46,8 @@ class CursorBase:
     arraysize
         Rows that ``fetchmany()`` returns by default, initially 1.
     rowcount
-        Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
+        Rows inserted, updated or deleted by the last statement; -1 after a query, before any statement, and if the
+        server did not report the number.
     lastrowid
         The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT generated, None if there was none.
     messages
@@ -280,7 +281,7 @@ class CursorBase:
 
     def _set_many_outcome(self, outcome: ManyOutcome) -> None:
         """Record the outcome of many executions, and raise one error for all refused rows."""
-        self.rowcount = outcome.rows
+        self.rowcount = -1 if outcome.uncounted else outcome.rows
         self.lastrowid = outcome.serial or None
         if outcome.truncated_rows:
             self._warn_of_cut_text(

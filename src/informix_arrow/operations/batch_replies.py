@@ -40,6 +40,7 @@ class ManyOutcome:
     )  # numbers of the rows whose text was truncated, in order
     errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is its number
     stopped: bool = False  # at the first refused row, as requested
+    uncounted: bool = False  # the server did not report the rows of some execution
 
     @property
     def interrupted(self) -> bool:
@@ -129,7 +130,7 @@ def read_reply_messages(session: Session) -> Exchange[list[object]]:
                     raise server_exit_error()
                 messages.append(message)
                 parsed = reader.pos - buffer.start
-                if 4 * OBJECT_BYTES * len(messages) > buffer.max_bytes:
+                if 4 * OBJECT_BYTES * len(messages) + 2 * parsed > buffer.max_bytes:
                     raise reply_too_large(buffer.max_bytes)
         except NeedMoreData as need:
             yield from receive(session, need.missing)
@@ -215,6 +216,8 @@ class BatchReplyReader:
             outcome.serial = serial or outcome.serial
             if done.warnings & WARNING_TRUNCATED and self._kind in _STORES:
                 outcome.truncated_rows.append(outcome.executed)
+        else:
+            outcome.uncounted = True
         outcome.executed += 1
         return size if plain and done is not None and not done.warnings else 0
 

@@ -20,6 +20,7 @@ from ..wire.sql_text import words_and_strings
 from .io_steps import ConnectionLost, Exchange, Send
 from .message_stream import next_message
 from .object_sources import ClientFiles, ContentSource, OpenFile
+from .receive_buffer import reply_too_large
 from .session import Session
 from .statement_cache import MAX_TEXT_LENGTH
 
@@ -173,6 +174,9 @@ def _write(session: Session, files: ClientFiles) -> Exchange[None]:
         if not isinstance(message, m.FileWrite):
             raise ProtocolError(f"{type(message).__name__} where pieces of a file were due")
         if refused is None and opened is not None:
+            in_memory = isinstance(opened.sink, MutableMapping)
+            if in_memory and len(opened.collected) > session.buffer.max_bytes:
+                raise reply_too_large(session.buffer.max_bytes)
             try:
                 if isinstance(opened.sink, MutableMapping):
                     opened.collected += message.data

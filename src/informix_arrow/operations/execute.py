@@ -216,7 +216,7 @@ def _execute_prepared(
     yield from track_statement(session, kind, sql)
     yield from _after(session, kind, sql, reply)
     outcome = outcome_of(reply, kind)
-    report_rows(session, outcome.rows)
+    report_rows(session, max(outcome.rows, 0))
     return outcome
 
 

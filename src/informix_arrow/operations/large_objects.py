@@ -192,16 +192,16 @@ class ObjectReader:
                     if error is not None:
                         continue
                     yield from send_all(session, [encode_group(session, (statement, m.FetchBlob(handle)))])
-                most = _size(handle) if column.exact else None
+                size = _size(handle)
                 sink = content.data.extend if error is None else discard_content
-                came, refused = yield from read_blob_reply(session, sink, most)
+                came, refused = yield from read_blob_reply(session, sink, size, exact=column.exact)
                 if error is not None:
                     continue  # read only to stay in step
                 if refused is not None:
                     error = _locate_error(refused, self.sql, column.name, first_row + row)
-                elif most is not None and came != most:
+                elif column.exact and came != size:
                     error = DataError(
-                        f"column {column.name!r}, row {first_row + row}: the server announced {most} bytes and sent "
+                        f"column {column.name!r}, row {first_row + row}: the server announced {size} bytes and sent "
                         f"{came}",
                         row=first_row + row,
                         column=column.name,
@@ -231,6 +231,6 @@ def read_blob(session: Session, statement_id: int, descriptor: bytes, sink: Sink
     data = encode_group(session, (m.Id(statement_id), m.FetchBlob(descriptor)))
     session.outstanding_requests += 1
     yield Send(data)
-    _, refused = yield from read_blob_reply(session, sink)
+    _, refused = yield from read_blob_reply(session, sink, _size(descriptor))
     if refused is not None:
         raise refused

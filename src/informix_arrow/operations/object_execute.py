@@ -261,7 +261,10 @@ def _add_reply(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:
         outcome.errors.append(refused)
     else:
         result = outcome_of(reply, kind)
-        outcome.rows += result.rows
+        if result.rows < 0:
+            outcome.uncounted = True
+        else:
+            outcome.rows += result.rows
         outcome.serial = result.serial or outcome.serial
         if result.truncated:
             outcome.truncated_rows.append(outcome.executed)

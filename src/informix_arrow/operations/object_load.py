@@ -104,12 +104,12 @@ class ObjectLoader(Loader):
             self._record_rejected(row, 0, server_error(reply.error, job.sql))
             return
         done = outcome_of(reply, job.kind)
-        self.outcome.rows += done.rows
+        self.outcome.rows += max(done.rows, 0)
         self.outcome.serial = done.serial or self.outcome.serial
         if done.truncated:
             self._failure = self._rows.locate_error(row, 0, DataError(f"{TRUNCATED_TEXT}, of this row"))
         elif done.rows != 1:
-            self._handle_count_mismatch(1, done.rows, None)
+            self._handle_count_mismatch(1, max(done.rows, 0), None)
 
     def _statement(self, present: tuple[bool, ...]) -> Exchange[int]:
         """Return the INSERT for rows in which exactly the ``present`` values are not NULL."""

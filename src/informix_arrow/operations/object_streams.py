@@ -14,11 +14,13 @@ from ..wire import messages as m
 from ..wire.errors import Error, OperationalError, ProtocolError
 from .io_steps import Exchange
 from .message_stream import next_message, receive, server_error, server_exit_error
+from .receive_buffer import reply_too_large
 from .session import Session
 
 Sink = Callable[[memoryview], object]
 
 _BLOB, _LODATA = 39, 97
+_MAX_GROWTH = 4  # bytes of a character, at most, for one of a single-byte code set
 _INFORMATION = (m.Done, m.Cost, m.XactStat)
 
 
@@ -27,20 +29,24 @@ def discard_content(piece: memoryview) -> None:
 
 
 def read_blob_reply(
-    session: Session, sink: Sink, most: int | None = None
+    session: Session, sink: Sink, announced: int, *, exact: bool = False
 ) -> Exchange[tuple[int, Error | None]]:
     """Read the reply to one SQ_FETCHBLOB up to its SQ_EOT. Returns the number of bytes and the server's error.
 
-    Bytes beyond ``most`` are counted and dropped. Wire: ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``.
-    Raises ``ProtocolError`` if the end mark is missing: a truncated value must not pass for a complete one.
+    The server has announced that many bytes. If that is exact, the bytes beyond it are counted and dropped. If not,
+    text may have grown by its conversion to another code set. Wire: ``{0027 PSTR piece}* 0027 0000 [DONE] [COST]
+    EOT``. Raises ``ProtocolError`` if the end mark is missing, because a truncated value must not pass for a complete
+    one, and if there is no end in sight.
     """
+    most = announced if exact else None
+    limit = _MAX_GROWTH * max(announced, 0) + session.buffer.max_bytes
     error: Error | None = None
     ended, count = False, 0
     while True:
         if (yield from _peek_tag(session)) == _BLOB:
             if ended:
                 raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
-            ended, count = yield from _blob_pieces(session, sink, count, most)
+            ended, count = yield from _blob_pieces(session, sink, count, most, limit)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
@@ -56,13 +62,17 @@ def read_blob_reply(
             raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
 
 
-def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> Exchange[tuple[bool, int]]:
-    """Pass on consecutive SQ_BLOB pieces.
+def _blob_pieces(
+    session: Session, sink: Sink, count: int, most: int | None, limit: int
+) -> Exchange[tuple[bool, int]]:
+    """Pass on consecutive SQ_BLOB pieces, up to ``limit`` bytes.
 
     Returns True after the empty piece, False before another message; and ``count`` plus their bytes.
     """
     buffer = session.buffer
     while True:
+        if count > limit:
+            raise reply_too_large(session.buffer.max_bytes)
         if most is not None and count > most:
             sink = discard_content
         data, at, end = buffer.data, buffer.start, buffer.end

@@ -26,7 +26,7 @@ _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL,
 class Outcome:
     """The outcome of a statement without rows."""
 
-    rows: int = 0  # inserted, updated or deleted; 0 for other statements
+    rows: int = 0  # inserted, updated or deleted; 0 for other statements; -1 if the server did not report it
     serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT generated; 0 = none
     truncated: bool = False  # text was too long for its column, and the server stored a part
 
@@ -100,7 +100,7 @@ def outcome_of(reply: Reply, kind: int) -> Outcome:
     if not serial and inserted:
         serial = inserted.serial8 or inserted.bigserial
     cut = done is not None and kind in _STORES and bool(done.warnings & WARNING_TRUNCATED)
-    return Outcome(done.rows if done else 0, serial, cut)
+    return Outcome(done.rows if done else -1, serial, cut)
 
 
 def release_statement(session: Session, statement_id: int) -> Exchange[None]:

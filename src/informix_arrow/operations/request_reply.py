@@ -155,7 +155,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
             yield from receive(session, need.missing)
             reader = Reader(buffer.data, buffer.start, buffer.end, reader.partial)
             continue
-        buffer.start = reader.pos
+        begin, buffer.start = buffer.start, reader.pos
         kind = type(message)
         if kind is m.Exit:
             raise server_exit_error()
@@ -177,7 +177,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
             reply_bytes += len(message.payload) + OBJECT_BYTES
         elif kind not in _UNINFORMATIVE:
             reply.other_messages.append(message)
-            reply_bytes += 4 * OBJECT_BYTES
+            reply_bytes += reader.pos - begin + 4 * OBJECT_BYTES
         if reply_bytes > buffer.max_bytes:
             raise reply_too_large(buffer.max_bytes)
 

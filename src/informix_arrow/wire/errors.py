@@ -10,10 +10,10 @@ import builtins
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
-from .redaction import hide_secrets
+from .redaction import hide_credentials, hide_secrets
 
 __all__ = [
     "ISAM",
@@ -145,7 +145,15 @@ def prefix_location(error: Error, where: str) -> None:
 
 
 class InterfaceError(Error):
-    """The interface was used incorrectly: a closed connection, a bad argument."""
+    """The interface was used incorrectly: a closed connection, a bad argument.
+
+    The text shows what the caller passed. Passwords of connection strings in it are hidden.
+    """
+
+    def __init__(self, *args: object, **attributes: Any) -> None:
+        super().__init__(
+            *[hide_credentials(each) if isinstance(each, str) else each for each in args], **attributes
+        )
 
 
 class DatabaseError(Error):

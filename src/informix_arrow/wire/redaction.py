@@ -1,7 +1,8 @@
-"""Hide secrets in SQL text. Only this module knows which statements may contain passwords, and where.
+"""Hide secrets in SQL text and connection strings. Only this module knows which texts may contain passwords, and where.
 
-Errors, observers, traces and the server's logs use it to show statements. It hides rather too much than too
-little: of a statement that mentions a password, no strings or comments are shown.
+:func:`hide_secrets` is for statements: errors, observers, traces and the server's logs use it to show them.
+:func:`hide_credentials` is for any other text of the user's, such as a connection string in the wrong place. Both hide
+rather too much than too little: of a statement that mentions a password, no strings or comments are shown.
 """
 
 from __future__ import annotations
@@ -41,6 +42,20 @@ _HARMLESS_WORDS = frozenset(
 )  # fmt: skip
 _HARMLESS_SIGNS = frozenset("=()")
 
+# The password of a connection string, also of one with a typing error. It ends at the last @ of the word.
+_USER_AND_PASSWORD = re.compile(
+    r"""((?:[a-z][\w+.-]*:/{1,3}|/{2,}|informix[\w+-]*:)?[^\s:/@'"]*:)   # scheme and user
+        (?!password@|//)[^\s'"]*(?=@)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# A password with its name: password=.., PWD {..}, "passwd": "..", --password ..
+_NAMED_PASSWORD = re.compile(
+    r"""((?:passw(?:or)?d|passphrase|pwd)["']?
+         (?:\s*=\s*|:(?=\S)|:\s*(?=["'])|%3d|\s*(?=\{)|(?<=-password)\s+(?=\S)|(?<=-pwd)\s+(?=\S)))
+        (?:\{[^}]*\}?|'[^']*'?|"[^"]*"?|[^\s;&'",}]+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 _LONGEST_CACHED = (
     4096  # characters; results are cached because the same few statements are shown again and again
 )
@@ -77,6 +92,17 @@ def hide_secrets(sql: str, *, same_length: bool = False) -> str:
         shown += (sql[end:start], _stars(sql[start:stop], same_length))
         end = stop
     return "".join([*shown, sql[end:]])
+
+
+def hide_credentials(text: str) -> str:
+    """Return a text with the passwords of connection strings in it replaced by three stars.
+
+    It finds ``user:password@host``, ``password=..`` and the like wherever they stand, and hides rather too much. For
+    statements use :func:`hide_secrets`.
+    """
+    if "@" in text:
+        text = _USER_AND_PASSWORD.sub(r"\1***", text)
+    return _NAMED_PASSWORD.sub(r"\1***", text)
 
 
 def _spans(sql: str) -> list[tuple[int, int]]:

@@ -37,6 +37,21 @@ def test_an_insert_tells_rows_and_serial_and_is_released() -> None:
     assert [group[0] for group in peer.groups[1:]] == [m.Id(2), m.Id(2)]
 
 
+@pytest.mark.parametrize("answer", [[], [m.Cost(1, 1)], [m.InsertDone(5, 0)]])
+def test_an_answer_without_done_leaves_the_number_of_rows_unknown(answer: list[m.Message]) -> None:
+    """0 would say that the statement changed nothing."""
+    peer, session = Peer([insert(2), answer]), new_session(autocommit=True)
+    assert execute(peer, session, "insert", 5, None).rows == -1
+
+
+def test_executions_of_which_one_has_an_answer_without_done_have_no_number_of_rows() -> None:
+    peer, session = Peer([insert(1), OK, [], OK]), new_session(autocommit=True)
+    outcome = peer.run(execute_many(session, "insert", 1, [(1,), (2,), (3,)]))
+    assert (outcome.executed, outcome.uncounted) == (3, True)
+    peer = Peer([insert(1), OK, OK])
+    assert not peer.run(execute_many(new_session(autocommit=True), "insert", 1, [(1,), (2,)])).uncounted
+
+
 def test_a_failed_execution_is_released_and_leaves_the_session_usable() -> None:
     peer, session = Peer([insert(), [m.Err(-268, -100, 0, "informix.u1")]]), new_session(autocommit=True)
     with pytest.raises(IntegrityError) as caught:

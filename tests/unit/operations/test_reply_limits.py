@@ -13,9 +13,12 @@ import pytest
 from tests.unit.operations.scripted_peer import FRAMING, Peer, new_session
 
 from informix_arrow.dsn import resolve
+from informix_arrow.operations import client_files
 from informix_arrow.operations.execute import execute_statement
 from informix_arrow.operations.fetch import ReadOptions
 from informix_arrow.operations.io_steps import Exchange, Receive, Send, split_send_receive
+from informix_arrow.operations.object_sources import OpenFile
+from informix_arrow.operations.object_streams import read_blob_reply
 from informix_arrow.operations.prepare import prepare
 from informix_arrow.operations.receive_buffer import ReceiveBuffer
 from informix_arrow.operations.request_reply import request
@@ -67,7 +70,14 @@ def endless(message: m.Message | Describe, times: int = 500) -> Iterator[bytes]:
 
 @pytest.mark.parametrize(
     "message",
-    [m.Tuple(0, b""), m.Tuple(0, b"x" * 1000), m.TupleId(1), m.DbNames(("a", "b")), m.Accept()],
+    [
+        m.Tuple(0, b""),
+        m.Tuple(0, b"x" * 1000),
+        m.TupleId(1),
+        m.DbNames(("a", "b")),
+        m.Accept(),
+        m.BlobChunk(b"z" * 1024),
+    ],
     ids=lambda message: f"{type(message).__name__} {len(message.encode(FRAMING))}",
 )
 def test_an_endless_answer_to_a_prepare_is_refused(message: m.Message) -> None:
@@ -222,3 +232,27 @@ def test_the_setting_is_a_parameter() -> None:
     with pytest.raises(InterfaceError, match="max_reply_bytes"):
         resolve("informix://h/d", {}, max_reply_bytes=0)
     assert ReceiveBuffer(0, 5 << 20).max_bytes == 5 << 20
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_large_object_without_an_end_is_refused(exact: bool) -> None:
+    """The server has announced 2000 bytes."""
+    session = hostile()
+    content = bytearray()
+    session.outstanding_requests = 1
+    exchange = read_blob_reply(session, content.extend, 2000, exact=exact)
+    with pytest.raises(ProtocolError, match="max_reply_bytes"):
+        flood(exchange, endless(m.BlobChunk(b"z" * 1023)))
+    assert len(content) < 2 * MOST
+
+
+def test_a_client_file_in_memory_without_an_end_is_refused() -> None:
+    session = hostile()
+    files: dict[str, bytes] = {}
+    session.files.opened = OpenFile("a", sink=files)
+    with pytest.raises(ProtocolError, match="max_reply_bytes"):
+        flood(
+            client_files.handle_file_request(session, m.FileRequest(m.FileOp.WRITE)),
+            endless(m.FileWrite(b"z" * 1023)),
+        )
+    assert not files

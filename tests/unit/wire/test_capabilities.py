@@ -102,6 +102,11 @@ def test_our_server_never_claims_the_long_row_bits(offer: bytes) -> None:
         ("ko_kr.ksc", "cp949", "ko_KR.57356"),
         ("ko_kr.euckr", "cp949", "ko_KR.57356"),
         ("en_us.e01c", "utf-8", "en_US.57372"),
+        ("de_DE.PC-Latin-1", "cp850", "de_DE.850"),
+        ("cs_cz.pc-latin-2", "cp852", "cs_CZ.852"),
+        ("cs_CZ.latin-2", "iso8859-2", "cs_CZ.912"),
+        ("ar_EG.ASMO-708", "iso8859-6", "ar_EG.1089"),
+        ("tr_TR.Latin-5", "iso8859-9", "tr_TR.920"),
     ],
 )
 def test_a_locale_gives_its_codec_and_its_number_form(locale: str, codec: str, code: str) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+import traceback
+from collections.abc import Callable
 
 import pytest
 
+import informix_arrow
+from informix_arrow.cli import main
+from informix_arrow.ingest.target_table import check_table
 from informix_arrow.wire.errors import ProgrammingError, database_error
-from informix_arrow.wire.redaction import hide_secrets, holds_secret
+from informix_arrow.wire.redaction import hide_credentials, hide_secrets, holds_secret
 
 QUOTED = "it''s-s3cret"
 PLAIN = "s3cret-value"
@@ -222,3 +227,97 @@ def test_hiding_takes_no_longer_than_reading_the_statement(between: str) -> None
     assert "s3cret" not in hide_secrets(sql)
     assert len(hide_secrets(sql, same_length=True)) == len(sql)
     assert hide_secrets("1" * 100_000 + "a") == "1" * 100_000 + "a"
+
+
+SECRET = "s3cr;t/@:x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "informix://scott:PASSWORD@db1:9088/stores?server=ol_x",
+        "informix:/scott:PASSWORD@db1:9088/stores",
+        "informix:scott:PASSWORD@db1:9088/stores",
+        "informix//scott:PASSWORD@db1:9088/stores",
+        "infromix://scott:PASSWORD@db1:9088/stores",
+        "scott:PASSWORD@db1:9088/stores",
+        "argument --port: invalid int value: 'informix://scott:PASSWORD@db1/stores'",
+    ],
+)
+@pytest.mark.parametrize("secret", [SECRET, "a", "pass@word", "é:ü"])
+def test_the_password_of_a_url_is_hidden_wherever_it_stands(text: str, secret: str) -> None:
+    shown = hide_credentials(text.replace("PASSWORD", secret))
+    assert shown == text.replace("PASSWORD", "***")
+    assert hide_credentials(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("SERVER=x;UID=u;PWD=abc;HOST=h", "SERVER=x;UID=u;PWD=***;HOST=h"),
+        ("SERVER=x;PWD={a;b c};HOST=h", "SERVER=x;PWD=***;HOST=h"),
+        ("PWD {abc};HOST=h", "PWD ***;HOST=h"),
+        ("PASSWORD:abc;SERVER=x", "PASSWORD:***;SERVER=x"),
+        ("db?password=abc&server=x", "db?password=***&server=x"),
+        ("tls_key_password='a b'", "tls_key_password=***"),
+        ("{'password': 'a b', 'host': 'h'}", "{'password': ***, 'host': 'h'}"),
+        ("unrecognized arguments: --password abc x", "unrecognized arguments: --password *** x"),
+    ],
+)
+def test_a_password_with_its_name_is_hidden(text: str, shown: str) -> None:
+    assert hide_credentials(text) == shown
+    assert hide_credentials(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stores@ol_x",
+        "informix://scott@db1:9088/stores?server=ol_x",
+        "write informix://user:password@host:9088/database?server=...",
+        "password must be text, got int",
+        "argument --password: expected one argument",
+        "use --password-file or INFORMIX_ARROW_PASSWORD",
+        "at 12:30:05 by bob@example.com",
+    ],
+)
+def test_a_text_without_a_password_is_shown_unchanged(text: str) -> None:
+    assert hide_credentials(text) == text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda url: informix_arrow.connect(url.replace("informix://", "informix:/")),
+        lambda url: informix_arrow.connect(host="localhost", isolation=url),
+        lambda url: informix_arrow.connect(host="localhost", **{url: 1}),
+        lambda url: check_table(url),
+    ],
+    ids=["a URL with one slash", "a wrong keyword", "a wrong name", "a table"],
+)
+def test_an_error_about_an_argument_does_not_show_the_password_in_it(call: Callable[[str], object]) -> None:
+    with pytest.raises(informix_arrow.InterfaceError) as caught:
+        call("informix://scott:s3cret@db1:9088/stores?server=ol_x")
+    assert "scott:***@db1" in str(caught.value) or "scott" not in str(caught.value)
+    assert "s3cret" not in "".join(traceback.format_exception_only(caught.value)) + repr(caught.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["informix://scott:s3cret@db1:9088/stores", "tables"],
+        ["serve", "--port", "informix://scott:s3cret@db1/stores"],
+        ["load", "--commit-every", "informix://scott:s3cret@db1/stores", "t", "f.csv"],
+        ["tables", "informix:/scott:s3cret@db1/stores"],
+        ["tables", "informix://scott@db1/stores", "a", "b", "informix://scott:s3cret@db1/stores"],
+    ],
+)
+def test_a_usage_error_does_not_show_a_password(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(words)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert err
+    assert "s3cret" not in out + err
