@@ -113,7 +113,7 @@ def test_each_statement_is_committed_and_an_error_names_its_line(
     script.write_text("CREATE TABLE u (a INT);\nINSERT INTO u VALUES (1);\nINSERT INTO u VALUES ('x');\n")
     ran = cli("query", url, "-f", str(script))
     assert ran.code == 1
-    assert ran.err.startswith("informix-arrow: line 3: ")
+    assert ran.err.startswith(f"informix-arrow: {script}, line 3: ")
     assert conn.read_arrow("SELECT a FROM u").column("a").to_pylist() == [1]
 
 

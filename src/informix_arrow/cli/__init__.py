@@ -36,7 +36,9 @@ def _run(words: Sequence[str]) -> int:
     run: Callable[[argparse.Namespace], int] = options.run
     with warnings.catch_warnings():
         warnings.showwarning = _warn
-        return run_guarded(functools.partial(run, options), verbose=options.verbose)
+        return run_guarded(
+            functools.partial(run, options), verbose=options.verbose, options=vars(options).keys()
+        )
 
 
 def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

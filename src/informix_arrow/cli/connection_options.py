@@ -140,7 +140,7 @@ def _password(parameters: Parameters, options: argparse.Namespace, environ: Mapp
 
 
 def _from_file(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8-sig") as file:
         mode = os.fstat(file.fileno()).st_mode
         if os.name == "posix" and stat.S_ISREG(mode) and mode & 0o077:
             raise Failure(f"{path}: others can read the password in it: chmod 600 {path}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ..wire.errors import Error, InterfaceError
 from ..wire.redaction import hide_credentials
@@ -59,8 +60,24 @@ def _notes(error: BaseException) -> list[str]:
     return [str(note) for note in getattr(error, "__notes__", ())]
 
 
-def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
+def with_option_names(text: str, options: Collection[str]) -> str:
+    """Return a message with the command line's names in place of Python's: ``--db-locale X`` for ``db_locale=X``.
+
+    ``options`` are the names in Python of the options that the command has.
+    """
+
+    def option(match: re.Match[str]) -> str:
+        if match[1] not in options:
+            return match[0]
+        return f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}"
+
+    return re.sub(r"(?<![\w.?&;-])([a-z_]+)=(?=(\S)?)", option, text)
+
+
+def run_guarded(run: Callable[[], int], *, verbose: bool = False, options: Collection[str] = ()) -> int:
     """Run a command and return its exit code. An error that ends it is printed on stderr.
+
+    ``options`` are the names of the command's options, for :func:`with_option_names`.
 
     Errors of this package, of Arrow, of files and of wrong values are printed as one line. Any other error is a bug of
     the command, and is raised with its traceback.
@@ -75,14 +92,14 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         _discard_output()  # the reader of the output is gone (``| head``)
         return FAILED
     except Failure as failure:
-        print_error(str(failure) if verbose else one_line(failure))
+        print_error(with_option_names(str(failure) if verbose else one_line(failure), options))
         return failure.code
     except Exception as error:
         from pyarrow import ArrowException  # slow to import, and needed only here
 
         if not isinstance(error, (Error, ArrowException, OSError, UnicodeError)):
             raise
-        print_error(str(error) if verbose else one_line(error))
+        print_error(with_option_names(str(error) if verbose else one_line(error), options))
         if isinstance(error, OSError):
             try:
                 sys.stdout.flush()

@@ -28,6 +28,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="lock all tables in share mode meanwhile, so that they are of one moment",
     )
+    parser.add_argument(
+        "--dbdate",
+        metavar="DBDATE",
+        help="how dates are written in .unl files (default: as in the literals of the schema, else MDY4/)",
+    )
     progress.add_options(parser)
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
@@ -43,7 +48,12 @@ def run(options: argparse.Namespace) -> int:
         progress.ProgressReporter(options.progress) as reporter,
     ):
         report = export_database(
-            connection, directory, format=options.format, lock=options.lock, progress=reporter
+            connection,
+            directory,
+            format=options.format,
+            lock=options.lock,
+            dbdate=options.dbdate,
+            progress=reporter,
         )
     for each in report.omitted:
         print_error(f"not carried over: {each}")

@@ -10,7 +10,6 @@ from . import connection_options, progress
 from .exit_codes import DONE, FAILED, UsageError, print_error
 from .parser import Commands, command
 
-_NEW_LOCALE = "en_US.utf8"
 EXAMPLE = "  informix-arrow import backup/stores.exp informix://user@host:9088/stores2"
 
 
@@ -23,11 +22,26 @@ def add(commands: Commands) -> None:
         metavar="DIR URL",
         help=f"the directory, and {connection_options.URL_HELP}; its database is made when there is none",
     )
-    unl = parser.add_argument_group(".unl files")
+    parser.add_argument(
+        "--db-locale",
+        metavar="LOCALE",
+        help="of a database that is made (default: DB_LOCALE, else the code set of the files)",
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="keep a database that was made, though the import has failed"
+    )
+    unl = parser.add_argument_group("format of the .sql and .unl files")
     unl.add_argument(
         "--encoding", metavar="CODE_SET", help="their code set (default: CLIENT_LOCALE, else UTF-8)"
     )
-    unl.add_argument("--dbdate", metavar="DBDATE", help="how dates are written (default: DBDATE, else MDY4/)")
+    unl.add_argument(
+        "--dbdate",
+        metavar="DBDATE",
+        help="how dates are written (default: as the .sql says, else DBDATE, else as the dates show)",
+    )
+    unl.add_argument(
+        "--dbcentury", metavar="C", help="century of two-digit years: R, P, F, C (default: DBCENTURY, else R)"
+    )
     unl.add_argument("--dbmoney", metavar="DBMONEY", help="decimal separator and currency (default: DBMONEY)")
     unl.add_argument(
         "--join-lines", action="store_true", help="texts have ends of lines without a backslash before them"
@@ -39,7 +53,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Import, and print what the server refused."""
-    from ..transfer import import_database, open_or_create
+    from ..transfer import import_new_database
 
     directory, *rest = options.words
     url, *more = connection_options.take_url(rest, ())
@@ -50,22 +64,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("the URL names no database: say into which, it is made when there is none")
 
     def connect(name: str) -> Connection:
-        # CREATE DATABASE gives the new database the locale of the session.
-        env = {"DB_LOCALE": parameters.db_locale or _NEW_LOCALE, **parameters.env}
-        target = replace(parameters, database=name)
-        return connection_options.open_from_parameters(
-            target if name == parameters.database else replace(target, env=env)
-        )
+        return connection_options.open_from_parameters(replace(parameters, database=name))
 
-    with (
-        open_or_create(connect, parameters.database) as connection,
-        progress.ProgressReporter(options.progress) as reporter,
-    ):
-        report = import_database(
+    with progress.ProgressReporter(options.progress) as reporter:
+        report = import_new_database(
             directory,
-            connection,
+            connect,
+            parameters.database,
+            db_locale=options.db_locale,
+            keep=options.keep,
             encoding=options.encoding,
             dbdate=options.dbdate,
+            dbcentury=options.dbcentury,
             dbmoney=options.dbmoney,
             join_lines=options.join_lines,
             progress=reporter,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Literal
 
 from ..connection import Connection
+from ..core.text_files import codec_of, decode_text
 from ..result import Result
 from ..rows.scripts import Statement, split
 from ..wire.errors import ProgrammingError
@@ -38,6 +40,9 @@ def add(commands: Commands) -> None:
         "--file",
         metavar="FILE",
         help="run the statements of FILE, - for standard input, in place of SQL",
+    )
+    parser.add_argument(
+        "--encoding", metavar="CODE_SET", help="the code set of FILE (default: CLIENT_LOCALE, else UTF-8)"
     )
     parser.add_argument(
         "--param",
@@ -70,7 +75,12 @@ def run(options: argparse.Namespace) -> int:
             try:
                 _run_one(connection, statement, options.param, result_output)
             except Exception as error:
-                if len(statements) > 1:
+                if options.file is not None:
+                    error.args = (
+                        f"{_script_name(options)}, line {statement.line}: {error}",
+                        *error.args[1:],
+                    )
+                elif len(statements) > 1:
                     error.args = (f"line {statement.line}: {error}", *error.args[1:])
                 raise
         if connection.in_transaction:
@@ -79,13 +89,18 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _script_name(options: argparse.Namespace) -> str:
+    return "standard input" if options.file == STDIO else str(options.file)
+
+
 def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
     if options.file is None:
         url, sql = connection_options.take_url(options.words, ("SQL",))
     else:
         (url,) = connection_options.take_url(options.words, ())
         with open_input(options.file) as file:
-            sql = file.read().decode("utf-8-sig")
+            codec = codec_of(options.encoding or os.environ.get("CLIENT_LOCALE") or "utf-8")
+            sql = decode_text(file.read(), codec, _script_name(options))
     statements = list(split(sql))
     if not statements:
         raise UsageError("there is no statement to run")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..connection import Connection
-from ..transfer.schema_file import SchemaFile, parse, plain_name
+from ..transfer.schema_file import SchemaFile, find_script, parse, plain_name
 from ..unl import read_unl
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 
@@ -145,10 +145,11 @@ class DirectorySide:
     def tables(self) -> dict[str, TableSide]:
         """Return the tables of the export in the directory, or of its files. Raises ``InterfaceError`` if there
         are none."""
-        scripts = sorted(self._path.glob("*.sql")) or sorted(self._path.glob("*.exp/*.sql"))
-        if len(scripts) == 1:
-            exported = parse(scripts[0].read_text(encoding="utf-8", errors="replace"), str(scripts[0]))
-            return _exported_tables(scripts[0].parent, exported)
+        directories = (self._path, *sorted(self._path.glob("*.exp")))
+        script = next((each for each in map(find_script, directories) if each is not None), None)
+        if script is not None:
+            exported = parse(script.read_text(encoding="utf-8-sig", errors="replace"), str(script))
+            return _exported_tables(script.parent, exported)
         sides: dict[str, TableSide] = {}
         for path in sorted(self._path.iterdir()):
             if path.suffix.lower() in SUFFIXES:
@@ -172,17 +173,19 @@ def _exported_tables(directory: Path, exported: SchemaFile) -> dict[str, TableSi
         owner, _ = plain_name(table.name)
         shown = f"{owner}.{name}" if names.count(name) > 1 else name
         key = keys.get(plain_name(table.name), ())
-        sides[shown] = _file(directory / table.file, key, exported.delimiter)
+        sides[shown] = _file(directory / table.file, key, exported.delimiter, exported.dbdate or None)
     return sides
 
 
-def _file(path: Path, key: tuple[str, ...] = (), delimiter: str | None = None) -> TableSide:
+def _file(
+    path: Path, key: tuple[str, ...] = (), delimiter: str | None = None, dbdate: str | None = None
+) -> TableSide:
     if not path.is_file():
         raise InterfaceError(f"{path} is no file")
     if path.suffix.lower() == ".parquet":
         return ParquetTable(path, key)
     if path.suffix.lower() == ".unl":
-        return UnlTable(path, key, delimiter)
+        return UnlTable(path, key, delimiter, dbdate)
     raise InterfaceError(f"{path}: compare reads {' and '.join(SUFFIXES)} files")
 
 
@@ -214,6 +217,7 @@ class UnlTable:
     path: Path
     key: tuple[str, ...]
     delimiter: str | None
+    dbdate: str | None = None
 
     def schema(self, other: pa.Schema | None) -> pa.Schema | None:
         return other
@@ -222,7 +226,7 @@ class UnlTable:
         return None
 
     def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
-        yield from read_unl(self.path, schema, delimiter=self.delimiter)
+        yield from read_unl(self.path, schema, delimiter=self.delimiter, dbdate=self.dbdate)
 
 
 def text_columns(tables: Sequence[TableSide]) -> pa.Schema:

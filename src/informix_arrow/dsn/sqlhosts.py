@@ -51,7 +51,7 @@ def read(path: Path, server: str) -> list[Endpoint]:
         The server listens by shared memory, pipes or DRDA only.
     """
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise InterfaceError(f"the sqlhosts file {path} cannot be read: {error.strerror}") from None
     entries = parse(text, str(path))

@@ -9,6 +9,57 @@
 #include "decode_core.h"
 #include "decode_unl_format.h"
 
+/* An integer with a point or an exponent, as LOAD takes it: 1.0, 7747.0, 1e2. The fraction must be zero. */
+static int ia_unl_whole(const uint8_t *s, int64_t n, uint64_t *out, struct ia_error *err)
+{
+    const uint8_t *p = s, *const end = s + n;
+    uint64_t v = 0;
+    int64_t shift = 0, zeros = 0, exponent = 0; /* zeros: at the end of the fraction so far */
+    p += p < end && (*p == '-' || *p == '+');
+    for (int fraction = 0; p < end; p++) {
+        if (*p == '.' && !fraction) {
+            fraction = 1;
+            continue;
+        }
+        if (!ia_unl_digit(p, end))
+            break;
+        if (fraction && *p == '0') {
+            zeros++;
+            continue;
+        }
+        for (int64_t k = 0; k <= zeros; k++) {
+            if (__builtin_mul_overflow(v, 10u, &v))
+                return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+            shift -= fraction;
+        }
+        zeros = 0;
+        if (__builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+    }
+    if (p < end && (*p | 32) == 'e') {
+        const int minus = p + 1 < end && p[1] == '-';
+        p += 1 + (p + 1 < end && (p[1] == '-' || p[1] == '+'));
+        if (!ia_unl_digit(p, end))
+            return IA_UNL_WRONG(err, s, n, "is no whole number");
+        for (; ia_unl_digit(p, end); p++)
+            if (exponent < 100000)
+                exponent = exponent * 10 + *p - '0';
+        shift += minus ? -exponent : exponent;
+    }
+    if (p != end)
+        return IA_UNL_WRONG(err, s, n, "is no whole number");
+    for (; v && shift > 0; shift--)
+        if (__builtin_mul_overflow(v, 10u, &v))
+            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+    for (; v && shift < 0; shift++) {
+        if (v % 10)
+            return IA_UNL_WRONG(err, s, n, "is no whole number");
+        v /= 10;
+    }
+    *out = v;
+    return IA_VALUE;
+}
+
 static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t most, int64_t *out, struct ia_error *err)
 {
     const uint8_t *p = s, *const end = s + n;
@@ -21,8 +72,11 @@ static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t mo
         if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
             return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
     }
-    if (p != end)
-        return IA_UNL_WRONG(err, s, n, "is no whole number");
+    if (p != end) {
+        const int status = ia_unl_whole(s, n, &v, err);
+        if (status != IA_VALUE)
+            return status;
+    }
     if (negative ? v > (uint64_t)0 - (uint64_t)least : v > (uint64_t)most)
         return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
     *out = (int64_t)(negative ? 0 - v : v);

@@ -57,16 +57,23 @@ static int ia_unl_date(const struct ia_unl_format *f, const uint8_t *s, int64_t 
     static const char wrong[] = "is no date in the order of dbdate, which is \"MDY4/\" when it is not given";
     const uint8_t *p = s, *const end = s + n;
     int year = 0, month = 0, day = 0, year_size = 0;
+    int compact = !f->separator, years = f->year_digits;
+    if (f->separator && (n == 6 || n == 8)) { /* LOAD takes dates without separators, too: 122404, 12242004 */
+        compact = 1;
+        for (int64_t k = 0; k < n; k++)
+            compact = compact && ia_unl_digit(s + k, end);
+        years = (int)n - 4;
+    }
     for (int k = 0; k < 3; k++) {
         int v;
-        if (k > 0 && f->separator) {
+        if (k > 0 && !compact) {
             if (p == end || !(*p == f->separator || *p == '/' || *p == '-' || *p == '.'))
                 return IA_UNL_WRONG(err, s, n, wrong);
             p++;
         }
-        const int most = f->order[k] == 'Y' ? (f->separator ? 4 : f->year_digits) : 2;
+        const int most = f->order[k] == 'Y' ? (compact ? years : 4) : 2;
         const int size = ia_unl_digits(&p, end, most, &v);
-        if (size == 0 || (!f->separator && size != most))
+        if (size == 0 || (compact && size != most))
             return IA_UNL_WRONG(err, s, n, wrong);
         switch (f->order[k]) {
         case 'Y':

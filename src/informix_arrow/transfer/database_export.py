@@ -22,6 +22,7 @@ from ..core.disk_errors import name_file_in_errors
 from ..unl import write_unl
 from ..wire.errors import InterfaceError
 from .database_description import DatabaseDescription, TableDescription, describe
+from .date_format import DEFAULT_DBDATE, DateFormats, date_literals
 from .schema_file import SchemaFile, TableEntry, file_name
 
 Format = Literal["parquet", "unl"]
@@ -29,6 +30,7 @@ Progress = Callable[[int, int], None]
 """Called with rows and bytes, both of all tables so far."""
 
 FORMATS = ("parquet", "unl")
+_DBMONEY = "."
 _PREPARED = 32  # queries of tables that are prepared together, in one round trip
 
 
@@ -60,6 +62,7 @@ def export_database(
     *,
     format: Format = "parquet",
     lock: bool = False,
+    dbdate: str | None = None,
     progress: Progress | None = None,
 ) -> ExportReport:
     """Write a whole database to ``directory/<database>.exp``, in the layout of dbexport.
@@ -71,11 +74,14 @@ def export_database(
     directory
         Where to create the directory. It gets its name once it is complete.
     format
-        ``"unl"`` is what dbimport reads, with dates as ``MDY4/`` and text in UTF-8. ``"parquet"`` differs only in the
-        tables' files.
+        ``"unl"`` is what dbimport reads, with text in UTF-8. ``"parquet"`` differs only in the tables' files.
     lock
         Lock all tables in share mode while they are read, so that they are consistent with each other. Nobody can
         write meanwhile. Without it each table is as of the time it was read.
+    dbdate
+        The format of dates in the ``.unl`` files. Default: that of the date literals in the database's schema, which
+        are exported as they are stored, or ``MDY4/`` if there are none. The ``.sql`` file says which it is, so that
+        dbimport with that DBDATE reads both.
     progress
         Called with the number of rows and bytes so far.
 
@@ -89,6 +95,7 @@ def export_database(
     if format not in FORMATS:
         raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
     description = describe(connection)
+    dbdate = dbdate or _dbdate_of(description)
     target = Path(directory) / f"{description.database}.exp"
     rows: dict[str, int] = {}
     with _new_directory(target) as part:
@@ -100,7 +107,7 @@ def export_database(
                     following = description.tables[number : number + _PREPARED]
                     connection.prepare(_rows_sql(each) for each in following)
                 file = part / file_name(table.name, table.tabid, f".{format}")
-                count = _table(connection, table, file, format)
+                count = _table(connection, table, file, format, dbdate)
                 done[0] += count
                 done[1] += file.stat().st_size
                 if progress is not None:
@@ -124,6 +131,8 @@ def export_database(
             tuple(entries),
             tuple(description.after),
             tuple(description.omitted),
+            dbdate,
+            _DBMONEY,
         )
         (part / f"{description.database}.sql").write_text(schema.text(), encoding="utf-8")
     return ExportReport(description.database, target, rows, tuple(description.omitted))
@@ -186,14 +195,37 @@ def _locked_tables(connection: Connection, description: DatabaseDescription, loc
         yield
 
 
+def _dbdate_of(description: DatabaseDescription) -> str:
+    """Return the format of the date literals in a database's schema."""
+    formats = DateFormats()
+    creates = [table.create for table in description.tables]
+    formats.add(date_literals((*description.before, *creates, *description.after)))
+    choices = formats.choices
+    if formats.conflict is not None:
+        first, second = formats.conflict
+        description.omitted.append(
+            f"one format of dates: the schema has the literals {first!r} and {second!r}, which no DBDATE reads both. "
+            f"The files have {DEFAULT_DBDATE}"
+        )
+        return DEFAULT_DBDATE
+    if len(choices) > 1:
+        chosen = DEFAULT_DBDATE if DEFAULT_DBDATE in choices else choices[0]
+        description.omitted.append(
+            f"the format of dates in the schema: a literal such as {formats.example!r} may be {' or '.join(choices)}. "
+            f"The files have {chosen}"
+        )
+        return chosen
+    return choices[0] if choices else DEFAULT_DBDATE
+
+
 def _rows_sql(table: TableDescription) -> str:
     return f"SELECT * FROM {table.sql}"
 
 
-def _table(connection: Connection, table: TableDescription, file: Path, format: Format) -> int:
+def _table(connection: Connection, table: TableDescription, file: Path, format: Format, dbdate: str) -> int:
     with connection.query(_rows_sql(table), floating_decimals="string") as result:
         if format == "unl":
-            return write_unl(result, file, delimiter="|", encoding="utf-8", dbdate="MDY4/", dbmoney=".")
+            return write_unl(result, file, delimiter="|", encoding="utf-8", dbdate=dbdate, dbmoney=_DBMONEY)
         return _write_parquet(result.schema, result.batches(), file)
 
 

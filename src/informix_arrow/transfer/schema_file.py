@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..rows.scripts import Statement, split
 from ..wire.errors import DataError
 
 _DATABASE = re.compile(r"\{\s*DATABASE\s+(?P<name>\S+)\s+delimiter\s+(?P<delimiter>\S| )\s*\}")
+_FORMAT = re.compile(r"\{\s*DBDATE\s+(?P<dbdate>\S+)\s+DBMONEY\s+(?P<dbmoney>\S+)\s*\}")
 _TABLE = re.compile(
     r"\{\s*TABLE\s+(?P<name>\"[^\"]*\"\.\S+|\S+)\s+row size\s*=\s*\d+\s+number of columns\s*=\s*(?P<columns>\d+)"
     r"\s+index size\s*=\s*\d+\s*\}"
@@ -47,10 +49,14 @@ class SchemaFile:
     tables: tuple[TableEntry, ...]
     after: tuple[str, ...]  # statements for keys, indexes, views, routines, triggers, privileges
     omitted: tuple[str, ...] = field(default=())  # descriptions of what the export does not contain
+    dbdate: str = ""  # format of the dates of the .unl files and of the literals; "" = the file does not say
+    dbmoney: str = ""
 
     def text(self) -> str:
         """Return the file's text in dbexport's layout."""
         lines = [f"{{ DATABASE {self.database}  delimiter {self.delimiter} }}", ""]
+        if self.dbdate:
+            lines += [f"{{ DBDATE {self.dbdate}  DBMONEY {self.dbmoney} }}", ""]
         lines += [f"-- not carried over: {each}" for each in self.omitted]
         lines += [f"{statement};\n" for statement in self.before]
         for table in self.tables:
@@ -94,7 +100,32 @@ def parse(text: str, name: str) -> SchemaFile:
         raise DataError(
             f"{name}: there is no CREATE TABLE for {missing}, whose rows are in {next(iter(files.values()))[0]}"
         )
-    return SchemaFile(database["name"], database["delimiter"], tuple(before), tuple(tables), tuple(after))
+    formats = _FORMAT.search(text)
+    return SchemaFile(
+        database["name"],
+        database["delimiter"],
+        tuple(before),
+        tuple(tables),
+        tuple(after),
+        dbdate=formats["dbdate"] if formats else "",
+        dbmoney=formats["dbmoney"] if formats else "",
+    )
+
+
+def find_script(directory: Path) -> Path | None:
+    """Return the ``.sql`` file of an export's directory, None if there is none or several may be it.
+
+    It is the one with the directory's name, or else the only one with dbexport's comment ``{ DATABASE ..``.
+    """
+    scripts = sorted(directory.glob("*.sql"))
+    named = [each for each in scripts if each.stem == directory.name.removesuffix(".exp")]
+    if len(scripts) > 1 and len(named) == 1:
+        return named[0]
+    if len(scripts) > 1:
+        scripts = [
+            each for each in scripts if _DATABASE.search(each.read_text(encoding="latin-1")) is not None
+        ]
+    return scripts[0] if len(scripts) == 1 else None
 
 
 def _files(text: str, name: str) -> dict[str, tuple[str, int]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import datetime as dt
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..wire.code_sets import codec_of_locale
+from ..core.text_files import codec_of
 from ..wire.errors import InterfaceError
 
 _DBDATE = re.compile(r"([MDY24]+)([^A-Z0-9]|0)?", re.IGNORECASE)
@@ -56,7 +55,7 @@ class Dialect:
         front, point, back = _money(_first(dbmoney, environment.get("DBMONEY"), "."))
         return cls(
             delimiter=check_delimiter(_first(delimiter, environment.get("DBDELIMITER"), "|")),
-            encoding=_codec(_first(encoding, environment.get("CLIENT_LOCALE"), "utf-8")),
+            encoding=codec_of(_first(encoding, environment.get("CLIENT_LOCALE"), "utf-8")),
             order=order,
             year_digits=year_digits,
             separator=separator,
@@ -164,17 +163,3 @@ def _money(dbmoney: str) -> tuple[str, str, str]:
             'it, such as "$." or ",EUR"'
         )
     return parts[1], parts[2], parts[3]
-
-
-def _codec(encoding: str) -> str:
-    """Return the Python codec for a codec's name or an Informix locale."""
-    try:
-        return codecs.lookup(encoding).name
-    except LookupError:
-        pass
-    try:
-        return codec_of_locale(encoding)
-    except ValueError as error:
-        raise InterfaceError(
-            f"encoding={encoding!r} is neither one of Python's codecs nor a locale: {error}"
-        ) from None

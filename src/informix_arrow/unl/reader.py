@@ -362,13 +362,13 @@ def _text_chunks(
     while True:
         chunk = file.read(max(_CHUNK, len(rest)))
         final = not chunk
+        if not begun and chunk and chunk.startswith(_BOM):  # the mark says that the rest is UTF-8
+            chunk, decoder = chunk[len(_BOM) :], None
         if decoder is not None:
             try:
                 chunk = decoder.decode(chunk or b"", final).encode()
             except UnicodeDecodeError as error:
                 raise _undecodable(error, rest, reader, name, encoding) from None
-        elif not begun and chunk.startswith(_BOM):
-            chunk = chunk[len(_BOM) :]
         begun = True
         data = rest + chunk if rest else chunk or b""
         if final or data:

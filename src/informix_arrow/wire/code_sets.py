@@ -144,6 +144,19 @@ def locale_code(locale: str) -> str:
     return f"{language}.{code_set.names[0] if code_set.number is None else code_set.number}"
 
 
+def locale_of_codec(codec: str) -> str | None:
+    """Return a locale whose code set a Python codec is: ``en_US.8859-1`` for ``latin-1``. None if there is none."""
+    try:
+        name = codecs.lookup(codec).name
+    except LookupError:
+        return None
+    for each in _CODE_SETS:
+        with suppress(LookupError):
+            if codecs.lookup(each.codec).name == name:
+                return f"en_US.{each.names[0]}"
+    return None
+
+
 @cache
 def is_multibyte(codec: str) -> bool:
     """Return whether a Python codec writes some characters in several bytes and is not UTF-8.

@@ -245,7 +245,7 @@ def test_types_that_cannot_be_are_shown_as_they_are(word: int, length: int, decl
     assert default_text("C", None, found) == "CURRENT"
 
 
-KEY = (7, 101, "\x0e", "k", "ix", 1, *(0,) * 15)
+KEY = ("ann", "t", 7, 101, "\x0e", "k", "ix", 1, *(0,) * 15)
 STRANGE: dict[str, list[tuple[Any, ...]]] = {
     "SELECT DISTINCT t.owner": [("ann",)],
     "t.tabname, t.owner, t.tabid, t.tabtype FROM": [("t", "ann", 101, "\x0e")],
@@ -256,9 +256,12 @@ STRANGE: dict[str, list[tuple[Any, ...]]] = {
     "sysconstraints k, informix.sysindexes": [KEY],
     "sysconstraints k WHERE": [],
     "sysreferences": [],
-    "sysindexes i WHERE": [(101, "ix", "ann", "?", "?", 1, -2, *(0,) * 14)],
+    "sysindexes i WHERE": [("ann", "t", 101, "ix", "ann", "?", "?", 1, -2, *(0,) * 14)],
     "SELECT c.tabid, c.colno, c.colname FROM": [(101, 1, "a"), (101, 2, "b")],
-    "syscolumns c WHERE": [(101, 1, "a", 10, 0x0E04, 0), (101, 2, "b", 2, 4, 0)],
+    "syscolumns c WHERE": [
+        (101, 1, "a", 10, 0x0E04, 0, "ann", "t"),
+        (101, 2, "b", 2, 4, 0, "ann", "t"),
+    ],
     "sysdefaults": [(101, 1, "\x0e", "x")],
     "sysdatabases": [("d",)],
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....wire.types import TypeCode
 from ...catalog.catalog import (
     CheckConstraint,
     ColumnInfo,
@@ -36,7 +38,10 @@ def column_info(definition: ColumnDef, context: DdlContext) -> ColumnInfo:
     if definition.default is not None and definition.default[0] != "N" and only_null:
         raise SqlError(-591, 0, 0, definition.name, "the only default of such a column is NULL")
     if definition.default is not None and definition.default[0] == "L":
-        context.environment.converter(column.type).convert(definition.default[1])
+        value = context.environment.converter(column.type).convert(definition.default[1])
+        if isinstance(value, dt.date) and not isinstance(value, dt.datetime) and t.code == TypeCode.DATE:
+            # The day is stored, not the text: sessions with another DBDATE read the same default.
+            column = replace(column, default=("L", value.isoformat()))
     return column
 
 
