@@ -124,7 +124,7 @@ class Plan:
         """Bytes of the longest tuple that is accepted: more than ``max_tuple`` if there are JSON or BSON columns, whose
         described length is not their longest value."""
         documents = sum(op.kind in (Kind.LVARCHAR, Kind.OPAQUE) and op.arg > 0 for op in self.ops)
-        return min(self.max_tuple + documents * MAX_DOCUMENT, 0x7FFF_FFFF)
+        return max(self.max_tuple, min(self.max_tuple + documents * MAX_DOCUMENT, 0x7FFF_FFFF))
 
 
 def compile_plan(

@@ -373,7 +373,14 @@ def test_the_catalogue_lists_types_and_their_attributes(table: Db) -> None:
     )
     assert table.rows(sql) == [(1, "name", 13 + 256, 20), (2, "born", 7, 4)]
     builtin = table.rows("select extended_id, name from sysxtdtypes where mode = 'B' order by extended_id")
-    assert builtin == [(1, "lvarchar"), (5, "boolean"), (10, "blob"), (11, "clob")]
+    assert builtin == [
+        (1, "lvarchar"),
+        (5, "boolean"),
+        (10, "blob"),
+        (11, "clob"),
+        (25, "json"),
+        (26, "bson"),
+    ]
 
 
 def test_types_are_there_after_a_restart(tmp_path: Any) -> None:
