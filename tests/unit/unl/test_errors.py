@@ -132,7 +132,7 @@ def test_a_type_that_is_none_or_has_no_form_is_refused() -> None:
     with pytest.raises(ifx.ProgrammingError, match="column 'n': not an Informix type: 'NUMBR'"):
         read_unl(io.BytesIO(b""), {"n": "NUMBR"})
     with pytest.raises(
-        ifx.NotSupportedError, match="column 'n' is a BSON, which a .unl file has no form for"
+        ifx.NotSupportedError, match=r"column 'n' is a BSON, which a \.unl file has no form for"
     ):
         read_unl(io.BytesIO(b""), {"n": "BSON"})
 
