@@ -20,9 +20,7 @@ class Target:
 
     def url(self, database: str) -> str:
         """Our form of the address."""
-        return (
-            f"informix://{self.user}:{self.password}@{self.host}:{self.port}/{self.name_of(database)}?server={self.server}"
-        )
+        return f"informix://{self.user}:{self.password}@{self.host}:{self.port}/{self.name_of(database)}?server={self.server}"
 
     def jdbc_url(self, database: str, **properties: str) -> str:
         """The vendor driver's form of the address."""
