@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import itertools
 import os
 import secrets
 import socket
@@ -27,6 +28,7 @@ from tests import recordings
 from tests.release_differences import MISSING, difference, release_of
 
 import informix_arrow
+from informix_arrow.operations.session import Session
 
 #: The name that the plugin is registered by.
 REAL_SERVER = "informix_real_server"
@@ -38,6 +40,8 @@ _RUN = "INFORMIX_ARROW_TEST_RUN"
 SYSTEM_DATABASES = frozenset({"sysadmin", "syscdcv1", "sysha", "sysmaster", "sysuser", "sysutils"})
 #: Seconds that a closed session may still hold its database.
 _RELEASED = 30.0
+
+_NO_SUCH_DATABASE = -329
 
 _LOCALES = {"en_US.utf8": "en_US.utf8", "en_US.819": "en_US.819", "en_US.8859-1": "en_US.819"}
 
@@ -137,8 +141,8 @@ class RealServer:
                 ) as connection:
                     connection.execute(f'DROP DATABASE "{name}"' if '"' in name else f"DROP DATABASE {name}")
                 return
-            except informix_arrow.OperationalError:
-                if time.monotonic() > ends:
+            except informix_arrow.OperationalError as error:
+                if error.sqlcode == _NO_SUCH_DATABASE or time.monotonic() > ends:
                     raise
                 gc.collect()  # connections that the test forgot
                 time.sleep(0.1)
@@ -284,6 +288,8 @@ class RealServerPlugin:
             change(self, target, name, *rest, **more)
 
         self._patches.setattr(Server, "start", started)
+        if self._record or self.player is not None:
+            self._make_loads_repeatable()
         self._patches.setattr(pytest.MonkeyPatch, "setattr", changed)
 
     # ---- who owns a connection that is opened now
@@ -348,9 +354,28 @@ class RealServerPlugin:
         except recordings.NotKept as reason:
             self.not_kept[owner] = str(reason)
 
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say which tests have no recording, and why. (Workers of xdist have no terminal.)"""
+        if self.not_kept:
+            terminalreporter.section("not recorded")
+            for owner, reason in self.not_kept.items():
+                terminalreporter.line(f"{owner}: {reason}")
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.outcome != "passed":
             self._failed.add(report.nodeid)
+
+    def _make_loads_repeatable(self) -> None:
+        """How many rows a load sends at a time depends on how long replies take: by a clock that counts its calls, they
+        always take the same."""
+        initialize = Session.__init__
+
+        def with_clock(session: Session, *given: Any, **named: Any) -> None:
+            ticks = itertools.count()
+            named.setdefault("clock", lambda: next(ticks) / 1000)
+            initialize(session, *given, **named)
+
+        self._patches.setattr(Session, "__init__", with_clock)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:

@@ -3,7 +3,7 @@
 #
 #   tools/real_informix.sh url URL ..          the server at URL
 #   tools/real_informix.sh release RELEASE ..  a container of IBM's developer edition, 15, 14.10 or 12.10
-#   tools/real_informix.sh embedded ..         `informix-arrow serve`, by a user that is no administrator
+#   tools/real_informix.sh embedded ..         `informix-arrow serve`
 #   tools/real_informix.sh prepare CONTAINER   make the spaces and syscdcv1 in a container that runs, and wait until it does
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -61,16 +61,16 @@ release)
     ;;
 embedded)
     log=$(mktemp)
-    export INFORMIX_ARROW_PASSWORD=no-adm1n
-    "$bin/informix-arrow" serve --port 0 --user tester --server-name ol_test >"$log" &
+    export INFORMIX_ARROW_PASSWORD=in4mix
+    "$bin/informix-arrow" serve --port 0 >"$log" &
     server=$!
     unset INFORMIX_ARROW_PASSWORD
     trap 'kill "$server" && wait "$server" || true; rm -f "$log"' EXIT
-    until address=$(sed -n 's/^listening on //p' "$log") && [ -n "$address" ]; do
+    until address=$(sed -n "s/^listening on //p" "$log") && [ -n "$address" ]; do
         kill -0 "$server"
         sleep 0.2
     done
-    suite "informix://tester:no-adm1n@$address/?server=ol_test" "$@"
+    suite "informix://informix:in4mix@$address/?server=informix" "$@"
     ;;
 *)
     echo "$command is none of url, release, embedded, prepare." >&2

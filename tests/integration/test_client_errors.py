@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -227,7 +228,7 @@ def test_a_batch_of_parameters_with_a_bad_row(conn: ifx.Connection) -> None:
 
 def test_a_database_that_does_not_exist(tables: Server) -> None:
     error = fails(lambda: ifx.connect(tables.url("err_nowhere")), ifx.OperationalError)
-    assert (error.sqlcode, error.near) == (-329, "err_nowhere")
+    assert (error.sqlcode, error.near) == (-329, database_name(tables, "err_nowhere"))
     assert "sysmaster:sysdatabases" in str(error)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.metadata import schemas
@@ -49,11 +50,11 @@ def made(server: Server) -> Iterator[Server]:
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         for statement in STATEMENTS:
             connection.execute(statement)
-        connection.execute(f"CREATE DATABASE {OTHER} WITH LOG")
+        connection.execute(f"CREATE DATABASE {database_name(server, OTHER)} WITH LOG")
         connection.execute("CREATE TABLE md_elsewhere (id INTEGER NOT NULL PRIMARY KEY, w DATE)")
     yield server
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
-        for statement in (*DROPS, f"DROP DATABASE {OTHER}"):
+        for statement in (*DROPS, f"DROP DATABASE {database_name(server, OTHER)}"):
             connection.execute(statement)
 
 
@@ -61,6 +62,11 @@ def made(server: Server) -> Iterator[Server]:
 def conn(made: Server) -> Iterator[ifx.Connection]:
     with ifx.connect(made.url("stores_demo"), autocommit=True) as connection:
         yield connection
+
+
+def other(conn: ifx.Connection) -> str:
+    """The name of the second database on this server."""
+    return conn.database.replace("stores_demo", OTHER)
 
 
 def rows(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
@@ -87,10 +93,10 @@ def test_every_table_has_its_fixed_schema(
 
 def test_tables_are_found_by_pattern_and_type(conn: ifx.Connection) -> None:
     assert rows(conn.tables("md%"), "table_catalog", "table_schema", "table_name", "table_type") == [
-        ("stores_demo", "informix", "md_child", "TABLE"),
-        ("stores_demo", "informix", "md_parent", "TABLE"),
-        ("stores_demo", "informix", "md_types", "TABLE"),
-        ("stores_demo", "informix", "md_view", "VIEW"),
+        (conn.database, "informix", "md_child", "TABLE"),
+        (conn.database, "informix", "md_parent", "TABLE"),
+        (conn.database, "informix", "md_types", "TABLE"),
+        (conn.database, "informix", "md_view", "VIEW"),
     ]
     assert conn.tables("MD\\_VIEW".replace("\\", ""))["table_name"].to_pylist() == ["md_view"]
     assert conn.tables("md%", types=["view"])["table_name"].to_pylist() == ["md_view"]
@@ -210,20 +216,22 @@ def test_a_table_without_fragments_has_none(conn: ifx.Connection) -> None:
 
 def test_databases_tell_their_logging_and_locale(conn: ifx.Connection) -> None:
     found = {row["database_name"]: row for row in conn.databases().to_pylist()}
-    assert {"stores_demo", "sysmaster", OTHER} <= set(found)
-    assert (found["stores_demo"]["is_logged"], found["stores_demo"]["is_ansi"]) == (True, False)
-    assert found["stores_demo"]["locale"] == "en_US.57372"
-    assert found["stores_demo"]["owner"] == "informix"
+    assert {conn.database, "sysmaster", other(conn)} <= set(found)
+    assert (found[conn.database]["is_logged"], found[conn.database]["is_ansi"]) == (True, False)
+    assert found[conn.database]["locale"] == "en_US.57372"
+    assert found[conn.database]["owner"] == "informix"
 
 
 def test_another_database_is_looked_into_by_its_name(conn: ifx.Connection) -> None:
-    assert rows(conn.tables(database=OTHER), "table_catalog", "table_name") == [(OTHER, "md_elsewhere")]
-    assert rows(conn.columns(f"{OTHER}:md_elsewhere"), "table_catalog", "column_name", "data_type") == [
-        (OTHER, "id", "INTEGER"),
-        (OTHER, "w", "DATE"),
+    assert rows(conn.tables(database=other(conn)), "table_catalog", "table_name") == [
+        (other(conn), "md_elsewhere")
     ]
-    assert conn.primary_key(f"{OTHER}:informix.md_elsewhere")["column_name"].to_pylist() == ["id"]
-    assert conn.indexes(f"{OTHER}:md_elsewhere")["is_unique"].to_pylist() == [True]
+    assert rows(conn.columns(f"{other(conn)}:md_elsewhere"), "table_catalog", "column_name", "data_type") == [
+        (other(conn), "id", "INTEGER"),
+        (other(conn), "w", "DATE"),
+    ]
+    assert conn.primary_key(f"{other(conn)}:informix.md_elsewhere")["column_name"].to_pylist() == ["id"]
+    assert conn.indexes(f"{other(conn)}:md_elsewhere")["is_unique"].to_pylist() == [True]
 
 
 @pytest.mark.parametrize("method", ["columns", "primary_key", "foreign_keys", "indexes", "fragments"])
@@ -231,6 +239,7 @@ def test_another_database_is_looked_into_by_its_name(conn: ifx.Connection) -> No
 def test_a_table_that_does_not_exist_is_an_error_and_no_empty_table(
     conn: ifx.Connection, method: str, name: str
 ) -> None:
+    name = name.replace(OTHER, other(conn))
     with pytest.raises(ifx.ProgrammingError) as caught:
         getattr(conn, method)(name)
     assert caught.value.sqlcode == -206
@@ -297,12 +306,12 @@ def objects(conn: ifx.Connection, **options: Any) -> dict[str, Any]:
 
 def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection) -> None:
     catalogs = objects(conn, depth="catalogs")
-    assert {"stores_demo", "sysmaster", OTHER} <= set(catalogs)
+    assert {conn.database, "sysmaster", other(conn)} <= set(catalogs)
     assert set(catalogs.values()) == {None}
-    assert objects(conn, depth="db_schemas", catalog_filter="stores_demo") == {
-        "stores_demo": {"informix": None}
+    assert objects(conn, depth="db_schemas", catalog_filter=conn.database) == {
+        conn.database: {"informix": None}
     }
-    tables = objects(conn, depth="tables", table_name_filter="md%")["stores_demo"]["informix"]
+    tables = objects(conn, depth="tables", table_name_filter="md%")[conn.database]["informix"]
     assert {name: (t["table_type"], t["table_columns"]) for name, t in tables.items()} == {
         "md_child": ("TABLE", None), "md_parent": ("TABLE", None), "md_types": ("TABLE", None),
         "md_view": ("VIEW", None),
@@ -313,7 +322,7 @@ def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection) -> None:
 
 @pytest.mark.parametrize("depth", ["all", "columns"])
 def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: Any) -> None:
-    found = objects(conn, depth=depth, table_name_filter="md\\_%".replace("\\", ""))["stores_demo"][
+    found = objects(conn, depth=depth, table_name_filter="md\\_%".replace("\\", ""))[conn.database][
         "informix"
     ]
     columns = {c["column_name"]: c for c in found["md_types"]["table_columns"]}
@@ -324,7 +333,7 @@ def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: 
     assert columns["v"]["xdbc_char_octet_length"] == 200
     assert columns["s"]["xdbc_is_autoincrement"] is True
     assert (columns["dt"]["xdbc_data_type"], columns["dt"]["xdbc_sql_data_type"]) == (93, 9)
-    usage = {"fk_catalog": "stores_demo", "fk_db_schema": "informix", "fk_table": "md_parent"}
+    usage = {"fk_catalog": conn.database, "fk_db_schema": "informix", "fk_table": "md_parent"}
     constraints = {c["constraint_name"]: c for c in found["md_child"]["table_constraints"]}
     assert constraints["md_fk_two"] == {
         "constraint_name": "md_fk_two",
@@ -346,23 +355,23 @@ def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: 
 
 def test_get_objects_filters_columns_and_types(conn: ifx.Connection) -> None:
     found = objects(conn, table_name_filter="md%", table_types_filter=["view"], column_name_filter="k")
-    (view,) = found["stores_demo"]["informix"].values()
+    (view,) = found[conn.database]["informix"].values()
     assert [column["column_name"] for column in view["table_columns"]] == ["k"]
-    assert objects(conn, table_name_filter="MD%")["stores_demo"] == {"informix": {}}
-    assert objects(conn, db_schema_filter="nobody")["stores_demo"] == {}
+    assert objects(conn, table_name_filter="MD%")[conn.database] == {"informix": {}}
+    assert objects(conn, db_schema_filter="nobody")[conn.database] == {}
     assert objects(conn, catalog_filter="nowhere") == {}
 
 
 def test_get_objects_looks_into_other_databases_when_they_are_named(conn: ifx.Connection) -> None:
-    assert objects(conn)[OTHER] is None
-    found = objects(conn, catalog_filter="metadata%", table_types_filter=["TABLE"])
-    (table,) = found[OTHER]["informix"].values()
+    assert objects(conn)[other(conn)] is None
+    found = objects(conn, catalog_filter=f"{other(conn)[:-2]}%", table_types_filter=["TABLE"])
+    (table,) = found[other(conn)]["informix"].values()
     assert table["table_name"] == "md_elsewhere"
     assert [column["column_name"] for column in table["table_columns"]] == ["id", "w"]
 
 
 def test_get_objects_of_everything_holds_the_catalogue_too(conn: ifx.Connection) -> None:
-    found = objects(conn)["stores_demo"]["informix"]
+    found = objects(conn)[conn.database]["informix"]
     assert {"systables", "md_types", "md_view"} <= set(found)
     assert [c["column_name"] for c in found["systables"]["table_columns"]][:2] == ["tabname", "owner"]
 
@@ -377,17 +386,20 @@ def test_pandas_asking_for_a_statement_as_if_it_were_a_table_costs_no_round(
     before = list(made.queries)[-9:]
     assert objects(conn, table_name_filter=text) == {}
     assert list(made.queries)[-9:] == before
-    assert objects(conn, table_name_filter="selection", depth="tables")["stores_demo"] == {"informix": {}}
+    assert objects(conn, table_name_filter="selection", depth="tables")[conn.database] == {"informix": {}}
 
 
 @pytest.mark.parametrize("table", ["md_types", "md_view", "informix.md_parent", "stores_demo:md_child"])
 def test_the_schema_of_a_table_is_what_reading_gives(conn: ifx.Connection, table: str) -> None:
+    table = table.replace("stores_demo", conn.database)
     with conn.query(f"SELECT * FROM {table}") as result:
         assert conn.adbc_get_table_schema(table).equals(result.schema, check_metadata=True)
 
 
 def test_the_schema_of_a_table_is_found_by_its_parts(conn: ifx.Connection) -> None:
-    found = conn.adbc_get_table_schema("md_elsewhere", catalog_filter=OTHER, db_schema_filter="informix")
+    found = conn.adbc_get_table_schema(
+        "md_elsewhere", catalog_filter=other(conn), db_schema_filter="informix"
+    )
     assert found.names == ["id", "w"]
     with pytest.raises(ifx.ProgrammingError) as caught:
         conn.adbc_get_table_schema("md_missing")
@@ -425,7 +437,7 @@ def test_a_table_may_have_a_colon_in_its_name(made: Server) -> None:
     with ifx.connect(made.url("stores_demo"), autocommit=True, env={"DELIMIDENT": "y"}) as conn:
         conn.execute('CREATE TABLE "md a:b" (a INTEGER, tail INTEGER)')
         try:
-            for name in ('"md a:b"', 'stores_demo:"md a:b"', 'informix."md a:b"'):
+            for name in ('"md a:b"', f'{conn.database}:"md a:b"', 'informix."md a:b"'):
                 assert conn.adbc_get_table_schema(name).names == ["a", "tail"]
                 assert conn.columns(name)["column_name"].to_pylist() == ["a", "tail"]
         finally:
@@ -438,7 +450,7 @@ def test_info_names_the_server_and_the_driver(conn: ifx.Connection) -> None:
     assert "Informix Dynamic Server" in info["vendor_version"]
     assert info["driver_name"] == "informix-arrow"
     assert info["driver_version"] == ifx.__version__
-    assert conn.adbc_current_catalog == "stores_demo"
+    assert conn.adbc_current_catalog == conn.database
     assert conn.adbc_get_table_types()[:2] == ["TABLE", "VIEW"]
     with pytest.raises(ifx.NotSupportedError, match=r"owner\.table"):
         _ = conn.adbc_current_db_schema
@@ -481,5 +493,5 @@ def test_the_asyncio_connection_tells_the_same(made: Server, conn: ifx.Connectio
         "schema": conn.adbc_get_table_schema("md_types"),
         "info": conn.adbc_get_info(),
         "types": conn.adbc_get_table_types(),
-        "catalog": "stores_demo",
+        "catalog": conn.database,
     }

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.fault_proxy import Boundary, Fault, FaultProxy, eventually, open_files
+from tests.real_server import database_name
 from tests.stress import examples
 
 import informix_arrow as ifx
@@ -144,12 +145,18 @@ def test_the_members_of_a_group_are_tried_within_one_login_timeout(
     sqlhosts.write_text(
         f"group group - -\nold onsoctcp {dead}\nolder onsoctcp {dead}\ninformix onsoctcp {host} {port} g=group\n"
     )
-    keywords = {"server": "group", "sqlhosts": str(sqlhosts), "user": "informix", "password": "in4mix"}
+    keywords = {
+        "server": "group",
+        "sqlhosts": str(sqlhosts),
+        "user": server.user,
+        "password": server.password,
+    }
+    name = database_name(server, "stores_demo")
     # The third has to answer within that, on a busy machine too.
-    with ifx.connect("stores_demo", connect_timeout=2, **keywords) as conn:
+    with ifx.connect(name, connect_timeout=2, **keywords) as conn:
         assert conn.read_arrow("SELECT id FROM faults_read").num_rows == 300
     with pytest.raises(ifx.OperationalError, match="login_timeout"):
-        ifx.connect("stores_demo", connect_timeout=60, login_timeout=0.1, **keywords)
+        ifx.connect(name, connect_timeout=60, login_timeout=0.1, **keywords)
 
 
 def of_connections() -> int:

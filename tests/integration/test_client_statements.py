@@ -161,13 +161,13 @@ def test_the_sessions_own_ddl_is_noticed_at_once_also_when_it_is_undone(url: str
 
 
 def test_statements_do_not_outlive_a_change_of_the_database(url: str, conn: ifx.Connection) -> None:
-    sql = "SELECT COUNT(*) n FROM systables WHERE tabname = 'st'"
+    sql, demo = "SELECT COUNT(*) n FROM systables WHERE tabname = 'st'", conn.database
     for _ in range(2):
         assert conn.read_arrow(sql)["n"].to_pylist() == [1]
         conn.execute("DATABASE sysmaster")
         assert conn.database == "sysmaster"
         assert conn.read_arrow(sql)["n"].to_pylist() == [0]
-        conn.execute("database stores_demo")
+        conn.execute(f"database {demo}")
     assert len(session_of(conn).statements) <= 1
 
 
@@ -220,7 +220,7 @@ def test_a_change_is_known_however_it_begins_and_is_not_executed_as_a_query(
 
 def test_the_three_styles_mean_the_same(conn: ifx.Connection) -> None:
     want = [{"id": 3, "name": "näme 3", "sentinel": 12345}]
-    select = "SELECT id, name, sentinel FROM stores_demo:st WHERE "
+    select = f"SELECT id, name, sentinel FROM {conn.database}:st WHERE "
     assert conn.read_arrow(select + "id = ? AND name = ?", (3, "näme 3")).to_pylist() == want
     assert conn.read_arrow(select + "id = :2 AND name = :1", ("näme 3", 3)).to_pylist() == want
     assert conn.read_arrow(select + "id = :id AND name = :n", {"id": 3, "n": "näme 3"}).to_pylist() == want
@@ -228,9 +228,9 @@ def test_the_three_styles_mean_the_same(conn: ifx.Connection) -> None:
 
 
 def test_colons_of_informix_are_left_alone_beside_placeholders(conn: ifx.Connection) -> None:
-    sql = """
+    sql = f"""
         SELECT id, name[1,1] part, '::1 :x'::VARCHAR(9) text, sentinel -- :1 :2 ?
-        FROM stores_demo:st {:3 ?} /* :4 */
+        FROM {conn.database}:st {{:3 ?}} /* :4 */
         WHERE at = DATETIME (10:07) HOUR TO MINUTE AND id = :1
     """
     assert conn.read_arrow(sql, (7,)).to_pylist() == [

@@ -55,7 +55,7 @@ def test_the_globals_are_there() -> None:
 def test_connect_takes_the_keywords_of_the_pep(server: Server) -> None:
     """dsn, user, password, host, database: "guidelines" of the PEP; the data source is the first argument."""
     url = server.url("stores_demo")
-    with dbapi.connect(url, user="informix", password="in4mix", database="sysmaster") as connection:
+    with dbapi.connect(url, user=server.user, password=server.password, database="sysmaster") as connection:
         assert connection.cursor().execute("SELECT COUNT(*) FROM systables WHERE tabid = 1").fetchone() == (
             1,
         )

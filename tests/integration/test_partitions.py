@@ -238,7 +238,7 @@ def test_a_part_can_be_read_in_another_process(conn: ifx.Connection) -> None:
 
 def test_a_table_may_be_named_with_its_owner_and_database(conn: ifx.Connection) -> None:
     name = made(conn, "INTEGER", [1, 2, None])
-    for full in (f"informix.{name}", f"partitions:informix.{name}"):
+    for full in (f"informix.{name}", f"{conn.database}:informix.{name}"):
         found = ifx.plan_partitions(conn, full, "k", 2)
         assert len(found) == 2
         assert rows(conn, found) == [(0, 1, "é0"), (1, 2, "é1"), (2, None, "é2")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 
+import pytest
 from benchmarks.dialogue import Dialogue, play, record
 
 import informix_arrow as ifx
@@ -33,6 +34,7 @@ def heard(dialogue: Dialogue, requests: list[bytes]) -> bytes:
     return told
 
 
+@pytest.mark.embedded
 def test_who_leaves_before_the_recorded_client_is_told_goodbye_and_no_rows(server: Server) -> None:
     def session(host: str, port: int) -> None:
         url = f"informix://informix:in4mix@{host}:{port}/spoken?server=informix"

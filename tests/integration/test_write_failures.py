@@ -35,8 +35,8 @@ class Proxy:
     everything from then on; with ``hold``, replies are kept back as long as the client goes on sending.
     """
 
-    def __init__(self, port: int, *, buffers: int | None = None, hold: bool = False) -> None:
-        self.server = ("127.0.0.1", port)
+    def __init__(self, server: Server, *, buffers: int | None = None, hold: bool = False) -> None:
+        self.own, self.server = server, server.address
         self.buffers, self.hold = buffers, hold
         self.listener = socket.socket()
         if buffers:
@@ -95,7 +95,9 @@ class Proxy:
                     server.sendall(data)
 
     def url(self, options: str = "") -> str:
-        return f"informix://informix:in4mix@127.0.0.1:{self.port}/stores_demo?server=informix&autocommit=true{options}"
+        host, port = self.server
+        url = self.own.url("stores_demo").replace(f"{host}:{port}", f"127.0.0.1:{self.port}")
+        return f"{url}&autocommit=true{options}"
 
     def close(self) -> None:
         self.listener.close()
@@ -143,7 +145,7 @@ def count(conn: ifx.Connection, table: str) -> int:
 def test_a_network_that_is_cut_leaves_nothing_of_the_load(
     server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
-    proxy = Proxy(server.port)
+    proxy = Proxy(server)
     with ifx.connect(proxy.url()) as conn:
         proxy.cut_after = cut
         with pytest.raises(ifx.OperationalError, match=r"Nothing of this load was (sent|committed)"):
@@ -160,7 +162,7 @@ def test_a_network_that_is_cut_leaves_nothing_of_the_load(
 def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
     server: Server, observer: ifx.Connection, table: str, method: Method, cut: int
 ) -> None:
-    proxy = Proxy(server.port)
+    proxy = Proxy(server)
     with ifx.connect(proxy.url()) as conn:
         proxy.cut_after = cut
         with pytest.raises(ifx.OperationalError) as caught:
@@ -183,7 +185,7 @@ def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
 def test_a_peer_that_falls_silent_is_noticed(
     server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
-    proxy = Proxy(server.port)
+    proxy = Proxy(server)
     with ifx.connect(proxy.url("&read_timeout=0.5")) as conn:
         proxy.mute_after = 100_000
         with pytest.raises(ifx.OperationalError, match=r"silent for 0.5 s[^$]*Nothing of this load"):
@@ -198,7 +200,7 @@ def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
 ) -> None:
     """The proxy hands replies on only when the client stops sending, through socket buffers of 4 KiB."""
     rows = 60_000
-    proxy = Proxy(server.port, buffers=4096, hold=True)
+    proxy = Proxy(server, buffers=4096, hold=True)
     with ifx.connect(proxy.url("&read_timeout=30")) as conn:
         report = conn.write_arrow(table, batch(0, rows), method=method)
     assert report.rows == rows

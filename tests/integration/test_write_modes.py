@@ -293,7 +293,7 @@ def test_adbc_ingest_folds_no_name_under_delimident(server: Server) -> None:
     with ifx.connect(server.url("stores_demo"), **given) as conn, conn.cursor() as cursor:
         for name in ("Ingested", "order"):
             assert cursor.adbc_ingest(name, data) == 1
-            assert cursor.adbc_ingest(name, data, "append", catalog_name="stores_demo") == 1
+            assert cursor.adbc_ingest(name, data, "append", catalog_name=conn.database) == 1
             assert conn.read_arrow(f'SELECT "Id", sentinel FROM "{name}"').num_rows == 2
             conn.execute(f'DROP TABLE "{name}"')
         asyncio.run(in_asyncio())

@@ -186,7 +186,7 @@ def test_a_row_is_named_by_its_key_and_the_columns_of_the_violated_constraint(
         "mail VARCHAR(9) UNIQUE, k INTEGER PRIMARY KEY)"
     )
     data = pa.table({"a": [1, 1], "b": [2, 2], "c": [3, 3], "d": [4, 4], "mail": ["x@y", "x@y"], "K": [8, 9]})
-    for table in (name, f"informix.{name}", f"stores_demo:{name}"):
+    for table in (name, f"informix.{name}", f"{conn.database}:{name}"):
         with pytest.raises(ifx.IntegrityError, match=r"row 1 \((mail='x@y', K=9|K=9, mail='x@y')\)"):
             conn.write_arrow(table, data)
 
