@@ -33,7 +33,7 @@ _LONG = "SELECT COUNT(*) FROM syscolumns a, syscolumns b, syscolumns c, syscolum
 _ROWS = 20_000
 
 
-@check("login", "login, and who answers", "C2", "SQLI 4")
+@check("login", "login, and who answers", "C2", "C37", "SQLI 4")
 def _(bench: Harness) -> str:
     version = bench.value("SELECT DBINFO('version','full') FROM systables WHERE tabid = 1")
     return f"{version}; it announces {bench.connection.server_version}"

@@ -21,6 +21,8 @@ UNVERIFIABLE = {
     "C28": "a message that IBM's JDBC driver asks for",
     "C34": "the login of one session too many would disturb others",
     "C36": "it takes a client that closes while its requests wait, and nobody to read what became of them",
+    "C38": "a matter of what other clients send",
+    "C39": "clients skip the message, whatever its event",
     "CDC 0": "the legend",
     "CDC 8.13": "two-phase commit takes a transaction manager",
     "CDC 8.14": "a long transaction would fill the server's logs",
