@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.cli import capture, main
+from informix_arrow.cli import capture, change_files, main
 from informix_arrow.server import Server
 
 pytestmark = pytest.mark.usefixtures("quick_captures")
@@ -118,7 +118,7 @@ def test_the_first_run_keeps_where_it_began_before_anything_comes(
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(capture, "_to_lines", killed)
+    monkeypatch.setattr(capture, "_to_stdout", killed)
     assert main(["capture", url, "cc_t", "--idle", "0", "--state", str(state)]) != 0
     monkeypatch.undo()
     with ifx.connect(url, autocommit=True) as conn:
@@ -148,7 +148,46 @@ def test_parquet_and_lines_in_a_directory(url: str, tmp_path: Path) -> None:
     assert pq.read_table(path).column("_op").to_pylist() == ["insert", "update", "delete"]
     (tmp_path / "state").write_text(state)
     assert run(url, tmp_path, "-o", str(tmp_path / "lines")) == 0
-    assert len(lines((tmp_path / "lines" / "cc_t.jsonl").read_text(encoding="utf-8"))) == 3
+    (path,) = (tmp_path / "lines").iterdir()
+    assert len(lines(path.read_text(encoding="utf-8"))) == 3
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_what_is_captured_again_replaces_itself_in_the_directory(
+    url: str, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The process dies behind the files and before the token, and the next one groups the transactions otherwise."""
+    state, out = tmp_path / "state", tmp_path / "out"
+    out.mkdir()
+    (out / "other-0000000000000001-7fffffffffffffff.jsonl").write_text("of another table")
+    begin = state.read_text()
+    written = set()
+    for rows in ("100", "1", "2", "100"):
+        state.write_text(begin)
+        assert run(url, tmp_path, "--format", kind, "-o", str(out), "--max-rows", rows) == 0
+        written = set(out.glob("cc_t-*"))
+        assert len(written) == {"100": 1, "1": 3, "2": 2}[rows]
+        found = []
+        for path in sorted(written):
+            assert path.suffix == f".{kind}"
+            if kind == "parquet":
+                found += pq.read_table(path).column("_op").to_pylist()
+            else:
+                found += [each["op"] for each in lines(path.read_text(encoding="utf-8"))]
+        assert found == ["insert", "update", "delete"]
+    assert (out / "other-0000000000000001-7fffffffffffffff.jsonl").read_text() == "of another table"
+    assert not list(out.glob("*.part"))
+    (path,) = written
+    path.rename(path.with_name(f"cc_t-{1:016x}-{path.name.rpartition('-')[2]}"))
+    state.write_text(begin)
+    assert run(url, tmp_path, "--format", kind, "-o", str(out)) == 1
+    assert "has changes that come again now, and others from before" in capsys.readouterr().err
+
+
+def test_tables_of_any_name_have_files_of_their_own() -> None:
+    names = ["a", "A", "a.b", "a:b", "a/b", "a b", "é", "a%b", "db:owner.t"]
+    assert len({change_files._plain_name(name) for name in names}) == len(names)
+    assert all("/" not in change_files._plain_name(name) for name in names)
 
 
 def test_wrong_uses(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

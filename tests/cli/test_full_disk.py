@@ -160,14 +160,15 @@ def test_refused_rows_of_what_was_committed_are_kept_when_there_is_no_room_for_m
     assert ran.code == 1
     assert (
         ran.err
-        == f"informix-arrow: {disk}/r.csv: No space left on device. {committed:,} rows are committed, and stay.\n"
+        == f"informix-arrow: {disk}/r.csv: No space left on device. {committed:,} rows are committed, and stay; the "
+        f"same command goes on behind them. Refused rows are in {disk}/r.csv.part.\n"
     )
-    assert left(disk) == ["r.csv", "r.csv.jsonl"]
-    with (disk / "r.csv").open(newline="") as file:
+    assert left(disk) == ["r.csv.jsonl.part", "r.csv.part"]
+    with (disk / "r.csv.part").open(newline="") as file:
         header, *refused = csv.reader(file)
     assert header == ["id", "v"]
     assert refused == [[str(number), "x" * 150] for number in range(committed)]
-    assert len((disk / "r.csv.jsonl").read_text().splitlines()) == committed
+    assert len((disk / "r.csv.jsonl.part").read_text().splitlines()) == committed
 
 
 def test_contents_of_large_objects_without_room_leave_nothing(disk: Path) -> None:

@@ -8,20 +8,24 @@ from __future__ import annotations
 import json
 import pkgutil
 import random
+import shutil
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.stress import SECONDS, any_seed
 from tests.subprocess_server import ForkedCommand
 
+import informix_arrow as ifx
 from informix_arrow.cli.formats import Options, open_file, write_file
 
 if TYPE_CHECKING:
     from informix_arrow import Connection
+    from informix_arrow.server import Server
 
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
 EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
@@ -42,7 +46,20 @@ LOAD_STEPS = [
 ]
 
 
-@pytest.mark.parametrize("step", sorted({*LOAD_STEPS}))
+CAPTURE_STEPS = [
+    EXCHANGE,
+    _CLI + "change_files:ChangeDirectory.write",
+    _CLI + "change_files:ChangeDirectory._find_replaced",
+    _CLI + "change_files:_sync_directory",
+    _CLI + "capture:_write_lines",
+    _CLI + "capture:_write_parquet",
+    _CLI + "capture:_write_token",
+    "os:replace",
+    "os:fsync",
+]
+
+
+@pytest.mark.parametrize("step", sorted({*LOAD_STEPS, *CAPTURE_STEPS}))
 def test_the_steps_exist(step: str) -> None:
     """So that renaming one fails here and not only in the soak."""
     assert callable(pkgutil.resolve_name(step))
@@ -171,3 +188,51 @@ def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_kill
 @pytest.mark.skipif(not SECONDS, reason="kills 200 loads: make soak")
 def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_killer: Killer) -> None:
     load_killer.run(KILLS, any_seed())
+
+
+@pytest.fixture(params=["jsonl", "parquet"])
+def capture_killer(
+    request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path, server: Server
+) -> Killer:
+    """A capture of twelve transactions of two tables, in groups of three or more changes."""
+    kind, out, state = request.param, tmp_path / "out", tmp_path / "state"
+    tables = ["kc_a", "kc_b"]
+    for table in tables:
+        conn.execute(f"CREATE TABLE {table} (id INT, name VARCHAR(9))")
+    with ifx.capture(server.url(conn.database), tables, idle=0, timeout=1) as changes:
+        assert list(changes) == []
+        start = str(changes.token)
+    expected: dict[str, list[int]] = {table: [] for table in tables}
+    for number in range(12):
+        with conn.transaction():
+            for table in tables[: 1 + number % 2]:
+                conn.execute(f"INSERT INTO {table} VALUES (?, ?)", (number, "é" * (number % 5)))
+                expected[table].append(number)
+
+    def begin() -> Sequence[str]:
+        shutil.rmtree(out, ignore_errors=True)
+        state.write_text(start)
+        words = ["capture", url, *tables, "-o", str(out), "--format", kind, "--state", str(state)]
+        return [*words, "--idle", "0", "--max-rows", random.choice("2345")]
+
+    def require(where: str) -> None:
+        for table, ids in expected.items():
+            found = []
+            for path in sorted(out.glob(f"{table}-*.{kind}")):
+                if kind == "parquet":
+                    found += pq.read_table(path).column("id").to_pylist()
+                else:
+                    found += [json.loads(line)["data"]["id"] for line in path.read_text().splitlines()]
+            assert found == ids, (where, table)
+
+    return Killer(CAPTURE_STEPS, begin, require)
+
+
+def test_a_capture_that_is_killed_at_some_steps_doubles_and_loses_nothing(capture_killer: Killer) -> None:
+    capture_killer.run(3, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SECONDS, reason="kills 200 captures: make soak")
+def test_a_capture_that_is_killed_at_every_step_doubles_and_loses_nothing(capture_killer: Killer) -> None:
+    capture_killer.run(KILLS, any_seed())

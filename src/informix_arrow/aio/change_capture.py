@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
@@ -38,6 +38,8 @@ from .connection import AsyncConnection, open_base_connection
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+T = TypeVar("T")
 
 DATABASE = "syscdcv1"
 MOST_RECORDS = 100  # in one read: every server tested accepts this (CDC section 1)
@@ -338,11 +340,13 @@ class AsyncChanges:
             A batch also ends this many seconds after its first transaction arrived, plus the time of one read
             (``timeout``). 0: as soon as no further transaction is available at once. None: only ``max_rows`` counts.
         """
-        if not isinstance(max_rows, int) or max_rows < 1:
-            raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
-        if max_seconds is not None and not max_seconds >= 0:
-            raise InterfaceError(f"max_seconds must be a number from 0, or None, got {max_seconds!r}")
-        return _MergingIterator(self, max_rows, max_seconds)
+        return _GroupIterator(self, max_rows, max_seconds, merge_transactions)
+
+    def groups(
+        self, *, max_rows: int = 100_000, max_seconds: float | None = 1.0
+    ) -> AsyncIterator[Sequence[Transaction]]:
+        """Iterate over several transactions at a time, each as it is. The arguments are those of :meth:`batches`."""
+        return _GroupIterator(self, max_rows, max_seconds, tuple)
 
     async def as_tables(self) -> dict[str, pa.Table]:
         """Read until the server has no more changes. Return all changes of each table as one table, by name."""
@@ -486,11 +490,22 @@ class AsyncChanges:
         return f"<informix_arrow.aio.AsyncChanges of {', '.join(self._schemas)}, {state}>"
 
 
-class _MergingIterator:
-    """Iterates over batches of several transactions: :meth:`AsyncChanges.batches`."""
+class _GroupIterator(Generic[T]):
+    """Iterates over several transactions at a time: :meth:`AsyncChanges.batches` and :meth:`AsyncChanges.groups`."""
 
-    def __init__(self, changes: AsyncChanges, max_rows: int, max_seconds: float | None) -> None:
+    def __init__(
+        self,
+        changes: AsyncChanges,
+        max_rows: int,
+        max_seconds: float | None,
+        make: Callable[[list[Transaction]], T],
+    ) -> None:
+        if not isinstance(max_rows, int) or max_rows < 1:
+            raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
+        if max_seconds is not None and not max_seconds >= 0:
+            raise InterfaceError(f"max_seconds must be a number from 0, or None, got {max_seconds!r}")
         self._changes, self._max_rows, self._max_seconds = changes, max_rows, max_seconds
+        self._make = make
         self._pending: list[Transaction] = []
         self._since = time.monotonic()
 
@@ -498,7 +513,7 @@ class _MergingIterator:
         self._changes._begin_reading()
         return self
 
-    async def __anext__(self) -> ChangeBatch:
+    async def __anext__(self) -> T:
         changes, rows = self._changes, sum(one.rows for one in self._pending)
         while rows < self._max_rows:
             until = None
@@ -514,7 +529,7 @@ class _MergingIterator:
         if not self._pending:
             raise StopAsyncIteration
         transactions, self._pending = self._pending, []
-        return merge_transactions(transactions)
+        return self._make(transactions)
 
 
 def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Parameters:

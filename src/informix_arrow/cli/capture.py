@@ -8,10 +8,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from . import connection_options
+from .change_files import ChangeDirectory, WriteChanges
 from .exit_codes import DONE, Failure, UsageError, print_error
 from .files import STDIO
 from .interrupts import Interrupts
@@ -20,6 +22,7 @@ from .parser import Commands, command, whole_number
 if TYPE_CHECKING:
     from ..cdc.assembler import Transaction
     from ..cdc.capture import Changes
+    from ..cdc.open_transaction import Change
 
 EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --state orders.state > changes.jsonl
@@ -41,7 +44,8 @@ def add(commands: Commands) -> None:
         "-o",
         "--output",
         metavar="DIR",
-        help="where they go: a directory, with a file for each table; - is standard output, the default",
+        help="where they go: a directory, with files TABLE-FIRST-LAST named after the LSNs of their first and last "
+        "transaction; - is standard output, the default",
     )
     parser.add_argument("--format", choices=FORMATS, help="of the changes (default: jsonl)")
     parser.add_argument(
@@ -66,13 +70,13 @@ def add(commands: Commands) -> None:
         type=whole_number,
         default=100_000,
         metavar="N",
-        help="changes of a Parquet file, or of a transaction of --apply (default: 100,000)",
+        help="changes of a file of -o, or of a transaction of --apply (default: 100,000)",
     )
     parser.add_argument(
         "--max-seconds",
         type=_seconds,
         metavar="N",
-        help="seconds for a Parquet file (default: 60), or for a transaction of --apply (default: 1)",
+        help="seconds for a file of -o (default: 60), or for a transaction of --apply (default: 1)",
     )
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
@@ -88,8 +92,6 @@ def run(options: argparse.Namespace) -> int:
     options.output, options.format = options.output or STDIO, options.format or "jsonl"
     if options.format == "parquet" and options.output == STDIO:
         raise UsageError("Parquet goes into a directory: give -o DIR")
-    if options.output != STDIO:
-        Path(options.output).mkdir(parents=True, exist_ok=True)
     start = _read_token(options.state)
     with connection_options.connect_from_options(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
@@ -97,10 +99,13 @@ def run(options: argparse.Namespace) -> int:
         _write_token(
             options.state, changes.token
         )  # otherwise a run that is stopped before the first transaction would start over
-        if options.format == "parquet":
-            _to_parquet(changes, options)
+        make = plain_lines if options.format == "jsonl" else debezium_lines
+        if options.output == STDIO:
+            _to_stdout(changes, options, make)
+        elif options.format == "parquet":
+            _to_directory(changes, tables, options, "parquet", _write_parquet)
         else:
-            _to_lines(changes, options, plain_lines if options.format == "jsonl" else debezium_lines)
+            _to_directory(changes, tables, options, "jsonl", partial(_write_lines, make))
         _write_token(options.state, changes.token)
     return DONE
 
@@ -141,59 +146,41 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
                 return DONE
 
 
-def _to_lines(changes: Changes, options: argparse.Namespace, make: Lines) -> None:
-    """Print a line for each change, and store the token after they are written."""
-    files: dict[str, Any] = {}
-    try:
-        for transaction in changes:
-            with Interrupts() as interrupts:
-                interrupts.wait()
-                for change in transaction.batches:
-                    file = _open_table_file(change.table, options.output, files)
-                    for line in make(change.table, change.data, transaction):
-                        file.write(line.encode() + b"\n")
-                for file in files.values():
-                    file.flush()
-                    if options.output != STDIO:
-                        os.fsync(file.fileno())
-                _write_token(options.state, transaction.token)
-    finally:
-        if options.output != STDIO:
-            for file in files.values():
-                file.close()
+def _to_stdout(changes: Changes, options: argparse.Namespace, make: Lines) -> None:
+    """Print a line for each change, and store the token after the lines of a transaction are written."""
+    file = sys.stdout.buffer
+    for transaction in changes:
+        with Interrupts() as interrupts:
+            interrupts.wait()
+            _write_lines(make, file, ((transaction, change) for change in transaction.batches))
+            file.flush()
+            _write_token(options.state, transaction.token)
 
 
-def _open_table_file(table: str, output: str, files: dict[str, Any]) -> Any:
-    if output == STDIO:
-        return files.setdefault("", sys.stdout.buffer)
-    if table not in files:
-        files[table] = (Path(output) / f"{_plain_name(table)}.jsonl").open("ab")
-    return files[table]
+def _to_directory(
+    changes: Changes, tables: list[str], options: argparse.Namespace, suffix: str, write: WriteChanges
+) -> None:
+    """Write a file for each table and group of transactions, and store the token after each group."""
+    directory = ChangeDirectory(options.output, tables, suffix, write)
+    seconds = 60.0 if options.max_seconds is None else options.max_seconds
+    for group in changes.groups(max_rows=options.max_rows, max_seconds=seconds):
+        with Interrupts() as interrupts:
+            interrupts.wait()
+            directory.write(group)
+            _write_token(options.state, group[-1].token)
 
 
-def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
-    """Write a file for each table and batch of transactions, named after the LSN of the last one."""
+def _write_lines(make: Lines, file: IO[bytes], changes: Iterable[tuple[Transaction, Change]]) -> None:
+    for transaction, change in changes:
+        for line in make(change.table, change.data, transaction):
+            file.write(line.encode() + b"\n")
+
+
+def _write_parquet(file: IO[bytes], changes: Iterable[tuple[Transaction, Change]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    seconds = 60.0 if options.max_seconds is None else options.max_seconds
-    for batch in changes.batches(max_rows=options.max_rows, max_seconds=seconds):
-        with Interrupts() as interrupts:
-            interrupts.wait()
-            by_table: dict[str, list[pa.RecordBatch]] = {}
-            for change in batch.batches:
-                by_table.setdefault(change.table, []).append(change.data)
-            for table, batches in by_table.items():
-                path = Path(options.output) / f"{_plain_name(table)}-{batch.commit_lsn:016x}.parquet"
-                part = path.with_name(path.name + ".part")
-                pq.write_table(pa.Table.from_batches(batches), part)
-                os.replace(part, path)
-            _write_token(options.state, batch.token)
-
-
-def _plain_name(table: str) -> str:
-    """Return a table's name as a part of a file's name."""
-    return "".join(letter if letter.isalnum() or letter in "_-" else "." for letter in table)
+    pq.write_table(pa.Table.from_batches([change.data for _, change in changes]), file)
 
 
 # ---- lines ---------------------------------------------------------------------------------------------------------

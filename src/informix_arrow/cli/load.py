@@ -32,7 +32,7 @@ from .rejects import Reject, RejectFiles, from_report, from_source, in_order
 
 EXAMPLE = """\
   informix-arrow load stores@ol_shop orders orders.csv --rejects refused.csv --max-errors 100
-  informix-arrow load stores@ol_shop orders 'orders-*.parquet' --commit-every 100000 --resume
+  informix-arrow load stores@ol_shop orders 'orders-*.parquet' --commit-every 100000
   zcat orders.csv.gz | informix-arrow load stores@ol_shop orders - --date-format %d.%m.%Y"""
 
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
@@ -442,6 +442,8 @@ class _Load:
             add_note(
                 error, f"{self._committed:,} rows are committed{stay}; the same command goes on behind them."
             )
+            if self._has_committed and self._rejects.path is not None and self._rejects.count:
+                add_note(error, f"Refused rows are in {self._rejects.path}{PART_SUFFIX}.")
             return
         if isinstance(error, _TooManyRejects):  # its text is complete
             self._rejects.end()
