@@ -274,7 +274,7 @@ def test_a_result_with_hold_outlives_commit_and_rollback(conn: ifx.Connection, c
 def test_a_result_without_hold_says_what_closed_it(conn: ifx.Connection, cur: ifx.Cursor) -> None:
     """Rows that are here already are handed out; the first that is not is an error, and never the end."""
     cur.execute("UPDATE client_cur SET price = 1")
-    plain = conn.cursor().execute(LARGE)
+    plain = conn.cursor().execute(f"{LARGE}, client_cur x")  # more than several fetches
     assert plain.fetchone()[2] == 12345
     conn.commit()
     with pytest.raises(ifx.ProgrammingError, match=r"(?s)COMMIT and ROLLBACK close cursors.*withhold=True"):
