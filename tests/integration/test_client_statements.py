@@ -309,9 +309,9 @@ def test_a_timeout_reaches_every_call_that_may_wait(
     """What it does is tested where it is made; here only that nobody loses it on the way."""
     run, taken = runner_of(conn).run, list[float | None]()
 
-    def noting(exchange: Any, *, timeout: float | None = None) -> Any:
+    def noting(exchange: Any, *, timeout: float | None = None, **more: Any) -> Any:
         taken.append(timeout)
-        return run(exchange, timeout=timeout)
+        return run(exchange, timeout=timeout, **more)
 
     monkeypatch.setattr(runner_of(conn), "run", noting)
     assert conn.read_arrow("SELECT id FROM st", timeout=61).num_rows == 10

@@ -43,6 +43,9 @@ class Process:
 
     process: subprocess.Popen[str] | ForkedCommand
     address: tuple[str, int]
+    user: str = "informix"
+    password: str = "in4mix"
+    server_name: str = "informix"
 
     def kill(self) -> None:
         """SIGKILL: nothing is flushed, nobody is told."""
