@@ -386,13 +386,13 @@ def test_a_log_file_that_cannot_be_written_ends_the_log_and_no_session(
 def test_a_statement_that_the_server_lacks_is_answered_and_the_log_says_what_is_missing(
     own: Server, client: RawClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    sql = "alter fragment on table t init in rootdbs"
+    sql = "alter access_method x drop"
     assert client.error(m.Command(sql), m.NDescribe(), m.Execute(), m.Release()) == -201
     client.command("insert into t values (1, 'one')")
-    assert f"not supported by this server: ALTER FRAGMENT; the statement: {sql}" in caplog.text
+    assert f"not supported by this server: ALTER ACCESS_METHOD; the statement: {sql}" in caplog.text
     (query, _) = own.queries
     assert (query.sql, query.sqlcode) == (sql, -201)
-    assert query.detail == "not supported by this server: ALTER FRAGMENT"
+    assert query.detail == "not supported by this server: ALTER ACCESS_METHOD"
 
 
 def test_a_statement_that_cannot_be_read_is_logged_with_the_place(
