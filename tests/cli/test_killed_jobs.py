@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
 EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
-KILLS = 200  # of each kind of job in the soak
+KILLS = 200 if SECONDS >= 60 else 4  # of each kind of job in the soak; few in the short one of .ci/run
 _CLI = "informix_arrow.cli."
 
 LOAD_STEPS = [
