@@ -233,6 +233,7 @@ class RealServerPlugin:
         self.server: RealServer | None = None
         self.not_kept: dict[str, str] = {}
         self._record = bool(record)
+        self._owner = ""
         self._hide = recordings.Hiding("", ())
         self._failed: set[str] = set()
         self._patches = pytest.MonkeyPatch()
@@ -247,13 +248,12 @@ class RealServerPlugin:
         self.server = RealServer(self.url, worker_prefix())
         if self._record:
             self.proxy = recordings.RecordingProxy(self.server.address)
+            self.proxy.owner = self._owner  # the test that asked for the server
             hosts = {self.server.host, *self.server.host_names(), socket.gethostname(), socket.getfqdn()}
             self._hide = recordings.Hiding(self.server.password, hosts)
             self.server = RealServer(self.url, worker_prefix(), self.proxy.address)
         yield self.server
         if self.proxy is not None:
-            for owner in [owner for owner in self.proxy.kept if owner.startswith("fixture::")]:
-                self._write(owner)
             self.proxy.close()
         left = self.server.drop_all(self.server.prefix)
         assert not left, f"databases that could not be dropped: {left}"
@@ -295,13 +295,10 @@ class RealServerPlugin:
     # ---- who owns a connection that is opened now
 
     def _set_owner(self, owner: str) -> None:
+        self._owner = owner
         for end in (self.proxy, self.player):
             if end is not None:
                 end.owner = owner
-
-    def _owner(self) -> str:
-        end = self.player or self.proxy
-        return end.owner if end is not None else ""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -312,9 +309,16 @@ class RealServerPlugin:
             return (yield)
         node = request.node.nodeid if fixturedef.scope != "session" else ""
         owner = f"fixture::{node}::{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
-        before = self._owner()
+        before = self._owner
         test: list[str] = []
-        fixturedef.addfinalizer(lambda: self._set_owner(test.pop()) if test else None)
+
+        def ended() -> None:
+            if test:
+                self._set_owner(test.pop())
+                if self.proxy is not None:
+                    self._write(owner)
+
+        fixturedef.addfinalizer(ended)
         self._set_owner(owner)
         if self.player is not None:
             self.player.begin(owner)
@@ -324,7 +328,7 @@ class RealServerPlugin:
             self._set_owner(before)
 
             def torn_down() -> None:
-                test.append(self._owner())
+                test.append(self._owner)
                 self._set_owner(owner)
 
             fixturedef.addfinalizer(torn_down)
