@@ -50,7 +50,7 @@ CAPTURE_STEPS = [
     EXCHANGE,
     _CLI + "change_files:ChangeDirectory.write",
     _CLI + "change_files:ChangeDirectory._find_replaced",
-    _CLI + "change_files:_sync_directory",
+    _CLI + "change_files:sync_directory",
     _CLI + "capture:_write_lines",
     _CLI + "capture:_write_parquet",
     _CLI + "capture:_write_token",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
+from ..core.disk_sync import sync_directory
 from .exit_codes import Failure
 from .files import PART_SUFFIX
 
@@ -64,7 +65,7 @@ class ChangeDirectory:
                 path.unlink()
         for path in paths:
             os.replace(f"{path}{PART_SUFFIX}", path)
-        _sync_directory(self._path)
+        sync_directory(self._path)
 
     def _find_replaced(self, first: int, last: int) -> list[Path]:
         """Return the files that have transactions of a group.
@@ -91,14 +92,3 @@ class ChangeDirectory:
 def _plain_name(table: str) -> str:
     """Return a table's name as a part of a file's name, a different one for each table."""
     return quote(table, safe="")
-
-
-def _sync_directory(path: Path) -> None:
-    """Wait until the names of files are on disk."""
-    if os.name == "nt":  # has no way to do this
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -17,6 +17,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..core.disk_errors import name_file_in_errors
+from ..core.disk_sync import sync_directory, sync_path
 from ..wire.errors import InterfaceError, OperationalError
 
 LOCK = "_informix_arrow.lock"
@@ -92,7 +93,7 @@ class Syncing:
 def _sync_in_thread(path: Path, done: Future[None]) -> None:
     try:
         with name_file_in_errors(path):
-            _sync(path)
+            sync_path(path)
     except BaseException as error:  # noqa: BLE001 - raised by wait()
         done.set_exception(error)
     else:
@@ -120,19 +121,16 @@ def write_whole(path: Path, text: str) -> None:
     new = path.with_name(path.name + ".new")
     with name_file_in_errors(path):
         new.write_text(text, encoding="utf-8")
-        _sync(new)
+        sync_path(new)
     os.replace(new, path)
-    if os.name == "posix":
-        _sync(path.parent)
+    sync_directory(path.parent)
 
 
 def sync_folders(folder: Path, names: Sequence[str]) -> None:
     """Sync the subfolders that have new files to disk."""
-    if os.name != "posix":
-        return
     parents = {parent for name in names for parent in Path(name).parents if parent.name}
     for parent in sorted(parents, key=lambda each: len(each.parts), reverse=True):
-        _sync(folder / parent)
+        sync_directory(folder / parent)
 
 
 def remove_empty(path: Path, folder: Path) -> None:
@@ -143,11 +141,3 @@ def remove_empty(path: Path, folder: Path) -> None:
         except OSError:  # something is in it, or it is gone
             return
         path = path.parent
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
