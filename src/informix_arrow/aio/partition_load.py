@@ -18,7 +18,13 @@ from ..core.signals import AsyncSignal
 from ..core.worker_group import POLL_SECONDS, WorkStopped, prefix_error
 from ..dsn import Parameters
 from ..ingest.arguments import WriteKeywords, open_write, plan_write
-from ..ingest.batch_sources import AsyncBatchSource, BatchSource, SourceInterrupted, ThreadedBatchSource
+from ..ingest.batch_sources import (
+    ArrivingBatches,
+    AsyncBatchSource,
+    BatchSource,
+    SourceInterrupted,
+    ThreadedBatchSource,
+)
 from ..ingest.progress import Bar, ProgressCallback
 from ..ingest.report import WriteReport, add_text
 from ..ingest.write import WriteRequest
@@ -226,7 +232,7 @@ class AsyncParallelLoad:
                 batch = next(batches, None)
             self._raise_failure()
             if batch is None:
-                if isinstance(batches, AsyncBatchSource | ThreadedBatchSource) and batches.is_starved:
+                if isinstance(batches, ArrivingBatches) and batches.is_starved:
                     continue
                 break
             for chunk in rechunker.add(batch):

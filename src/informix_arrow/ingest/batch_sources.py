@@ -32,19 +32,39 @@ class SourceInterrupted(Exception):
     """The task was cancelled while it waited for its data. The cause is the ``CancelledError``."""
 
 
-class AsyncBatchSource(Iterator[pa.RecordBatch]):
-    """Record batches of an async iterable, created by :meth:`open`.
+class ArrivingBatches(Iterator[pa.RecordBatch]):
+    """The batches of a source that arrive by themselves. Iterating gives those that are here and then stops.
 
-    Iterating gives the batches that have arrived and then stops. :meth:`wait_for_batches` waits for more.
+    A subclass has ``wait_for_batches``, which waits for more.
     """
 
-    def __init__(self, items: AsyncIterator[object]) -> None:
-        self.schema: pa.Schema
-        self._items = items
-        self._number = 0  # number of the next batch
+    schema: pa.Schema
+
+    def __init__(self) -> None:
         self._ready: deque[pa.RecordBatch] = deque()
         self._ended = False
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None  # raised after the batches before it
+
+    @property
+    def is_starved(self) -> bool:
+        """True if no batch is ready and more may come."""
+        return not self._ready and not self._ended
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._ready:
+            return self._ready.popleft()
+        if self._failure is not None:
+            raise self._failure
+        raise StopIteration
+
+
+class AsyncBatchSource(ArrivingBatches):
+    """Record batches of an async iterable, created by :meth:`open`. :meth:`wait_for_batches` waits for more."""
+
+    def __init__(self, items: AsyncIterator[object]) -> None:
+        super().__init__()
+        self._items = items
+        self._number = 0  # number of the next batch
 
     @classmethod
     async def open(
@@ -65,11 +85,6 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
             source._number = 1
         source.schema = schema
         return source
-
-    @property
-    def is_starved(self) -> bool:
-        """True if no batch is ready and more may come."""
-        return not self._ready and not self._ended
 
     async def wait_for_batches(self) -> None:
         """Wait until batches with ``MIN_READY_ROWS`` rows are ready, or the last one. Errors are raised by the
@@ -92,13 +107,6 @@ class AsyncBatchSource(Iterator[pa.RecordBatch]):
 
     def _fail(self, error: Exception) -> None:
         self._ended, self._failure = True, error
-
-    def __next__(self) -> pa.RecordBatch:
-        if self._ready:
-            return self._ready.popleft()
-        if self._failure is not None:
-            raise self._failure
-        raise StopIteration
 
 
 async def _first_item(items: AsyncIterator[object], timeout: float | None) -> object:
@@ -146,12 +154,12 @@ def is_streamed(data: object) -> bool:
     )
 
 
-class ThreadedBatchSource(Iterator[pa.RecordBatch]):
+class ThreadedBatchSource(ArrivingBatches):
     """Record batches of data that is read in a thread of its own, so that waiting for it can be ended.
 
     Nothing can interrupt an iterator that waits for a file, a network or a lock. Here the thread waits for it, and the
-    load does not have to. Iterating gives the batches that have arrived and then stops. :meth:`wait_for_batches`
-    requests more. The thread reads only what was requested: about ``MIN_READY_ROWS`` rows at a time.
+    load does not have to. :meth:`wait_for_batches` requests more. The thread reads only what was requested: about
+    ``MIN_READY_ROWS`` rows at a time.
 
     Parameters
     ----------
@@ -159,14 +167,12 @@ class ThreadedBatchSource(Iterator[pa.RecordBatch]):
         As for :func:`open_source`, which the thread calls.
     """
 
-    schema: pa.Schema
     total: int | None
 
     def __init__(self, data: object) -> None:
+        super().__init__()
         self._data = data
-        self._ready: deque[pa.RecordBatch] = deque()
-        self._ended = self._closed = False
-        self._failure: BaseException | None = None
+        self._closed = False
         self._requests = threading.Semaphore(0)
         self._requested = True  # the schema
         self._arrived = threading.Event()
@@ -191,11 +197,6 @@ class ThreadedBatchSource(Iterator[pa.RecordBatch]):
             raise
         return source
 
-    @property
-    def is_starved(self) -> bool:
-        """True if no batch is ready and more may come."""
-        return not self._ready and not self._ended
-
     def wait_for_batches(self, seconds: float) -> bool:
         """Wait for at most ``seconds``. Return whether batches, or the end, have arrived."""
         if not self._requested:
@@ -211,13 +212,6 @@ class ThreadedBatchSource(Iterator[pa.RecordBatch]):
         """Read no more. If the thread waits for the data, it ends once a batch or an error has arrived."""
         self._closed = True
         self._requests.release()
-
-    def __next__(self) -> pa.RecordBatch:
-        if self._ready:
-            return self._ready.popleft()
-        if self._failure is not None:
-            raise self._failure
-        raise StopIteration
 
     def _read(self) -> None:
         """Read the data, as far as it is requested. Runs in the thread."""

@@ -33,7 +33,7 @@ from ..wire.errors import (
 )
 from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 from . import create_table, merge, table_dependencies, target_table
-from .batch_sources import AsyncBatchSource, SharedBatchSource, ThreadedBatchSource
+from .batch_sources import ArrivingBatches, SharedBatchSource
 from .convert import Converter, converter
 from .error_hints import hint_for
 from .report import RejectedRows, WriteReport, add_text
@@ -184,9 +184,7 @@ class TableWrite:
         if (
             columns is None
             or request.mode != "append"
-            or isinstance(
-                self._batches, AsyncBatchSource | SharedBatchSource | ThreadedBatchSource
-            )  # they cannot be replayed
+            or isinstance(self._batches, ArrivingBatches | SharedBatchSource)  # they cannot be replayed
             or not session.logged
             or session.transaction not in (TransactionStatus.NONE, TransactionStatus.OPEN)
         ):

@@ -242,10 +242,14 @@ class _Scope:
     database: str
     tabid: int | None
 
+    def condition_on(self, alias: str) -> str:
+        """Return the condition on the ``tabid`` of a table of the catalogue."""
+        return f"{alias}.tabid = ?" if self.tabid is not None else f"{alias}.tabid >= ?"
+
     @property
     def condition(self) -> str:
         """The condition on systables as ``t``."""
-        return "t.tabid = ?" if self.tabid is not None else "t.tabid >= ?"
+        return self.condition_on("t")
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -255,7 +259,7 @@ class _Scope:
     @property
     def names_sql(self) -> str:
         """The query of names of columns."""
-        return q.column_names_sql(self.database, self.condition.replace("t.", "c."))
+        return q.column_names_sql(self.database, self.condition_on("c"))
 
     def column_names(self, session: Session) -> Exchange[dict[tuple[int, int], str]]:
         """Return the names of columns by table and number."""

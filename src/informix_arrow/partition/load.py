@@ -17,7 +17,11 @@ from ..core.signals import Signal
 from ..core.worker_group import POLL_SECONDS, WorkStopped, prefix_error
 from ..dsn import Parameters
 from ..ingest.arguments import WriteKeywords, open_write, plan_write
-from ..ingest.batch_sources import BatchSource, ThreadedBatchSource
+from ..ingest.batch_sources import (
+    ArrivingBatches,
+    BatchSource,
+    ThreadedBatchSource,
+)
 from ..ingest.progress import Bar, ProgressCallback
 from ..ingest.report import WriteReport, add_text
 from ..ingest.write import WriteRequest
@@ -213,7 +217,7 @@ class ParallelLoad:
             batch = next(batches, None)
             self._raise_failure()
             if batch is None:
-                if isinstance(batches, BatchSource | ThreadedBatchSource) and batches.is_starved:
+                if isinstance(batches, ArrivingBatches) and batches.is_starved:
                     continue
                 break
             for chunk in rechunker.add(batch):

@@ -122,7 +122,7 @@ class BatchPostprocessor:
         """Return the processing step of one column; None if it needs none."""
         name = column.name
         if column.type.is_large_object and options.lobs == "inline":
-            if not _is_text(final):
+            if not is_text(final):
                 return None
             return lambda values, row: self._text(values, final, name, row)
         if _Types.is_nested(final) and not _Types.is_dictionary(final):
@@ -341,7 +341,8 @@ def _bitmap(valid: bytearray) -> pa.Buffer | None:
     return pa.py_buffer(np.packbits(np.frombuffer(valid, np.uint8), bitorder="little"))
 
 
-def _is_text(final: pa.DataType) -> bool:
+def is_text(final: pa.DataType) -> bool:
+    """Return whether a type is text."""
     return bool(_Types.is_string(final) or _Types.is_large_string(final) or _Types.is_string_view(final))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ..ingest.create_table import declared_type
+from ..rows.postprocess import is_text
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.plan_ops import (
@@ -96,7 +97,7 @@ def _named_row(field: pa.Field) -> ColumnType | None:
 
 def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
     final = _value_type(field.type)
-    document = ct.is_json or (ct.is_bson and _is_text(final))  # BSON that was read as JSON
+    document = ct.is_json or (ct.is_bson and is_text(final))  # BSON that was read as JSON
     if ct.is_blob or ct.is_clob or ct.is_complex or document or ct.is_lvarchar or ct.code == TypeCode.TEXT:
         wide = FLAG_LARGE if not (ct.is_lvarchar or document) or _is_large(final) else 0
         return PlanOp(Kind.LVARCHAR, 32739, 0, wide)
@@ -137,12 +138,6 @@ def _decimal(ct: ColumnType, final: pa.DataType) -> PlanOp:
     if pa.types.is_decimal(final) and 0 <= final.scale <= final.precision <= 38:
         return PlanOp(Kind.DECIMAL128, 17, final.precision << 8 | final.scale, money)
     return PlanOp(Kind.DECIMAL_STRING, 9, 0, money)
-
-
-def _is_text(final: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(final) or pa.types.is_large_string(final) or pa.types.is_string_view(final)
-    )
 
 
 def _value_type(final: pa.DataType) -> pa.DataType:
