@@ -297,6 +297,44 @@ def test_the_text_before_a_query_does_not_matter(conn: ifx.Connection, table: st
     assert conn.read_arrow(f"{before}SELECT id FROM {table} WHERE id = ?", (3,))["id"].to_pylist() == [3]
 
 
+def _act_at_random(
+    conn: ifx.Connection,
+    table: str,
+    rng: random.Random,
+    results: list[tuple[ifx.Result, Iterator[pa.RecordBatch], list[int]]],
+) -> None:
+    """Open, read or drop one of the results, or execute a statement. A function, so that no name keeps a result."""
+    act = rng.randrange(8)
+    if act < 2 and len(results) < 5:
+        sql = f"SELECT id, sentinel FROM {table} WHERE id >= ? ORDER BY id"
+        start = rng.randrange(COUNT)
+        result = conn.query(sql, (start,), batch_rows=rng.choice((1, 50, 700)))
+        results.append((result, result.batches(), [start]))
+    elif act < 5 and results:
+        chosen = rng.choice(results)
+        batch, position = next(chosen[1], None), chosen[2]
+        if batch is None:
+            assert position == [COUNT]
+            results.remove(chosen)
+        else:
+            ids = batch["id"].to_pylist()
+            assert ids == list(range(position[0], position[0] + len(ids)))
+            assert set(batch["sentinel"].to_pylist()) == {12345}
+            position[0] += len(ids)
+    elif act == 5 and results:
+        result, _, _ = results.pop(rng.randrange(len(results)))
+        if rng.random() < 0.5:
+            result.close()
+        del result
+    elif act == 6:
+        key = rng.randrange(COUNT)
+        found = conn.read_arrow(f"SELECT id FROM {table} WHERE id = ?", (key,))
+        assert found["id"].to_pylist() == [key]
+    elif act == 7:
+        with pytest.raises(ifx.ProgrammingError):
+            conn.execute(rng.choice((f"SELECT nosuch FROM {table}", "SELEKT", "SELECT * FROM nosuch")))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_any_interleaving_of_results_statements_and_errors_keeps_every_row_in_its_place(
     server: Server, table: str, seed: int
@@ -305,37 +343,7 @@ def test_any_interleaving_of_results_statements_and_errors_keeps_every_row_in_it
     results: list[tuple[ifx.Result, Iterator[pa.RecordBatch], list[int]]] = []
     with ifx.connect(server.url("stores_demo"), fetch_buffer_size=4096) as conn:
         for _ in range(250):
-            act = rng.randrange(8)
-            if act < 2 and len(results) < 5:
-                sql = f"SELECT id, sentinel FROM {table} WHERE id >= ? ORDER BY id"
-                start = rng.randrange(COUNT)
-                result = conn.query(sql, (start,), batch_rows=rng.choice((1, 50, 700)))
-                results.append((result, result.batches(), [start]))
-            elif act < 5 and results:
-                chosen = rng.choice(results)
-                batch, position = next(chosen[1], None), chosen[2]
-                if batch is None:
-                    assert position == [COUNT]
-                    results.remove(chosen)
-                else:
-                    ids = batch["id"].to_pylist()
-                    assert ids == list(range(position[0], position[0] + len(ids)))
-                    assert set(batch["sentinel"].to_pylist()) == {12345}
-                    position[0] += len(ids)
-            elif act == 5 and results:
-                result, _, _ = results.pop(rng.randrange(len(results)))
-                if rng.random() < 0.5:
-                    result.close()
-                del result
-            elif act == 6:
-                key = rng.randrange(COUNT)
-                found = conn.read_arrow(f"SELECT id FROM {table} WHERE id = ?", (key,))
-                assert found["id"].to_pylist() == [key]
-            elif act == 7:
-                with pytest.raises(ifx.ProgrammingError):
-                    conn.execute(
-                        rng.choice((f"SELECT nosuch FROM {table}", "SELEKT", "SELECT * FROM nosuch"))
-                    )
+            _act_at_random(conn, table, rng, results)
         results.clear()
         # The lowest free id: nothing but the idle statements of the cache is on the server.
         conn.ping()  # releases what was dropped
