@@ -112,8 +112,9 @@ programs: $(STAMP)
 	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
 
 # What runs in environments of its own: minutes, and releases from the package index.
+# A worker has a file's tests, which share what they have built.
 ecosystem: $(STAMP)
-	@$(PYTEST) -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
+	@$(PYTEST) --numprocesses=auto --dist=loadfile -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
 
 # What downloads half a gigabyte; and IBM's JDBC driver: the older releases with the tests that `make interop` runs with the
 # newest one only, the newest one with the programs.
