@@ -327,7 +327,7 @@ def test_what_cannot_be_brought_to_the_disk_is_told(tmp_path: Path, monkeypatch:
     with syncing.create(tmp_path / "a") as file:
         file.write(b"x")
     syncing.wait()
-    monkeypatch.setattr(folders, "_sync", full)
+    monkeypatch.setattr(folders, "sync_path", full)
     with syncing.create(tmp_path / "b") as file:
         file.write(b"x")
     with pytest.raises(OSError, match="No space left") as told:
