@@ -18,12 +18,15 @@ SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
 #: has changed something else. None: another place each time.
 SEED = int(os.environ["INFORMIX_ARROW_SEED"]) if os.environ.get("INFORMIX_ARROW_SEED") else None
 
+#: A soak that has time: CI's has a few seconds for each test, and repeats nothing that `make test` has just run.
+LONG = SECONDS >= 60
+
 #: How many times as many examples are drawn as in ``make test``.
-MORE_EXAMPLES = float(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if SECONDS else 1))
+MORE_EXAMPLES = float(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if LONG else 1))
 
 
 def examples(usual: int) -> int:
-    """How many examples are drawn: ``usual`` in ``make test``, several times as many in ``make soak``, some of them in
+    """How many examples are drawn: ``usual`` in ``make test``, ten times as many in a long ``make soak``, a part in
     ``make test-fast``."""
     return max(1, round(usual * MORE_EXAMPLES))
 

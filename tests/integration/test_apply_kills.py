@@ -23,14 +23,14 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from tests.stress import SECONDS, any_seed, rounds
+from tests.stress import LONG, any_seed, rounds
 
 import informix_arrow as ifx
 
 from .test_server_durability import Process, serving
 
 WRITERS = 4
-LONG = 120.0
+PATIENCE = 120.0
 PASSING = (-242, -244, -245, -271, -346, -263, -143, -691, -692, -268, -239, -530, -746, -458, -255)
 """Locks that others hold, keys that are there, parents that are not, what the routine raises, a transaction that was
 lost to one of them."""
@@ -99,12 +99,12 @@ class Work:
         """Until so many more transactions are over, or nobody works any more."""
         with self.done:
             until = self.count + count
-            self.done.wait_for(lambda: self.count >= until or not self.working, LONG)
+            self.done.wait_for(lambda: self.count >= until or not self.working, PATIENCE)
 
     def stop(self) -> None:
         self._stop.set()
         for thread in self.threads:
-            thread.join(LONG)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
         if self.problems:
             raise self.problems[0]
@@ -260,7 +260,7 @@ class Applier:
         """Until it has said so many words more, or is gone, or has nothing to say for long."""
         assert self.process.stdout is not None
         pipe = self.process.stdout.fileno()
-        while count > 0 and select.select([pipe], [], [], LONG)[0]:
+        while count > 0 and select.select([pipe], [], [], PATIENCE)[0]:
             told = os.read(pipe, 4096)
             if not told:
                 return
@@ -275,7 +275,7 @@ class Applier:
     def end(self) -> str:
         """Whatever it is at; what it has said of errors."""
         self.process.kill()
-        _, told = self.process.communicate(timeout=LONG)
+        _, told = self.process.communicate(timeout=PATIENCE)
         return told.decode()
 
 
@@ -315,9 +315,7 @@ def assert_equal(server: Process, copy: Path) -> int:
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(
-    SECONDS < 60, reason="a round takes some ten seconds, and is worth little alone: make soak"
-)
+@pytest.mark.skipif(not LONG, reason="a round takes some ten seconds, and is worth little alone: make soak")
 @pytest.mark.timeout(3600)
 def test_a_copy_equals_its_source_however_often_client_and_server_are_killed(tmp_path: Path) -> None:
     copy, rows, killed = tmp_path / "copy.duckdb", 0, Counter[str]()

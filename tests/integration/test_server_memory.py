@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from tests.internals import engine_of, socket_of
-from tests.stress import SECONDS, rounds
+from tests.stress import LONG, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -157,7 +157,7 @@ def _long() -> Iterator[int]:
     done = 0
     for done in rounds(1):
         yield done
-    yield from range(done + 1, 1000 // A_ROUND + 1 if SECONDS >= 60 else 0)
+    yield from range(done + 1, 1000 // A_ROUND + 1 if LONG else 0)
 
 
 def _abandon(serving: Serving, work: Iterator[int] | range, before: int | None = None) -> None:

@@ -9,9 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.stress import SECONDS, any_seed, rounds
+from tests.stress import LONG, any_seed, rounds
 
 ROOT = Path(__file__).parents[2]
+
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(not LONG, reason="`make test` has run them once; a long soak repeats them"),
+]
 
 RACING = {
     "cancels": ["tests/integration/test_client_cancel.py", "tests/integration/test_aio_cancel.py"],
@@ -48,15 +53,13 @@ def run_once(tests: list[str], seed: int, **more: str) -> None:
     assert run.returncode == 0, f"seed {seed}\n{run.stdout[-20_000:]}{run.stderr[-2_000:]}"
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("subject", RACING)
 def test_what_races_passes_every_time(subject: str) -> None:
     for _ in rounds(1):
         run_once(RACING[subject], any_seed(), INFORMIX_ARROW_EXAMPLES="5")
 
 
-@pytest.mark.soak
 def test_what_draws_its_values_passes_with_every_seed() -> None:
     assert len(DRAWING) > 5
     for _ in rounds(1):
-        run_once(DRAWING, any_seed(), INFORMIX_ARROW_EXAMPLES="10" if SECONDS >= 60 else "3")
+        run_once(DRAWING, any_seed(), INFORMIX_ARROW_EXAMPLES="10")
