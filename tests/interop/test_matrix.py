@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from tests.stress import SECONDS
+from tests.stress import LONG
 
 from .case import UTF8, Case, sentinel
 from .clients import (
@@ -39,8 +39,8 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "large objects": LARGE,
     "JSON and BSON": DOCUMENTS,
 }
-#: Every position in ``make soak``, otherwise every third: odd and even ones, near the front and near the end.
-STEP = 1 if SECONDS else 3
+#: Every position in a long ``make soak``, otherwise every third: odd and even ones, near the front and near the end.
+STEP = 1 if LONG else 3
 every_writer = pytest.mark.parametrize("writer", WRITERS)
 #: Not there: collections and large objects by insert cursor.
 WRITABLE = [
