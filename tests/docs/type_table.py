@@ -131,10 +131,18 @@ ROWS = (
         label="ROW, named",
         limits="its fields, because the server describes only the name",
     ),
-    Row((_DOLLAR,), label="DISTINCT type, here of DECIMAL(8,2)", limits="nothing; it is read as its source type"),
+    Row(
+        (_DOLLAR,),
+        label="DISTINCT type, here of DECIMAL(8,2)",
+        limits="nothing; it is read as its source type",
+    ),
     Row(("JSON",), (*_TEXT, {"json": "arrow"})),
     Row(("BSON",), ({"bson": "json"},)),
-    Row((_POINT,), label="other opaque types", limits="their structure; you get the bytes that the server sends"),
+    Row(
+        (_POINT,),
+        label="other opaque types",
+        limits="their structure; you get the bytes that the server sends",
+    ),
     Row(
         (ColumnType(TypeCode.NULL.value, 0),), label="NULL without a type", limits="cast it: `NULL::INTEGER`"
     ),
