@@ -62,14 +62,14 @@ ROWS = (
     Row(("SMALLINT",), limits="-32768 is Informix's NULL"),
     Row(("INTEGER", "SERIAL"), limits="-2147483648 is Informix's NULL"),
     Row(("BIGINT", "BIGSERIAL"), limits="-2^63 is Informix's NULL"),
-    Row(("INT8", "SERIAL8"), limits="-2^63"),
-    Row(("SMALLFLOAT",), limits="the bits of a NaN: one of all ones is Informix's NULL"),
-    Row(("FLOAT",), limits="the bits of a NaN: one of all ones is Informix's NULL"),
+    Row(("INT8", "SERIAL8"), limits="-2^63 is out of range"),
+    Row(("SMALLFLOAT",), limits="the bits of a NaN; all bits set is Informix's NULL"),
+    Row(("FLOAT",), limits="the bits of a NaN; all bits set is Informix's NULL"),
     Row(("DECIMAL(8,2)", "MONEY(8,2)"), ({"decimals": "float64"},)),
     Row(
         ("DECIMAL(15,0)",),
         ({"integer_aggregates": True},),
-        "with `integer_aggregates`: beyond 64 bits a `DataError`",
+        "with `integer_aggregates`, more than 64 bits are a `DataError`",
         label="DECIMAL(p,0), as COUNT(*) and SUM of integers",
     ),
     Row(
@@ -101,18 +101,18 @@ ROWS = (
     Row(
         ("DATETIME YEAR TO MONTH", "DATETIME MONTH TO DAY", "DATETIME FRACTION TO FRACTION(3)"),
         label="DATETIME of any other qualifier",
-        limits="nothing: Informix's literal text, such as `12-25 08:05`",
+        limits="nothing; you get Informix's literal, such as `12-25 08:05`",
     ),
     Row(
         ("INTERVAL YEAR(4) TO MONTH", "INTERVAL YEAR(9) TO YEAR", "INTERVAL MONTH(2) TO MONTH"),
         _MDN,
-        "more than 178,956,970 years is a `DataError`",
+        "more than 178,956,970 years are a `DataError`",
         label="INTERVAL YEAR(n) TO MONTH and shorter",
     ),
     Row(
         ("INTERVAL DAY(3) TO FRACTION(5)", "INTERVAL HOUR(2) TO SECOND", "INTERVAL SECOND(9) TO SECOND"),
         _MDN,
-        "more than 106,751,991 days is a `DataError`, but with `month_day_nano`, which holds all",
+        "more than 106,751,991 days are a `DataError`; `month_day_nano` holds all values",
         label="INTERVAL DAY(n) TO FRACTION(5) and shorter",
     ),
     Row(("BYTE",), _LOB),
@@ -122,19 +122,27 @@ ROWS = (
     Row(
         ("SET(INTEGER NOT NULL)", "MULTISET(INTEGER NOT NULL)", "LIST(INTEGER NOT NULL)"),
         _NESTED,
-        "the difference of SET, MULTISET and LIST, but for `informix.type`",
+        "which of SET, MULTISET and LIST it is; `informix.type` says it",
         label="SET, MULTISET, LIST",
     ),
     Row(("ROW(name VARCHAR(20), age INTEGER)",), _NESTED, label="ROW, unnamed"),
     Row(
         (ColumnType.named_row("address", 2050),),
         label="ROW, named",
-        limits="its fields: the server tells the name alone",
+        limits="its fields, because the server describes only the name",
     ),
-    Row((_DOLLAR,), label="DISTINCT type, here of DECIMAL(8,2)", limits="nothing: it is read as its source"),
+    Row(
+        (_DOLLAR,),
+        label="DISTINCT type, here of DECIMAL(8,2)",
+        limits="nothing; it is read as its source type",
+    ),
     Row(("JSON",), (*_TEXT, {"json": "arrow"})),
     Row(("BSON",), ({"bson": "json"},)),
-    Row((_POINT,), label="other opaque types", limits="their structure: the bytes as the server sends them"),
+    Row(
+        (_POINT,),
+        label="other opaque types",
+        limits="their structure; you get the bytes that the server sends",
+    ),
     Row(
         (ColumnType(TypeCode.NULL.value, 0),), label="NULL without a type", limits="cast it: `NULL::INTEGER`"
     ),

@@ -76,7 +76,7 @@ def no_table(name: str, database: str) -> ProgrammingError:
     where = f"the database {database}" if database else "this database"
     return ProgrammingError(
         f"The table {name!r} does not exist in {where} (SQLCODE -206)\n"
-        "Check spelling, owner (owner.table) and the current database; unquoted names are lower-case.",
+        "Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.",
         sqlcode=-206,
         near=name,
         sqlstate="42000",

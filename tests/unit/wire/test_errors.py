@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import re
 import unicodedata
 from pathlib import Path
 
 import pytest
 from tests.cases import parametrize_in_one_test
 
+from informix_arrow.dsn.parameters import ISOLATIONS
 from informix_arrow.wire import errors as e
 from informix_arrow.wire.error_catalogue import ERRORS, ISAM, ISAM_ADVICE, TABLES, read
 
@@ -30,7 +32,7 @@ def test_an_error_tells_cause_codes_advice_and_place() -> None:
     assert isinstance(error, e.ProgrammingError)
     assert str(error).splitlines() == [
         "The table 'nosuch' does not exist in this database (SQLCODE -206, ISAM -111: no record found)",
-        "Check spelling, owner (owner.table) and the current database; unquoted names are lower-case.",
+        "Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.",
         "    b FROM nosuch",
         "         ^",
     ]
@@ -184,9 +186,14 @@ def test_the_isam_code_tells_duplicates_and_locks_apart(code: int) -> None:
 
 
 def test_a_deadlock_says_to_run_the_transaction_again_and_a_timeout_how_to_wait_longer() -> None:
-    assert "run it again" in str(e.database_error(-244, -143))
+    assert "run the transaction again" in str(e.database_error(-244, -143))
     assert "Wait longer" in str(e.database_error(-244, -154))
     assert "LOCK MODE TO WAIT" in str(e.database_error(-243, -107))
+
+
+def test_the_isolation_levels_in_an_advice_are_those_that_connect_takes() -> None:
+    (levels,) = re.findall(r"isolation=('.*?') or ('.*?')", ISAM_ADVICE[-154])
+    assert {level.strip("'") for level in levels} <= set(ISOLATIONS)
 
 
 def test_a_database_whose_name_is_taken_is_no_duplicate_row() -> None:

@@ -71,7 +71,7 @@ class DuckInstance:
             # SQRT(-1) and LN(0) raise errors and do not return NaN or infinity.
             self.root.execute("SET GLOBAL ieee_floating_point_ops = false")
             # DuckDB 2.0.0 reads wrong rows or crashes where a join by row ids pushes a filter into the scan of its
-            # table and the transaction has added rows to the table: docs/server.md.
+            # table and the transaction has added rows to the table: server/README.md.
             self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
             self._limit("memory_limit", memory.limit)
             self._statement_limit = memory.statement_limit or self._half_of_memory()

@@ -1,28 +1,28 @@
-"""Capturing changes: what the routines of syscdcv1 answer."""
+"""Change capture: errors of the routines of syscdcv1."""
 
 TABLE = """\
 -83701 operational
     The server has no database syscdcv1, through which changes are captured
-    Its administrator runs the script syscdcv1.sql of the installation as user informix.
+    An administrator has to run the installation's script syscdcv1.sql as user informix.
 -83702 operational
-    The server captures changes by another version of the interface
+    The server has another version of the change capture API
 -83703 programming
     There is no database '{near}' whose changes could be captured
 -83704 unsupported
     The database '{near}' has no log, so its changes cannot be captured
-    Its administrator gives it one: ontape -s -B database.
+    An administrator can turn logging on: ontape -s -B database.
 -83705 programming
     There is no table '{near}' whose changes could be captured
     Check database, owner and name.
 -83706 programming
-    Changes cannot be captured of '{near}'
+    Changes of '{near}' cannot be captured
     It must be a table that is neither RAW nor temporary, with full row logging: set_full_row_logging=True.
 -83707 programming
     A column to be captured does not exist, or is of a type that cannot be captured ('{near}')
-    Values of BYTE, TEXT, BLOB, CLOB, collections, ROW, DISTINCT and opaque types are not in the log: leave them out.
+    Leave out columns of BYTE, TEXT, BLOB, CLOB, collections, ROW, DISTINCT and opaque types.
 -83708 operational
-    The server knows no such capture session
-    Go on with a new one from the last token.
+    The capture session does not exist on the server
+    Start a new one from the last token.
 -83709 operational
     A capture session cannot be opened again
 -83710 programming
@@ -33,7 +33,7 @@ TABLE = """\
     An argument for the capture of changes is NULL
 -83713 operational
     The position is no longer in the log, or never was ('{near}')
-    Changes since then are lost to the capture: copy the tables anew and begin without a token; keep more logs on disk.
+    The capture has missed changes. Copy the tables again, start without a token, and keep more logs on disk.
 -83714 operational
     The log cannot be read in this direction
 -83715 operational
@@ -48,7 +48,7 @@ TABLE = """\
     The third argument for the capture of changes is wrong
 -83724 programming
     The fourth argument for the capture of changes is wrong
-    Of cdc_opensess it is the number of records for each read: max_records up to 100.
+    In cdc_opensess it is the number of records for each read. Use max_records up to 100.
 -83725 programming
     The fifth argument for the capture of changes is wrong
 -83726 programming

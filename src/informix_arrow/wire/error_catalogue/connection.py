@@ -48,11 +48,11 @@ TABLE = """\
     Connect again.
 -917 programming
     The current database must be closed first
-    CLOSE DATABASE does it.
+    Execute CLOSE DATABASE.
 -927 operational
     One session cannot use so many servers
 -929 operational
-    The session was ended: the two ends have lost step
+    The session was ended: client and server are out of sync
     Connect again.
 -930 operational 08004
     The server '{near}' could not be reached
@@ -72,7 +72,7 @@ TABLE = """\
     The user '{near}' is not known to the server
 -951 operational
     The server refused the user or the password
-    Check both; the user must be known on the server's machine.
+    Check both. The user must be known on the server's machine.
 -952 operational
     The password is wrong for this user
 -953 operational
@@ -122,7 +122,7 @@ TABLE = """\
     Set CLIENT_LOCALE to the database's code set.
 -23109 operational
     The locale is badly formed
-    Its form is language_TERRITORY.codeset, e.g. en_US.utf8.
+    Write it as language_TERRITORY.codeset, such as en_US.utf8.
 -23115 operational
     The parts of the locale have different code sets
 -23195 operational
@@ -133,9 +133,9 @@ TABLE = """\
     DB_LOCALE is not the locale of the database
     Leave it out, or give the locale that the database was created with.
 -23198 internal
-    The database does not say its collation
+    The collation of the database is not known
 -23199 internal
-    The database does not say its code set
+    The code set of the database is not known
 -25552 operational
     A network service is in use already
 -25553 operational
@@ -149,10 +149,10 @@ TABLE = """\
     No server name was given
     Set server= or INFORMIXSERVER.
 -25569 operational
-    The two ends agree on no version of the protocol
+    Client and server have no protocol version in common
 -25571 operational
-    The server could not make a thread for the session
-    Its limits may be reached; try again.
+    The server could not create a thread for the session
+    Its limits may be reached. Try again.
 -25580 operational
     The network failed
     Connect again.

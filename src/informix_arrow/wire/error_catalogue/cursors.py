@@ -10,11 +10,11 @@ TABLE = """\
     A savepoint could not be set
     See the ISAM code.
 -237 operational
-    The transaction could not be begun
+    The transaction could not be started
     See the ISAM code.
 -238 operational
     The transaction could not be committed
-    See the ISAM code; what it did may be undone.
+    See the ISAM code. The transaction may have been rolled back.
 -241 operational
     The transaction could not be rolled back
     See the ISAM code.
@@ -23,7 +23,7 @@ TABLE = """\
     See the ISAM code.
 -255 programming
     No transaction is open
-    BEGIN WORK comes before COMMIT WORK and ROLLBACK WORK.
+    Execute BEGIN WORK before COMMIT WORK or ROLLBACK WORK.
 -256 operational
     This database has no transactions
     It was created without a log: use autocommit, or have logging turned on.
@@ -32,10 +32,10 @@ TABLE = """\
     Close cursors and statements.
 -258 internal
     The server does not know this statement id
-    The statement was released; prepare it again.
+    The statement was released. Prepare it again.
 -259 programming 24000
     The cursor is not open
-    COMMIT and ROLLBACK close cursors: read to the end before, or use a cursor WITH HOLD (cursor(withhold=True)).
+    COMMIT and ROLLBACK close cursors. Read to the end first, or use a cursor WITH HOLD (cursor(withhold=True)).
 -260 programming 07005
     A query was run without a cursor
     Fetch its rows instead of executing it.
@@ -66,7 +66,7 @@ TABLE = """\
     The cursor was not declared FOR UPDATE
     Add FOR UPDATE to its query.
 -363 programming
-    A cursor was opened on a statement that gives no rows
+    A cursor was opened on a statement that returns no rows
     Execute it instead.
 -364 programming
     The column '{near}' is not in the cursor's FOR UPDATE OF list
@@ -81,7 +81,7 @@ TABLE = """\
     The transaction must end before the database is closed
     Commit it or roll it back.
 -392 internal
-    The server met an inner error (a null pointer)
+    The server had an internal error (a null pointer)
     See the server's log.
 -398 programming
     The cursor needs an open transaction
@@ -99,7 +99,7 @@ TABLE = """\
     See the server's log.
 -408 internal
     The server received a message that it does not understand
-    The two ends have lost step; the connection cannot be used any longer.
+    Client and server are out of sync. Open a new connection.
 -458 operational
     The transaction was too long for the logical log and was rolled back
     Commit more often, or have more log space added.
@@ -137,12 +137,12 @@ TABLE = """\
     The server '{near}' could not be prepared for a two-phase commit
 -640 internal
     The server made a query plan that it cannot use ('{near}')
-    Run UPDATE STATISTICS; see the server's log.
+    Run UPDATE STATISTICS. See the server's log.
 -698 operational
     The transaction ended differently on several servers ('{near}')
-    An administrator has to look at them.
+    An administrator has to check them.
 -699 operational 40000
-    The transaction was rolled back by an administrator's decision
+    An administrator rolled the transaction back
 -700 programming
     The statement cannot be used in a global transaction
 -701 programming
@@ -151,27 +151,27 @@ TABLE = """\
     The state of the transaction does not allow this
 -716 operational
     The transaction may have ended differently on several servers ('{near}')
-    An administrator has to look at them.
+    An administrator has to check them.
 -765 programming
     A statement that has a cursor cannot be executed
     Open its cursor.
 -768 internal
-    The server met an inner error ('{near}')
+    The server had an internal error ('{near}')
     See the server's log.
 -769 internal
-    The server met an inner error ('{near}')
+    The server had an internal error ('{near}')
     See the server's log.
 -853 operational
     The transaction was rolled back
     Run it again.
 -861 operational
-    A thread for a parallel query could not be made
+    A thread for a parallel query could not be created
     Lower PDQPRIORITY, or try again.
 -874 internal
     The optimizer failed
-    Run UPDATE STATISTICS; see the server's log.
+    Run UPDATE STATISTICS. See the server's log.
 -876 programming
-    SET TRANSACTION comes first in a transaction
+    SET TRANSACTION must be the first statement of a transaction
 -877 programming
     SET TRANSACTION has set the isolation already
 -878 programming
@@ -179,14 +179,14 @@ TABLE = """\
 -890 programming
     An insert cursor needs INSERT ... VALUES
 -938 programming
-    The VALUES of an insert cursor cannot hold expressions
-    Give question marks and constants only.
+    The VALUES of an insert cursor cannot contain expressions
+    Use question marks and constants only.
 -942 operational 42000
     The commit failed and the transaction is rolled back
     Run it again.
 -959 operational
-    The transaction was rolled back because of an inner error
-    Run it again; see the server's log.
+    The transaction was rolled back because of an internal error
+    Run it again. See the server's log.
 -16398 programming
     There is no savepoint of this name
 -16399 programming

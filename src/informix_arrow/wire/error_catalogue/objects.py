@@ -1,8 +1,8 @@
-"""Tables, indexes, constraints, views, privileges, databases: what DDL may find."""
+"""Tables, indexes, constraints, views, privileges, databases: errors of DDL."""
 
 TABLE = """\
 -212 operational
-    An index could not be made
+    An index could not be created
     See the ISAM code.
 -216 operational
     An index could not be removed
@@ -52,7 +52,7 @@ TABLE = """\
     The table '{near}' is in use
     Close the cursors on it, in other sessions too.
 -315 programming
-    You may not make an index on this table
+    You may not create an index on this table
 -316 programming S0011
     An index '{near}' exists already
 -319 programming S0012
@@ -67,14 +67,14 @@ TABLE = """\
     The column '{near}' exists already in the table
 -329 operational
     The database '{near}' was not found, or you may not use it
-    Check its name; SELECT name FROM sysmaster:sysdatabases lists those that there are.
+    Check its name. SELECT name FROM sysmaster:sysdatabases lists all databases.
 -330 operational
     The database '{near}' could not be created or renamed
     See the ISAM code: -100 means that the name is taken.
 -331 operational
     The directory of the database could not be dropped
 -337 programming
-    A view cannot be made of a temporary table ('{near}')
+    A view cannot use a temporary table ('{near}')
 -349 operational
     No database is open
     Name one in the connection URL, or run DATABASE name.
@@ -87,40 +87,40 @@ TABLE = """\
 -355 operational
     A file of the table '{near}' could not be renamed
 -356 programming
-    The columns of a foreign key have other types than those that they refer to
+    The columns of a foreign key and of the key that it refers to have different types
 -357 programming
-    A table beneath the view '{near}' was altered
-    Make the view anew.
+    A table of the view '{near}' was altered
+    Create the view again.
 -358 programming
     The current database must be closed first
-    CLOSE DATABASE does it.
+    Execute CLOSE DATABASE.
 -359 programming
     The current database cannot be dropped
     Open another one, or CLOSE DATABASE first.
 -361 programming
     A column is too long
 -362 programming
-    A table can have one serial column of a kind
+    A table can have only one serial column of each type
 -370 programming
     The last column of a table cannot be dropped
     Drop the table instead.
 -371 integrity 23000
-    The unique index '{near}' cannot be made: two rows have the same key
+    The unique index '{near}' cannot be created: two rows have the same key
     Find them with GROUP BY ... HAVING COUNT(*) > 1.
 -382 programming
-    The view names another number of columns than its query selects
+    The number of column names of the view differs from the number of columns of its query
 -383 programming
     The view has to name its columns
     Computed columns have no name of their own.
 -384 programming
     Rows of this view cannot be changed
-    It joins, groups or computes: change the tables beneath it.
+    It joins, groups or computes. Change its tables instead.
 -385 integrity 44000
-    The row would not be seen in the view that it is written through
+    The row would not be visible in the view
     The view has WITH CHECK OPTION.
 -386 integrity
-    The column holds NULL already
-    Fill it before it is made NOT NULL.
+    The column contains NULL
+    Fill it before you make it NOT NULL.
 -387 operational
     You may not connect to the database
     A DBA can GRANT CONNECT.
@@ -147,7 +147,7 @@ TABLE = """\
 -509 programming
     A column of a temporary table cannot be renamed
 -510 programming
-    A temporary table ('{near}') can have no synonym
+    A temporary table ('{near}') cannot have a synonym
 -511 programming
     The system catalog '{near}' cannot be changed this way
 -512 programming
@@ -168,17 +168,17 @@ TABLE = """\
 -533 programming
     The extent is too small
 -536 programming 23000
-    A foreign key has another number of columns than the key that it refers to
+    A foreign key and the key that it refers to have different numbers of columns
 -537 programming
     The column '{near}' of the constraint is not in the table
 -541 programming
     You have no ALTER privilege
 -542 programming
-    A column stands twice in a constraint, trigger or index
+    A column is named twice in a constraint, trigger or index
 -546 programming
-    A view ('{near}') cannot hold parameters
+    A view ('{near}') cannot contain parameters
 -548 programming
-    A temporary table can have no foreign key or trigger
+    A temporary table cannot have a foreign key or trigger
 -549 programming
     The column '{near}' of the UNIQUE constraint is not in the table
 -550 programming
@@ -191,7 +191,7 @@ TABLE = """\
 -557 operational
     The remote table or synonym '{near}' could not be found
 -559 programming
-    A synonym cannot stand for another synonym
+    A synonym cannot refer to another synonym
 -568 programming
     A database with a log cannot use one without
 -569 programming
@@ -199,7 +199,7 @@ TABLE = """\
 -570 programming
     This database cannot use an ANSI database
 -571 programming
-    An ANSI database cannot use one that is none
+    An ANSI database cannot use a database that is not ANSI
 -576 programming
     Constraints of temporary tables have no names
 -577 programming
@@ -211,13 +211,13 @@ TABLE = """\
 -580 programming
     The privilege could not be revoked
 -583 programming
-    The privileges beneath the view no longer hold
+    The privileges that the view needs no longer exist
 -591 programming
     The default of '{near}' does not fit its type
 -592 programming
     A column cannot be NOT NULL with NULL as its default
 -593 programming
-    A serial column has no default
+    A serial column cannot have a default
 -594 programming
     The only default of a large object is NULL
 -610 programming
@@ -240,12 +240,12 @@ TABLE = """\
 -651 programming
     VARCHAR(m,r): the reserve is larger than the maximum
 -677 programming
-    A CHECK constraint cannot hold subqueries or procedures
+    A CHECK constraint cannot contain subqueries or procedures
 -702 operational
     The database could not be opened exclusively
     Another session is using it.
 -703 integrity
-    The primary key of '{near}' has a column that holds or accepts NULL
+    The primary key of '{near}' has a column that contains or accepts NULL
     Make it NOT NULL.
 -704 programming
     The table has a primary key already
@@ -257,7 +257,7 @@ TABLE = """\
     The trigger '{near}' has REFERENCING, but no actions FOR EACH ROW
 -732 programming
     The name '{near}' for old or new values cannot be used like this
-    An INSERT has no old values, a DELETE no new ones; both need names of their own.
+    An INSERT has no old values, a DELETE no new ones. Both need names of their own.
 -741 programming
     A trigger for the same event exists already
 -742 programming
@@ -266,10 +266,10 @@ TABLE = """\
     An object '{near}' exists already
 -744 programming
     A trigger cannot run this statement: '{near}'
-    Transactions are the business of whoever fires it.
+    Begin and end transactions outside of triggers.
 -747 programming
-    A trigger changes what the statement that fires it is changing: '{near}'
-    EXECUTE FUNCTION ... INTO gives other values to the row itself.
+    A trigger cannot change what its statement is changing: '{near}'
+    To change the row itself, use EXECUTE FUNCTION ... INTO.
 -748 programming
     More than 61 triggers fire each other
 -775 programming
@@ -295,7 +295,7 @@ TABLE = """\
 -894 programming
     The object '{near}' was not found
 -895 operational
-    The violations tables could not be made
+    The violations tables could not be created
 -896 programming
     START VIOLATIONS TABLE was not run for this table
 -898 programming
@@ -318,5 +318,5 @@ TABLE = """\
 -8314 data
     The sequence '{near}' has reached its MINVALUE
 -8315 programming
-    CURRVAL of the sequence '{near}' is not known before NEXTVAL
+    CURRVAL of the sequence '{near}' is not defined before NEXTVAL
 """

@@ -1,4 +1,4 @@
-"""Routines, types that users define, large objects."""
+"""Routines, user-defined types, large objects."""
 
 TABLE = """\
 -600 operational
@@ -26,16 +26,16 @@ TABLE = """\
 -608 programming
     A BYTE or TEXT value cannot be converted to this type
 -609 programming
-    A BYTE or TEXT parameter does not fit its place
+    A BYTE or TEXT parameter cannot be used here
 -611 programming
     A scroll cursor cannot select BYTE and TEXT columns
     Use a cursor without SCROLL.
 -612 programming
-    A BYTE or TEXT column cannot be grouped by
+    GROUP BY cannot contain a BYTE or TEXT column
 -613 programming
     DISTINCT cannot be used with BYTE and TEXT columns
 -614 programming
-    A BYTE or TEXT column cannot be ordered by
+    ORDER BY cannot contain a BYTE or TEXT column
 -615 programming
     A BYTE or TEXT column cannot be used in this expression
     It can be selected, and compared with NULL.
@@ -50,7 +50,7 @@ TABLE = """\
 -619 operational
     A large object failed on the client's side
 -655 programming
-    RETURN gives another number of values than the routine declares
+    The number of values in RETURN differs from the number that the routine declares
 -656 programming
     The routine returns no values
 -661 programming
@@ -61,7 +61,7 @@ TABLE = """\
     The variable '{near}' is not declared
 -668 operational
     A SYSTEM command failed, or could not be run
-    See the ISAM code: it holds the exit status.
+    The ISAM code is the exit status.
 -669 programming
     The variable '{near}' is declared twice
 -671 programming
@@ -102,10 +102,10 @@ TABLE = """\
     The number of values returned differs from the number of variables
 -721 programming
     The routine '{near}' is no longer valid
-    Make it anew: a table that it uses has changed.
+    Create it again: a table that it uses has changed.
 -722 operational
-    The stack is used up
-    A routine may call itself without end.
+    The stack overflowed
+    A routine may call itself endlessly.
 -745 operational
     A trigger failed
     See the ISAM code.
@@ -118,18 +118,18 @@ TABLE = """\
 -9404 programming
     The aggregate '{near}' does not exist
 -9600 internal
-    The server met an inner error
+    The server had an internal error
     See the server's log.
 -9601 programming
     The variable '{near}' is NULL
 -9602 programming
     A collection cannot be converted to this type
 -9606 programming
-    A collection cannot be grouped by
+    GROUP BY cannot contain a collection
 -9607 programming
     DISTINCT cannot be used with collections
 -9608 programming
-    A collection cannot be ordered by
+    ORDER BY cannot contain a collection
 -9609 programming
     A collection cannot be used in this expression
 -9610 programming
@@ -156,7 +156,7 @@ TABLE = """\
 -9636 data
     An opaque value is longer than its type allows
 -9648 data
-    The text is no BOOLEAN
+    The text is not a BOOLEAN
     Use 't' or 'f'.
 -9660 data
     The JSON document is not valid
@@ -174,11 +174,11 @@ TABLE = """\
     The routine '{near}' could not be loaded
 -9810 operational
     A smart large object could not be used
-    Its handle is not open, or its locator is none.
+    Its handle is not open, or its locator is not valid.
 -9811 operational
     The handle of a smart large object is not open
 -9812 operational
-    A smart large object needs a transaction that could not be begun
+    A transaction for a smart large object could not be started
 -9814 operational
     The default sbspace '{near}' cannot be used
 -9815 programming
@@ -195,7 +195,7 @@ TABLE = """\
 -9978 programming
     NULL cannot be put into a collection
 -9989 programming
-    A ROW has another number of fields than its type
+    The number of fields of a ROW differs from its type
 -9990 programming
     The ROW type '{near}' is in use
     Drop the tables that have columns of it first.
@@ -221,14 +221,14 @@ TABLE = """\
     A smart large object was not opened for writing
 -12053 operational
     There is no sbspace for a smart large object
-    Name one in PUT ... IN (sbspace), or have a default made.
+    Name one in PUT ... IN (sbspace), or ask an administrator for a default one.
 -12097 operational
     The locator of a smart large object points nowhere
     Its row may have been deleted since.
 -12123 operational
-    The metadata of the sbspace are full
+    The metadata area of the sbspace is full
     An administrator can add a chunk.
 -19805 programming
-    You may not take the role '{near}'
-    A DBA can GRANT it; CREATE ROLE makes one.
+    You may not use the role '{near}'
+    A DBA can GRANT it, or create it with CREATE ROLE.
 """

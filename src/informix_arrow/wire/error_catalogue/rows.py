@@ -11,7 +11,7 @@ TABLE = """\
     A file of the table '{near}' could not be opened
     See the ISAM code.
 -221 operational
-    A temporary file for the new table '{near}' could not be made
+    A temporary file for the new table '{near}' could not be created
     See the ISAM code.
 -222 operational
     A temporary file for the new table '{near}' could not be written
@@ -22,13 +22,13 @@ TABLE = """\
     Rows of '{near}' may not be changed
 -229 operational
     A temporary file could not be created or opened
-    See the ISAM code; check DBSPACETEMP and the free space there.
+    See the ISAM code. Check DBSPACETEMP and the free space there.
 -230 operational
     A temporary file could not be read
     See the ISAM code.
 -232 programming
     A serial column ('{near}') cannot be set or changed this way
-    Leave it out, or give 0 to get the next value.
+    Leave it out, or insert 0 to get the next value.
 -233 operational
     A row is locked by another session
     SET LOCK MODE TO WAIT n waits for it.
@@ -44,13 +44,13 @@ TABLE = """\
     The table '{near}' could not be opened
     See the ISAM code: another session may hold it exclusively.
 -243 operational
-    A row of the table '{near}' could not be reached
+    A row of the table '{near}' could not be accessed
     Usually another session has it locked: SET LOCK MODE TO WAIT n waits for it.
 -244 operational
     The next row of the table '{near}' could not be read
     Usually another session has it locked: SET LOCK MODE TO WAIT n, or SET ISOLATION TO DIRTY READ.
 -245 operational
-    A row could not be reached through an index ('{near}')
+    A row could not be accessed through an index ('{near}')
     Usually another session has it locked: SET LOCK MODE TO WAIT n waits for it.
 -246 operational
     The next row could not be read through an index ('{near}')
@@ -74,7 +74,7 @@ TABLE = """\
     A row with the same key exists already (constraint '{near}')
     Change the key, or update the row that is there.
 -270 operational
-    A row of a temporary file could not be reached
+    A row of a temporary file could not be accessed
     See the ISAM code.
 -271 operational
     A row could not be inserted
@@ -88,7 +88,7 @@ TABLE = """\
     The lock mode of the table could not be changed
     See the ISAM code: another session may be using it.
 -292 integrity
-    The column '{near}' does not accept NULL and was given no value
+    The column '{near}' does not accept NULL and got no value
     Give it a value, or define a default.
 -311 operational
     The system catalog could not be opened ('{near}')
@@ -105,7 +105,7 @@ TABLE = """\
     A row could not be updated
     See the ISAM code: it may be locked.
 -347 operational
-    The table could not be opened for this session alone
+    The table could not be opened exclusively
     Another session is using it.
 -348 operational
     A row of the table could not be read
@@ -124,12 +124,12 @@ TABLE = """\
     Commit, so that they are unlocked.
 -504 programming
     A view cannot be locked
-    Lock the tables beneath it.
+    Lock its tables instead.
 -516 internal
     A temporary output file is missing
     See the server's log.
 -519 data
-    A column was to be updated to a value that it cannot hold
+    The UPDATE assigns a value that the column cannot hold
 -520 operational
     The space of the database could not be opened
     See the ISAM code.
@@ -141,7 +141,7 @@ TABLE = """\
 -527 operational
     This lock mode is not available here
 -530 integrity 23000
-    A value breaks the CHECK constraint '{near}'
+    A value violates the CHECK constraint '{near}'
     Look the condition up with SELECT checktext FROM syschecks.
 -540 operational
     The violations of a constraint could not be written
@@ -187,7 +187,7 @@ TABLE = """\
     Rows could not be moved to the new fragments
     See the ISAM code.
 -790 operational
-    A new interval fragment could not be made
+    A new interval fragment could not be created
     See the ISAM code.
 -791 integrity
     There is no fragment for the row
@@ -197,9 +197,9 @@ TABLE = """\
 -847 data
     A line of the load file could not be loaded ('{near}')
 -867 operational
-    A new ROWID could not be made
+    A new ROWID could not be created
 -971 integrity
-    Rows break constraints and went to the violations table
+    Rows violate constraints and were written to the violations table
     Read the table's violations table.
 -7350 operational
     The row was changed by another session since it was read

@@ -8,10 +8,10 @@ TABLE = """\
     A name in the statement is too long
 -201 programming 42000
     The statement has a syntax error
-    Look at the marked place and just before it; a reserved word needs DELIMIDENT=y and quotes.
+    Look at the marked place and just before it. A reserved word as a name needs DELIMIDENT=y and double quotes.
 -202 programming
     The statement holds a character that SQL does not know
-    Typographic quotes and characters outside the session's code set are the usual ones.
+    Look for typographic quotes and characters outside the session's code set.
 -203 programming
     A whole number in the statement is badly formed or too large
     Write it as a decimal number.
@@ -19,15 +19,15 @@ TABLE = """\
     A number with fraction or exponent in the statement is badly formed or too large
 -205 programming
     ROWID cannot be used with this view
-    Select the key columns of the table beneath it.
+    Select the key columns of the underlying table.
 -206 programming 42000
     The table '{near}' does not exist in this database
-    Check spelling, owner (owner.table) and the current database; unquoted names are lower-case.
+    Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.
 -207 programming
     A query with INTO cannot be declared FOR UPDATE
 -217 programming
     The column '{near}' is in none of the tables of the statement
-    Check its spelling; text belongs in single quotes, "..." is a name when DELIMIDENT is set.
+    Check its spelling. Put text in single quotes: with DELIMIDENT, "..." is a name.
 -218 programming
     The synonym '{near}' does not exist
 -219 programming
@@ -56,12 +56,12 @@ TABLE = """\
     A quoted text is longer than 256 bytes
     Use a parameter for it.
 -282 programming
-    A quote is opened and not closed
-    A quote inside text is written twice.
+    A quoted string is not closed
+    Write a quote inside the string twice.
 -283 programming
-    A comment is opened with { and not closed
+    A comment that starts with { is not closed
 -284 programming 21000
-    A subquery that must give one row gave several, or none
+    A subquery that must return one row returned several, or none
     Use IN, or make the subquery unique.
 -293 programming
     IS NULL can be used with plain columns only
@@ -78,7 +78,7 @@ TABLE = """\
     Aggregates and plain columns are mixed without GROUP BY
     Put the plain columns into GROUP BY.
 -304 programming
-    HAVING holds a column that is neither grouped nor aggregated
+    HAVING has a column that is neither grouped nor aggregated
     Move the condition to WHERE, or group by the column.
 -305 programming
     The column '{near}' has no subscripts
@@ -96,7 +96,7 @@ TABLE = """\
 -317 programming
     The parts of a UNION have different numbers of columns
 -321 programming
-    An aggregate cannot be grouped by
+    GROUP BY cannot contain an aggregate
 -324 programming
     The column '{near}' is in several tables
     Write table.column.
@@ -116,7 +116,7 @@ TABLE = """\
     After a UNION, ORDER BY takes column numbers only
     Write ORDER BY 1, 2.
 -393 programming
-    The WHERE clause joins two tables as outer of each other
+    The WHERE clause makes two tables OUTER of each other
     Rewrite it with LEFT OUTER JOIN ... ON.
 -395 programming
     A table in OUTER is not joined to the others
@@ -132,7 +132,7 @@ TABLE = """\
 -505 programming
     The number of columns in the UPDATE differs from the number of values
 -513 programming
-    This server has no such statement
+    The server does not support this statement
 -522 programming
     The table '{near}' is not in the FROM list
     List it, or correct the alias.
@@ -142,17 +142,17 @@ TABLE = """\
 -543 programming 22019
     The ESCAPE character must be one byte
 -544 programming
-    An aggregate stands inside another aggregate
+    An aggregate is inside another aggregate
     Compute the inner one in a derived table.
 -554 programming
-    This server does not take this syntax
+    The server does not support this syntax
 -555 programming
-    Several statements in one text, and one of them is a query or a database statement
+    A text with several statements contains a query or a database statement
     Run them one by one.
 -561 programming
     SUM and AVG cannot be computed over DATETIME values
 -574 programming
-    A subquery that must give one column gave several
+    A subquery that must return one column returned several
 -575 programming
     LENGTH needs text
 -588 programming
@@ -180,7 +180,7 @@ TABLE = """\
 -881 data
     The result of a text function is longer than the server allows
 -943 programming
-    A comment is opened with /* and not closed
+    A comment that starts with /* is not closed
 -944 programming
     FIRST, LIMIT and SKIP cannot be used here
     Put the query into a derived table.
@@ -190,6 +190,6 @@ TABLE = """\
 -999 unsupported
     This feature is not implemented by the server
 -26079 data
-    The rows of a hierarchical query form a circle
-    CONNECT BY NOCYCLE leaves out the row that closes it.
+    The hierarchical query has a loop: a row is its own ancestor
+    Use CONNECT BY NOCYCLE, which leaves out the row that closes the loop.
 """

@@ -17,21 +17,21 @@ TABLE = """\
     MATCHES and LIKE need text on both sides
 -1204 data
     The year of a date is wrong
-    Bind dates as date objects, not as text.
+    Pass dates as date objects, not as text.
 -1205 data
     The month of a date is wrong
-    Bind dates as date objects, not as text.
+    Pass dates as date objects, not as text.
 -1206 data
     The day of a date is wrong
-    Bind dates as date objects, not as text.
+    Pass dates as date objects, not as text.
 -1207 data
-    A converted value is too long for its place
+    A converted value is too long for its target
 -1208 data
     There is no conversion from this type to text
 -1209 data
     A date without separators needs 6 or 8 digits
 -1210 data
-    A date could not be written in its form
+    A date could not be formatted
 -1211 operational
     Memory ran out
 -1212 data
@@ -50,7 +50,7 @@ TABLE = """\
     A format string is too long
 -1218 data
     Text could not be converted to a date
-    Its form must be that of DBDATE, by default Y4MD- as in '2024-05-01'; bind dates as date objects instead.
+    Write it in the format of DBDATE, by default Y4MD- as in '2024-05-01', or pass it as a date object.
 -1221 data
     NULL cannot be converted
 -1222 data 22003
@@ -80,7 +80,7 @@ TABLE = """\
 -1261 data
     The first field of a DATETIME or INTERVAL has too many digits
 -1262 data
-    A DATETIME or INTERVAL holds something else than digits
+    A DATETIME or INTERVAL has characters that are not digits
 -1263 data
     A field of a DATETIME or INTERVAL is out of range
 -1264 data
@@ -103,9 +103,9 @@ TABLE = """\
 -1275 data
     A DATETIME or INTERVAL format has a wrong width
 -1276 data
-    A format holds a character that is not known
+    A format has an unknown character
 -1277 data
-    The text does not have the form of its format
+    The text does not match its format
 -1278 data 22025
     An escape sequence is wrong
 -1279 data 22001
@@ -115,9 +115,9 @@ TABLE = """\
     A value is too large for BIGINT or INT8
     The range is -9223372036854775807 to 9223372036854775807.
 -1285 internal
-    The server met a type that it does not know
+    The server does not know a type
 -5852 data
     The date is not valid
 -5855 data
-    The formatted text is too long for its place
+    The formatted text is too long for its target
 """

@@ -30,7 +30,7 @@ instance.close()
 
 
 def test_rows_are_found_by_their_ids_beside_rows_that_the_transaction_has_added() -> None:
-    """In a process of its own: DuckDB 2.0.0 crashes here (docs/server.md, "A fault of DuckDB's")."""
+    """In a process of its own: DuckDB 2.0.0 crashes here (src/informix_arrow/server/README.md)."""
     done = subprocess.run([sys.executable, "-c", BY_ROW_IDS], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr[-500:]
     rows = list(range(20_000))
