@@ -9,7 +9,7 @@ from typing import Any
 from .figures import ROOT, Line, by_name, factor, flat, seconds, typical
 
 PLOTS = ROOT / "docs" / "benchmarks"
-WIDTH, HEIGHT = 9.0, 3.0  # inches, of every plot but the one with a bar for each type
+WIDTH, HEIGHT = 6.4, 3.8  # inches, of every plot but the one with a bar for each type
 
 READ, LOAD, LATENCY, MEMORY, CPU, TYPES = ("read_by_rows", "load", "latency", "memory", "cpu", "types")
 TITLES = {
@@ -170,41 +170,38 @@ def _draw(name: str, panels: dict[str, list[Bar]], path: Path) -> None:
 
     matplotlib.use("agg" if path.suffix == ".png" else "svg")
     matplotlib.rcParams["svg.hashsalt"] = "informix-arrow"
-    matplotlib.rcParams["font.size"] = 10
+    matplotlib.rcParams["font.size"] = 9
     import matplotlib.pyplot as plt
 
-    tall = max(len(bars) for bars in panels.values())
-    figure, columns = plt.subplots(
-        1, len(panels), figsize=(WIDTH, max(HEIGHT, tall * 0.24 + 0.8)), squeeze=False, layout="constrained"
+    slots = sum(len(bars) + bool(title) for title, bars in panels.items())
+    figure, rows = plt.subplots(
+        len(panels),
+        1,
+        figsize=(WIDTH, max(HEIGHT, slots * 0.22 + 0.5)),
+        height_ratios=[len(bars) for bars in panels.values()],
+        squeeze=False,
+        layout="constrained",
     )
-    figure.suptitle(TITLES[name], x=0.01, horizontalalignment="left", fontsize=12, fontweight="bold")
-    first = [bar.who for bar in next(iter(panels.values()))]
-    for number, (axes, (title, bars)) in enumerate(zip(columns[0], panels.items(), strict=True)):
-        _panel(axes, title, bars, labels=number == 0 or [bar.who for bar in bars] != first)
+    figure.suptitle(TITLES[name], x=0.01, horizontalalignment="left", fontsize=11, fontweight="bold")
+    for (axes,), (title, bars) in zip(rows, panels.items(), strict=True):
+        _panel(axes, title, bars)
     figure.savefig(path, **({"dpi": 100} if path.suffix == ".png" else {"metadata": {"Date": None}}))
     plt.close(figure)
 
 
-def _panel(axes: Any, title: str, bars: list[Bar], *, labels: bool) -> None:
+def _panel(axes: Any, title: str, bars: list[Bar]) -> None:
     """Draw bars from top to bottom. Their figures replace the axis."""
     longest = max(max(bar.length, bar.behind) for bar in bars)
     places = range(len(bars), 0, -1)
     for place, bar in zip(places, bars, strict=True):
-        if bar.behind > bar.length:
-            axes.barh(place, bar.behind, height=0.7, color=LIGHT[bar.family])
+        end = max(bar.length, bar.behind)
+        axes.barh(place, end, height=0.7, color=LIGHT[bar.family])
         axes.barh(place, bar.length, height=0.7, color=DARK[bar.family])
-        axes.text(
-            max(bar.length, bar.behind) + longest * 0.02,
-            place,
-            bar.figure,
-            verticalalignment="center",
-            fontsize=9,
-        )
-    axes.set_xlim(0, longest * (1.75 if not labels or title else 1.35))
-    axes.set_yticks(list(places), [bar.who for bar in bars] if labels else [""] * len(bars))
+        axes.text(end + longest * 0.015, place, bar.figure, verticalalignment="center", fontsize=9)
+    axes.set(xlim=(0, longest * 1.35), ylim=(0.5, len(bars) + 0.5), xticks=[])
+    axes.set_yticks(list(places), [bar.who for bar in bars])
     axes.tick_params(length=0)
-    axes.set_xticks([])
     for side in ("top", "right", "bottom"):
         axes.spines[side].set_visible(False)
     if title:
-        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_title(title, loc="left", fontsize=9, fontstyle="italic")
