@@ -35,7 +35,7 @@ help:
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
 	@echo "make weekly       Spark, Ray, Daft, targets of copies: large downloads; all tests with older releases of IBM's JDBC driver"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
-	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: docs/benchmarks.md and plots"
+	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: the pages docs/benchmarks*.md and plots (without raw results: from the stored figures)"
 	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"
 	@echo "make bench-check  whether the codecs have become slower than benchmarks/baseline.json; bench-baseline makes that anew"
 	@echo "make venv         only build and install the package into .venv/"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,16 +46,8 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
         if mode == "cursor":  # a huge page of 2 MB is for whichever rows come first
             conn.execute(f"SELECT FIRST 10 k, name, n, x, d FROM {table}").fetchall()
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-        before, arrow, over_time, running = resident("VmRSS"), 0, [], True
+        before, arrow = resident("VmRSS"), 0
         kept: list[tuple[object, ...]] = []
-
-        def watch() -> None:
-            while running:
-                over_time.append(round(resident("VmRSS") - before, 1))
-                time.sleep(0.005)
-
-        watcher = threading.Thread(target=watch)
-        watcher.start()
         if mode == "read_arrow":
             whole = conn.read_arrow(sql)
             assert whole.num_rows == rows
@@ -82,8 +72,6 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
             conn.execute("CREATE TEMP TABLE memory_load (k INT, name VARCHAR(64))")
             reader = pa.RecordBatchReader.from_batches(next(batches(10_000)).schema, batches(rows))
             assert conn.write_arrow("memory_load", reader).rows == rows
-        running = False
-        watcher.join()
         peak = resident("VmHWM")
     return {
         "before_mb": before,
@@ -91,7 +79,6 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
         "arrow_mb": arrow / MEGA,
         "objects_mb": size_of(kept) / MEGA,
         "taken_mb": size_of(kept, ALIGNMENT) / MEGA,
-        "over_time": over_time[:: max(1, len(over_time) // 200)],
     }
 
 

@@ -51,7 +51,6 @@ def test_growth(
         growth_mb=found["peak_mb"] - found["before_mb"],
         arrow_mb=found["arrow_mb"],
         bytes_per_row=(found["peak_mb"] - found["before_mb"]) * 1e6 / rows,
-        over_time=found["over_time"],
         objects_mb=found["objects_mb"],  # what of it are the rows that a cursor gave
         taken_mb=found["taken_mb"],  # what these take of the allocator
     )

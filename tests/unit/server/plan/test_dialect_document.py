@@ -60,7 +60,7 @@ def test_what_the_document_calls_refused_is_refused_with_its_code(db: Db, code: 
 
 
 def test_the_document_names_every_function_and_no_other() -> None:
-    table = _TEXT.partition("## Functions")[2].partition("Beside them")[0]
+    table = _TEXT.partition("## Functions")[2].partition("###")[0]
     cells = [row.split("|")[2] for row in table.splitlines() if row.startswith("| ") and "names" not in row]
     named = [name.strip() for cell in cells for name in cell.split(",")]
     assert sorted(named) == sorted(BUILTIN)
