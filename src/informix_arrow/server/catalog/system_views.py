@@ -179,7 +179,8 @@ VIEWS: dict[str, View] = {
         "tabid INTEGER, seqno SMALLINT, viewtext CHAR(64)",
         "SELECT tabid, (n - 1)::SMALLINT AS seqno, piece AS viewtext FROM "
         "(SELECT tabid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
-        "(SELECT tabid, _ifx_pieces(viewtext, 64) AS pieces FROM {db}._ifx.tables WHERE tabtype = 'V'))",
+        "(SELECT tabid, _ifx_pieces('create view \"' || owner || '\".' || substr(viewtext, 13), 64) AS pieces "
+        "FROM {db}._ifx.tables WHERE tabtype = 'V'))",
     ),
     # A literal default that is no text is preceded by its stored form and a blank.
     "sysdefaults": (
