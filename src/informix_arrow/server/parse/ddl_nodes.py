@@ -168,6 +168,7 @@ class CreateSynonym:
     table: str
     private: bool = False
     if_not_exists: bool = False
+    owner: str = ""  # "" for the user who creates it
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ class DdlParser(TypeParser):
                 return column
 
     def references(self, columns: list[str]) -> ConstraintDef:
-        parent = self.object_name()
+        parent = self.table_name()
         parent_columns = self.identifier_list() if self.word == "(" else []
         cascade = self.accept("ON", "DELETE", "CASCADE")
         name = self.constraint_name()
@@ -102,8 +102,8 @@ class DdlParser(TypeParser):
     # ---- statements ---------------------------------------------------------------------------
     def create_table(self, temporary: bool) -> CreateTable:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.qualified_name()
-        table = CreateTable(name, temporary, [], [], exists, owner=owner)
+        name = self.table_name()
+        table = CreateTable(name, temporary, [], [], exists, owner=name.owner)
         if self.accept("AS"):
             table.query = self.parenthesised() if self.word == "(" else self.remaining_text()
             table.storage = self.storage()
@@ -237,7 +237,7 @@ class DdlParser(TypeParser):
         exists = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
         self.expect("ON")
-        table = self.object_name()
+        table = self.table_name()
         self.expect("(")
         parts = []
         functions = []
@@ -282,7 +282,7 @@ class DdlParser(TypeParser):
 
     def create_view(self) -> CreateView:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.qualified_name()
+        name = self.table_name()
         columns = self.identifier_list() if self.word == "(" else []
         self.expect("AS")
         checked = len(self.tokens) > 3 and [t.text.upper() for t in self.tokens[-3:]] == [
@@ -292,15 +292,15 @@ class DdlParser(TypeParser):
         ]
         if checked:
             del self.tokens[-3:]
-        return CreateView(name, columns, self.remaining_text(), exists, checked, owner)
+        return CreateView(name, columns, self.remaining_text(), exists, checked, name.owner)
 
     def create_synonym(self, private: bool) -> CreateSynonym:
         exists = self.accept("IF", "NOT", "EXISTS")
-        name = self.object_name()
+        name = self.table_name()
         self.expect("FOR")
         database, table = self.table_in_any_database()
         self.expect_end()
-        return CreateSynonym(name, database, table, private, exists)
+        return CreateSynonym(name, database, table, private, exists, name.owner)
 
     def sequence(self, new: bool) -> DefineSequence:
         """Parse after CREATE SEQUENCE or ALTER SEQUENCE."""
@@ -350,7 +350,7 @@ class DdlParser(TypeParser):
         return CreateType(kind, name, definition, exists)
 
     def alter_table(self) -> AlterTable:
-        alter = AlterTable(self.object_name(), [])
+        alter = AlterTable(self.table_name(), [])
         while True:
             alter.actions += self._alter_actions()
             if not self.accept(","):
