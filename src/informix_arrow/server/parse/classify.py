@@ -362,16 +362,11 @@ def _set_constraints(p: DdlParser) -> ControlStatement | SetObjects:
 
 
 def _object_mode(p: DdlParser) -> bool:
-    """Parse ENABLED, DISABLED or FILTERING with its options. Return whether the objects are in effect."""
-    if p.accept("DISABLED"):
-        return False
-    if p.accept("FILTERING"):
-        if p.accept("WITH") or p.accept("WITHOUT"):
-            p.expect("ERROR")
-    else:
-        p.expect("ENABLED")
-    p.accept("NOVALIDATE")
-    return True
+    """Parse a mode and NOVALIDATE. Return whether the objects are in effect."""
+    enabled = p.object_mode()
+    if enabled:
+        p.accept("NOVALIDATE")
+    return enabled
 
 
 _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
