@@ -237,3 +237,49 @@ def test_an_export_is_refused_where_no_script_is_the_one(conn: Connection, tmp_p
         (tmp_path / name).write_text("{ DATABASE x  delimiter | }\n")
     with pytest.raises(InterfaceError, match=r"found 2 \.sql files"):
         import_database(tmp_path, conn)
+
+
+@pytest.mark.parametrize(
+    ("literal", "dbdate", "default", "row"),
+    [
+        ("02/16/2004", None, "02/16/2004", "02/03/2005"),
+        ("16.02.2004", None, "16.02.2004", "03.02.2005"),
+        ("2004-02-16", None, "2004-02-16", "2005-02-03"),
+        (None, None, "02/16/2004", "02/03/2005"),
+        (None, "DMY2.", "16.02.04", "03.02.05"),
+    ],
+)
+def test_the_default_of_a_date_is_exported_in_the_format_of_the_rows(
+    conn: Connection,
+    server: Server,
+    tmp_path: Path,
+    literal: str | None,
+    dbdate: str | None,
+    default: str,
+    row: str,
+) -> None:
+    conn.execute("CREATE TABLE sale (day DATE DEFAULT '2004-02-16' NOT NULL, tail CHAR(3) DEFAULT 'x')")
+    if literal:
+        session = {"/": "MDY4/", ".": "DMY4.", "-": "Y4MD-"}[next(c for c in literal if not c.isdigit())]
+        name = str(conn.adbc_current_catalog)
+        with informix_arrow.connect(server.url(name), autocommit=True, env={"DBDATE": session}) as other:
+            other.execute(f"CREATE VIEW late (tail) AS SELECT tail FROM sale WHERE day > DATE('{literal}')")
+    conn.execute("INSERT INTO sale VALUES (MDY(2, 3, 2005), 'y')")
+    report = export_database(conn, tmp_path, format="unl", dbdate=dbdate)
+    (script,) = report.directory.glob("*.sql")
+    (rows,) = report.directory.glob("*.unl")
+    assert f"day DATE default '{default}' not null,\n    tail CHAR(3) default 'x'" in script.read_text()
+    assert rows.read_text() == f"{row}|y|\n"
+    assert report.omitted == ()
+
+
+def test_a_dbdate_that_does_not_read_the_schema_is_told(
+    conn: Connection, server: Server, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE sale (day DATE)")
+    with informix_arrow.connect(
+        server.url(str(conn.adbc_current_catalog)), autocommit=True, env={"DBDATE": "MDY4/"}
+    ) as other:
+        other.execute("CREATE VIEW late (day) AS SELECT day FROM sale WHERE day > DATE('02/16/2004')")
+    report = export_database(conn, tmp_path, format="unl", dbdate="DMY4/")
+    assert any("'02/16/2004', which DBDATE DMY4/ does not read" in each for each in report.omitted)

@@ -124,7 +124,7 @@ def test_an_export_has_the_files_and_comments_of_dbexport(full: Connection, tmp_
     assert '{ TABLE "informix".cust row size = 44 number of columns = 5 index size = ' in sql
     assert "number of rows = 2 }" in sql
     (customers,) = report.directory.glob("cust_*.unl")
-    assert customers.read_bytes() == b"1|a\\|b|12/24/2020|1.00|1.234567890123456|\n7|\\ ||0.50||\n"
+    assert customers.read_bytes() == b"1|a\\|b|12/24/2020|1.0|1.234567890123456|\n7|\\ ||0.5||\n"
     (every,) = report.directory.glob("every*.unl")
     schema = full.query("SELECT * FROM every").schema
     assert read_unl(every, schema).read_all().equals(full.read_arrow("SELECT * FROM every"))

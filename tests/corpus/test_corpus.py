@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.corpus.scripts import Script, all_scripts, read, run
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -13,7 +14,7 @@ SCRIPTS = all_scripts()
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_each_statement_has_its_effect(server: Server, script: Script) -> None:
-    name = f"corpus_{script.name}"
+    name = database_name(server, f"corpus_{script.name}")
     with ifx.connect(server.url("sysmaster"), autocommit=True) as connection:
         connection.execute(f"create database {name} with log{' mode ansi' * script.ansi}")
     try:

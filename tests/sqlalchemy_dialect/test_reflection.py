@@ -199,6 +199,23 @@ def test_what_was_reflected_makes_the_same_tables_again(shop: Engine, informix_s
         informix_server.drop_database("sa_copy")
 
 
+def test_texts_keep_the_blanks_where_the_pieces_of_the_catalogue_meet(shop: Engine) -> None:
+    conditions = {
+        "n" * size: " AND ".join(f"{'n' * size} <> {number}" for number in range(20)) for size in range(1, 9)
+    }
+    with shop.begin() as connection:
+        for name, condition in conditions.items():
+            connection.exec_driver_sql(f"CREATE TABLE t_{name} ({name} INT, CHECK ({condition}))")
+            connection.exec_driver_sql(
+                f"CREATE VIEW v_{name} (n) AS SELECT {name} FROM t_{name} WHERE {condition}"
+            )
+    inspector = sa.inspect(shop)
+    for name, condition in conditions.items():
+        (check,) = inspector.get_check_constraints(f"t_{name}")
+        assert check["sqltext"] == condition
+        assert inspector.get_view_definition(f"v_{name}").endswith(f" FROM t_{name} WHERE {condition}")
+
+
 def queries(server: Server, shop: Engine, ask: str) -> tuple[int, Any]:
     server.queries.clear()
     found = getattr(sa.inspect(shop), ask)()

@@ -93,13 +93,19 @@ static uint8_t *ia_out_decimal(uint8_t *p, const struct ia_out_format *f, const 
     } else {
         *p++ = '0';
     }
-    if (c->scale) {
-        *p++ = f->point;
+    /* As UNLOAD and dbexport: no trailing zeros in the fraction, and at least one digit (docs/unl.md). */
+    const int from = whole > 0 ? whole : 0;
+    int last = n;
+    while (last > from && digits[last - 1] == '0')
+        last--;
+    *p++ = f->point;
+    if (last == from) {
+        *p++ = '0';
+    } else {
         for (int i = whole; i < 0; i++)
             *p++ = '0';
-        const int from = whole > 0 ? whole : 0;
-        memcpy(p, digits + from, (size_t)(n - from));
-        p += n - from;
+        memcpy(p, digits + from, (size_t)(last - from));
+        p += last - from;
     }
     if (c->flags & IA_OUT_FLAG_MONEY) {
         memcpy(p, f->back, (size_t)f->back_size);
@@ -393,8 +399,9 @@ static inline uint8_t *ia_out_content(uint8_t *p, const struct ia_out_format *f,
     if (c->flags & IA_FLAG_TRIM)
         while (n > 0 && s[n - 1] == ' ')
             n--;
-    if (n == 0) {
-        *p++ = '\\';
+    if (n == 0) { /* a CHAR has at least one blank, other texts can be empty */
+        if (!(c->flags & IA_FLAG_TRIM) || f->delimiter == ' ')
+            *p++ = '\\';
         *p++ = ' ';
         return p;
     }

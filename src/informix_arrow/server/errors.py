@@ -21,6 +21,8 @@ ISAM_NO_SPACE = -131
 ISAM_LOCK_TIMEOUT = -154
 ISAM_INTERRUPTED = -157
 
+OWNER_MARK = "\x1f"
+"""Separates name and owner of an object that is stored under both (catalog/owned_names.py)."""
 _INTERNAL, _ISAM_INTERNAL = -768, -172
 _OUT_OF_MEMORY = -208
 
@@ -35,6 +37,7 @@ class SqlError(Exception):
     def __init__(
         self, sqlcode: int, isamcode: int = 0, offset: int = 0, near: str = "", detail: str = ""
     ) -> None:
+        near = near.partition(OWNER_MARK)[0]
         super().__init__(sqlcode, isamcode, offset, near, detail)
         self.sqlcode = sqlcode
         self.isamcode = isamcode

@@ -76,7 +76,7 @@ _INDEXES = (
     "FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3"
 )
 _CHECKS = (
-    "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
+    "SELECT t.tabname, k.constrname, c.checktext || '.' FROM systables t, sysconstraints k, syschecks c "
     "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
     "AND {condition} ORDER BY t.tabname, k.constrname, c.seqno"
 )
@@ -191,10 +191,11 @@ def view_text(catalogue: Catalogue, table_filter: TableFilter) -> str:
     """Return the CREATE VIEW statement, "" if there is no such view. The catalogue stores it in pieces."""
     condition, values = table_filter.condition()
     found = catalogue.raw_rows(
-        f"SELECT v.viewtext FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
+        f"SELECT v.viewtext || '.' FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} "
+        "ORDER BY v.seqno",
         values,
     )
-    return "".join(piece for (piece,) in found).strip()
+    return "".join(piece[:-1] for (piece,) in found).strip()  # the point kept the blanks at a piece's end
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -398,7 +399,7 @@ def check_constraints(catalogue: Catalogue, table_filter: TableFilter) -> dict[s
     condition, values = table_filter.condition()
     texts: dict[tuple[str, str], str] = defaultdict(str)
     for table, name, piece in catalogue.raw_rows(_CHECKS.format(condition=condition), values):
-        texts[table.rstrip(" "), name.rstrip(" ")] += piece
+        texts[table.rstrip(" "), name.rstrip(" ")] += piece[:-1]  # the point kept the blanks at its end
     checks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for (table, name), text in texts.items():
         if table_filter.has(table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ import pyarrow as pa
 from ..connection import Connection
 from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
+from ..wire.type_codes import TypeCode
+from .date_format import format_date
 
 # Names that the server generated. They contain table numbers, which differ in a copy.
 _GENERATED_NAME = re.compile(r"[purcn]?\d+_\d+")
@@ -63,16 +66,37 @@ Rows = dict[tuple[str, str], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnDescription:
+    """A column of a CREATE TABLE statement. ``day`` is the default of a DATE column, if the server reports a date."""
+
+    declaration: str
+    default: str | None
+    day: dt.date | None
+    is_nullable: bool
+
+    def sql(self, dbdate: str) -> str:
+        """Return the column's line, with a date in the format ``dbdate``."""
+        default = self.default if self.day is None else f"'{format_date(self.day, dbdate)}'"
+        text = self.declaration if default is None else f"{self.declaration} default {default}"
+        return text if self.is_nullable else f"{text} not null"
+
+
+@dataclass(frozen=True, slots=True)
 class TableDescription:
-    """A table: its CREATE TABLE statement, its names and its sizes."""
+    """A table: its columns, its names and its sizes."""
 
     owner: str
     name: str
     tabid: int
-    create: str
-    columns: int
+    column_list: tuple[ColumnDescription, ...]
+    options: str  # of CREATE TABLE
     row_size: int
     index_size: int
+
+    def create(self, dbdate: str) -> str:
+        """Return the CREATE TABLE statement, with dates in the format ``dbdate``."""
+        lines = ",\n".join(f"    {column.sql(dbdate)}" for column in self.column_list)
+        return f"create table {self.sql}\n  (\n{lines}\n  ){self.options}"
 
     @property
     def sql(self) -> str:
@@ -174,9 +198,7 @@ class _Describer:
         owner, name = key = table["table_schema"].strip(), table["table_name"]
         sql = f'"{owner}".{name}'
         columns = self._columns.get(key, [])
-        lines = [f"    {self._column(key, column)}" for column in columns]
         lock = f" lock mode {table['lock_level'].lower()}" if table["lock_level"] in ("ROW", "PAGE") else ""
-        create = f"create table {sql}\n  (\n" + ",\n".join(lines) + f"\n  ){lock}"
         index_size = self._indexes(sql, self._index_parts.get(key, []), columns, keys, indexes)
         self._foreign_keys(sql, self._foreign_key_parts.get(key, []), foreign)
         self._checks(sql, table["table_id"], keys)
@@ -186,17 +208,22 @@ class _Describer:
         ):
             self._description.omitted.append(f"fragmentation of {sql}: its rows are there, in one piece")
         return TableDescription(
-            owner, name, table["table_id"], create, len(columns), table["row_size"] or 0, index_size
+            owner,
+            name,
+            table["table_id"],
+            tuple(self._column(key, column) for column in columns),
+            lock,
+            table["row_size"] or 0,
+            index_size,
         )
 
-    def _column(self, table: tuple[str, str], column: dict[str, Any]) -> str:
+    def _column(self, table: tuple[str, str], column: dict[str, Any]) -> ColumnDescription:
         name, declared = column["column_name"], column["data_type"]
         if column["is_serial"]:
             declared = f"{declared}{self._next_serial(table)}"
-        text = f"{name} {declared}"
-        if column["column_default"] is not None:
-            text += f" default {column['column_default']}"
-        return text if column["is_nullable"] else f"{text} not null"
+        default = column["column_default"]
+        day = _date_of(default) if column["type_code"] == TypeCode.DATE else None
+        return ColumnDescription(f"{name} {declared}", default, day, column["is_nullable"])
 
     def _next_serial(self, table: tuple[str, str]) -> str:
         """Return where numbering continues, such as ``(103)``: after the largest number."""
@@ -422,6 +449,15 @@ def _by_table(metadata: pa.Table) -> Rows:
     for row in metadata.to_pylist():
         rows.setdefault((row["table_schema"].strip(), row["table_name"]), []).append(row)
     return rows
+
+
+def _date_of(default: str | None) -> dt.date | None:
+    """Return the date of a default such as ``'2004-02-16'``. Another form may mean several days: None."""
+    match = re.fullmatch(r"'(\d{4}-\d\d-\d\d)'", default or "")
+    try:
+        return dt.date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None
 
 
 def _width(column: dict[str, Any]) -> int:

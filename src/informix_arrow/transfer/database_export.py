@@ -95,7 +95,7 @@ def export_database(
     if format not in FORMATS:
         raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
     description = describe(connection)
-    dbdate = dbdate or _dbdate_of(description)
+    dbdate = _dbdate_of(description, dbdate)
     target = Path(directory) / f"{description.database}.exp"
     rows: dict[str, int] = {}
     with _new_directory(target) as part:
@@ -116,11 +116,11 @@ def export_database(
                 entries.append(
                     TableEntry(
                         table.sql,
-                        table.create,
+                        table.create(dbdate),
                         file.name,
                         count,
                         table.row_size,
-                        table.columns,
+                        len(table.column_list),
                         table.index_size,
                     )
                 )
@@ -195,12 +195,28 @@ def _locked_tables(connection: Connection, description: DatabaseDescription, loc
         yield
 
 
-def _dbdate_of(description: DatabaseDescription) -> str:
-    """Return the format of the date literals in a database's schema."""
+def _dbdate_of(description: DatabaseDescription, asked: str | None) -> str:
+    """Return the format of the date literals in a database's schema, with four digits of the year.
+
+    Defaults of DATE columns do not count: they are written in the format that is chosen.
+    """
     formats = DateFormats()
-    creates = [table.create for table in description.tables]
-    formats.add(date_literals((*description.before, *creates, *description.after)))
-    choices = formats.choices
+    fixed = [
+        f"create table t ({column.declaration} default {column.default})"
+        for table in description.tables
+        for column in table.column_list
+        if column.day is None and column.default is not None
+    ]
+    formats.add(date_literals((*description.before, *fixed, *description.after)))
+    if asked:
+        if not formats.admits(asked):
+            description.omitted.append(
+                f"one format of dates: the schema has the literal {formats.example!r}, which DBDATE {asked} does not "
+                "read. The files have that format"
+            )
+        return asked
+    # A session reads two digits of the year whatever its DBDATE says, and writes four that mean one year.
+    choices = [choice.replace("Y2", "Y4") for choice in formats.choices]
     if formats.conflict is not None:
         first, second = formats.conflict
         description.omitted.append(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import re
 from collections.abc import Iterable, Iterator
 
+from ..unl.dialect import Dialect
 from ..wire.sql_text import is_comment, tokens
 
 DEFAULT_DBDATE = "MDY4/"
@@ -66,12 +68,24 @@ class DateFormats:
         separator = "/" if self._separator == " " else self._separator
         return [order.replace("Y", f"Y{years}") + separator for order in orders]
 
+    def admits(self, dbdate: str) -> bool:
+        """Return whether a session with this DBDATE reads the dates that were seen."""
+        return not self._seen or (self.conflict is None and Dialect.of(dbdate=dbdate).order in self._orders)
+
     @property
     def example(self) -> str:
         """A date that the choices read differently."""
         return next(
             (text for pair, text in self._told_apart.items() if set(pair) <= set(self._orders)), self._seen
         )
+
+
+def format_date(day: dt.date, dbdate: str) -> str:
+    """Return a date as a session with this DBDATE or GL_DATE writes it."""
+    form = Dialect.of(dbdate=dbdate)
+    year = f"{day.year:04d}"
+    parts = {"M": f"{day.month:02d}", "D": f"{day.day:02d}", "Y": year if form.year_digits == 4 else year[2:]}
+    return form.separator.join(parts[part] for part in form.order)
 
 
 def _value(order: str, parts: tuple[str, str, str]) -> tuple[int, int, int] | None:

@@ -27,6 +27,7 @@ from .large_objects import ObjectFiles, directory_of
 
 _CHUNK = 1 << 20  # bytes read at once
 _BOM = b"\xef\xbb\xbf"
+_TRAILING_ZEROS = r"(?:(\.[0-9]*?[1-9])0+|\.0*)$"
 
 Source = str | os.PathLike[str] | BinaryIO
 
@@ -427,7 +428,12 @@ def _floats(array: pa.Array, final: pa.DataType) -> pa.Array:
 
 
 def _plain_digits(array: pa.Array) -> pa.Array:
-    """Write the numbers of a floating DECIMAL without exponents."""
-    if not pc.any(pc.match_substring(array, "e")).as_py():
+    """Write the numbers of a floating DECIMAL as the driver returns them: no exponents, no trailing zeros behind the
+    point."""
+    if pc.any(pc.match_substring(array, "e")).as_py():
+        array = pa.array(
+            [None if text is None else f"{Decimal(text):f}" for text in array.to_pylist()], pa.utf8()
+        )
+    if not pc.any(pc.match_substring_regex(array, _TRAILING_ZEROS)).as_py():
         return array
-    return pa.array([None if text is None else f"{Decimal(text):f}" for text in array.to_pylist()], pa.utf8())
+    return pc.replace_substring_regex(array, _TRAILING_ZEROS, r"\1")

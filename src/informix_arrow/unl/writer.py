@@ -215,7 +215,16 @@ def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> p
 
 
 def _numbers(array: pa.Array, code: int) -> pa.Array:
-    """Convert floats, and decimals of no fixed scale, to text: the shortest that reads back as the same number."""
+    """Convert floats to the shortest text that reads back as the same number, and floating DECIMALs to their digits."""
+    text = _number_texts(array, code)
+    if code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+        return text
+    # As UNLOAD and dbexport: no trailing zeros in the fraction, and at least one digit (docs/unl.md).
+    text = pc.replace_substring_regex(text, r"^([-+]?[0-9]+)\.?$", r"\1.0")
+    return pc.replace_substring_regex(text, r"^([-+]?[0-9]*\.[0-9]+?)0+$", r"\1")
+
+
+def _number_texts(array: pa.Array, code: int) -> pa.Array:
     if (
         pa.types.is_string(array.type)
         or pa.types.is_large_string(array.type)

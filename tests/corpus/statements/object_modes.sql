@@ -119,3 +119,39 @@ drop table child
 => ok
 drop table parent
 => ok
+create table made (id int, code char(4), amount int, check (amount > 0) constraint ck_made disabled)
+=> ok
+alter table made add constraint unique (code) constraint uq_made disabled
+=> ok
+create unique index ix_made on made (id) disabled
+=> ok
+create index ix_made2 on made (amount) using btree filtering without error
+=> ok
+insert into made values (1, 'a', -1)
+=> 1 row
+insert into made values (1, 'a', 5)
+=> 1 row
+select name, objtype, state from sysobjstate where name in ('ck_made', 'uq_made', 'ix_made', 'ix_made2') order by 1
+=> [('ck_made', 'C', 'D'), ('ix_made', 'I', 'D'), ('ix_made2', 'I', 'E'), ('uq_made', 'C', 'D')]
+set constraints ck_made enabled
+=> -530
+set indexes ix_made enabled
+=> -371
+delete from made where amount = -1
+=> 1 row
+set constraints ck_made, uq_made enabled
+=> ok
+set indexes ix_made enabled
+=> ok
+insert into made values (2, 'b', -1)
+=> -530
+insert into made values (1, 'b', 1)
+=> -239
+insert into made values (2, 'a', 1)
+=> -268
+create table refers (made char(4) references made (code) constraint fk_refers disabled)
+=> ok
+insert into refers values ('no')
+=> 1 row
+set constraints fk_refers enabled
+=> -525

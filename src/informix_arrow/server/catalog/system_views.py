@@ -52,9 +52,12 @@ PARTITION_NUMBER_BASE = f"1048576 * {DATABASE_NUMBER} + "
 _LAST_SPACE = 2047
 """The highest number of a dbspace. Fragments from before fragments had numbers of their own count down from here."""
 
+VISIBLE_NAME = "split_part({column}, chr(31), 1)"
+"""SQL for the name that clients see of an object, with the column of the stored name (owned_names.py)."""
+
 # Columns of systables that come from one row of the hidden table.
 _TABLE_COLUMNS = {
-    "tabname": "t.tabname",
+    "tabname": VISIBLE_NAME.format(column="t.tabname"),
     "owner": "t.owner",
     "partnum": f"CASE WHEN t.tabtype = 'T' THEN {PARTITION_NUMBER_BASE}t.tabid ELSE 0 END::INTEGER",
     "tabid": "t.tabid",
@@ -96,7 +99,7 @@ def tables_query(wanted: Collection[str]) -> str:
 
     A statement on systables often reads one row, and parsing the query of all columns would cost more than that.
     """
-    expressions = {**_TABLE_COLUMNS, **_COUNTED}
+    expressions = {**_TABLE_COLUMNS, **_COUNTED, "stored_name": "t.tabname"}
     names = [name for name in expressions if name in wanted] or ["tabid"]
     counts = _COUNTS if _COUNTED.keys() & set(names) else ""
     columns = ", ".join(f"{expressions[name]} AS {name}" for name in names)
@@ -179,7 +182,10 @@ VIEWS: dict[str, View] = {
         "tabid INTEGER, seqno SMALLINT, viewtext CHAR(64)",
         "SELECT tabid, (n - 1)::SMALLINT AS seqno, piece AS viewtext FROM "
         "(SELECT tabid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
-        "(SELECT tabid, _ifx_pieces(viewtext, 64) AS pieces FROM {db}._ifx.tables WHERE tabtype = 'V'))",
+        "(SELECT tabid, _ifx_pieces('create view \"' || owner || '\".' || "
+        + VISIBLE_NAME.format(column="tabname")
+        + " || substr(viewtext, 13 + length(tabname)), 64) AS pieces "
+        "FROM {db}._ifx.tables WHERE tabtype = 'V'))",
     ),
     # A literal default that is no text is preceded by its stored form and a blank.
     "sysdefaults": (
@@ -213,7 +219,7 @@ VIEWS: dict[str, View] = {
         "btabid INTEGER",
         "SELECT s.tabid, NULL::VARCHAR AS servername, CASE WHEN s.there THEN NULL ELSE s.target[1] END AS dbname, "
         "CASE WHEN s.there THEN NULL ELSE 'informix' END AS owner, "
-        "CASE WHEN s.there THEN NULL ELSE s.target[2] END AS tabname, "
+        f"CASE WHEN s.there THEN NULL ELSE {VISIBLE_NAME.format(column='s.target[2]')} END AS tabname, "
         "CASE WHEN s.there THEN b.tabid END AS btabid FROM (SELECT tabid, target, target[1] = {name} AS there "
         "FROM (SELECT tabid, from_json(details::JSON -> '$.stands for', '[\"VARCHAR\"]') AS target "
         "FROM {db}._ifx.tables WHERE tabtype IN ('P', 'S'))) s "
@@ -441,7 +447,8 @@ def _names_query(database: str, db: str) -> str:
     name = quote_string(database)
     return (
         f"SELECT ({PARTITION_NUMBER_BASE.format(name=name)}tabid)::INTEGER AS partnum, {name} AS dbsname, owner, "
-        f"tabname, 'en_US.819' AS collate FROM {db}._ifx.tables WHERE tabtype = 'T'"
+        f"{VISIBLE_NAME.format(column='tabname')} AS tabname, 'en_US.819' AS collate FROM {db}._ifx.tables "
+        "WHERE tabtype = 'T'"
     )
 
 
@@ -454,7 +461,7 @@ def _partitions_query(database: str, db: str) -> str:
     wanted = (
         "partnum",
         "tabid",
-        "tabname",
+        "stored_name",
         "tabtype",
         "locklevel",
         "created",
@@ -475,7 +482,8 @@ def _partitions_query(database: str, db: str) -> str:
         "pages::INTEGER AS npdata, 0::INTEGER AS octptnm, t.partnum AS lockid, t.nrows AS nrows "
         f"FROM (SELECT *, least(ceil(nrows * rowsize / {PAGE}), 2147483647)::BIGINT AS pages FROM "
         f"(SELECT a.*, coalesce(d.estimated_size, 0)::BIGINT AS nrows FROM ({tables}) a LEFT JOIN duckdb_tables() d "
-        f"ON d.database_name = {quote_string('d_' + database)} AND d.schema_name = 'main' AND d.table_name = a.tabname "
+        f"ON d.database_name = {quote_string('d_' + database)} AND d.schema_name = 'main' "
+        "AND d.table_name = a.stored_name "
         f"WHERE a.tabtype = 'T')) t, (SELECT _ifx_full_tables({quote_string(database)}) AS tabids) f"
     )
 

@@ -224,7 +224,7 @@ def _drop(p: DdlParser) -> tuple[int, ParsedStatement]:
         name = p.identifier()
         p.expect_end()
         return kinds[kind], ControlStatement("drop database", name, ("if exists",) if exists else ())
-    name = p.object_name()
+    name = p.table_name()
     restrict = not p.accept("CASCADE") and p.accept("RESTRICT")
     p.accept("ONLINE")
     p.expect_end()
@@ -344,7 +344,7 @@ def _set_constraints(p: DdlParser) -> ControlStatement | SetObjects:
     names: list[str] = []
     constraints = kinds == {"CONSTRAINTS"}
     if p.accept("FOR"):
-        table = p.object_name()
+        table = p.table_name()
     elif not (constraints and p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
         names.append(p.object_name())
         while p.accept(","):
@@ -362,16 +362,11 @@ def _set_constraints(p: DdlParser) -> ControlStatement | SetObjects:
 
 
 def _object_mode(p: DdlParser) -> bool:
-    """Parse ENABLED, DISABLED or FILTERING with its options. Return whether the objects are in effect."""
-    if p.accept("DISABLED"):
-        return False
-    if p.accept("FILTERING"):
-        if p.accept("WITH") or p.accept("WITHOUT"):
-            p.expect("ERROR")
-    else:
-        p.expect("ENABLED")
-    p.accept("NOVALIDATE")
-    return True
+    """Parse a mode and NOVALIDATE. Return whether the objects are in effect."""
+    enabled = p.object_mode()
+    if enabled:
+        p.accept("NOVALIDATE")
+    return enabled
 
 
 _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
@@ -390,7 +385,7 @@ def _set_triggers(p: DdlParser) -> SetTriggers | SetObjects | None:
     names: list[str] = []
     table = ""
     if p.accept("FOR"):
-        table = p.object_name()
+        table = p.table_name()
     elif kinds == {"TRIGGERS"}:
         names.append(p.object_name())
         while p.accept(","):
@@ -441,7 +436,7 @@ def _alter_fragment(p: DdlParser) -> tuple[int, ParsedStatement]:
     is_index = p.accept("INDEX")
     if not is_index:
         p.expect("TABLE")
-    name = p.object_name()
+    name = p.table_name()
     if not p.accept("INIT"):
         raise not_supported(f"ALTER FRAGMENT .. {p.word}", -201, p.token.start + 1)
     p.accept("WITH", "ROWIDS")
@@ -463,7 +458,7 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         p.expect_end()
         return _UNTYPED_STATEMENT, ControlStatement("rename database", name, (new,))
     if p.accept("TABLE"):
-        name = p.object_name()
+        name = p.table_name()
         p.expect("TO")
         new = p.object_name()
         p.expect_end()
@@ -490,7 +485,7 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 def _truncate(p: DdlParser) -> tuple[int, ParsedStatement]:
     p.accept("TABLE")
-    name = p.object_name()
+    name = p.table_name()
     for word in ("DROP", "REUSE"):
         if p.accept(word):
             p.expect("STORAGE")
@@ -501,7 +496,7 @@ def _truncate(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 def _lock(p: DdlParser) -> tuple[int, ParsedStatement]:
     p.expect("TABLE")
-    name = p.object_name()
+    name = p.table_name()
     p.expect("IN")
     mode = p.word.lower()
     if not (p.accept("SHARE") or p.accept("EXCLUSIVE")):
@@ -513,7 +508,7 @@ def _lock(p: DdlParser) -> tuple[int, ParsedStatement]:
 
 def _unlock(p: DdlParser) -> tuple[int, ParsedStatement]:
     p.expect("TABLE")
-    name = p.object_name()
+    name = p.table_name()
     p.expect_end()
     return St.UNLOCK_TABLE, ControlStatement("unlock table", name)
 

@@ -20,7 +20,7 @@ class ColumnDef:
 class ConstraintDef:
     """A constraint of kind P, U, C or R. `condition` is the text of a CHECK.
 
-    `no_validate` is NOVALIDATE: existing rows need not satisfy the constraint.
+    `no_validate` is NOVALIDATE: existing rows need not satisfy the constraint. `disabled` is DISABLED.
     """
 
     kind: str
@@ -31,6 +31,7 @@ class ConstraintDef:
     parent_columns: list[str] = field(default_factory=list)
     cascade: bool = False
     no_validate: bool = False
+    disabled: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +81,7 @@ class CreateIndex:
     functions: list[str] = field(
         default_factory=list
     )  # those of a functional index, with their columns above
+    disabled: bool = False
 
 
 @dataclass(slots=True)
@@ -168,6 +170,7 @@ class CreateSynonym:
     table: str
     private: bool = False
     if_not_exists: bool = False
+    owner: str = ""  # "" for the user who creates it
 
 
 @dataclass(slots=True)

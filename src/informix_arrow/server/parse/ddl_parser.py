@@ -6,7 +6,7 @@ clauses everywhere, and because every rejection should name what is not supporte
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ..errors import not_supported
@@ -38,13 +38,45 @@ T = TypeVar("T")
 class DdlParser(TypeParser):
     """Parses one statement."""
 
-    def constraint_name(self) -> str:
-        """Parse `[CONSTRAINT name] [ENABLED]`."""
+    def constraint(
+        self,
+        kind: str,
+        columns: list[str],
+        condition: str = "",
+        parent: str = "",
+        parent_columns: Sequence[str] = (),
+        *,
+        cascade: bool = False,
+    ) -> ConstraintDef:
+        """Parse `[CONSTRAINT name] [ENABLED | DISABLED | FILTERING ..]` behind a constraint."""
         name = self.object_name() if self.accept("CONSTRAINT") else ""
-        self.accept("ENABLED")
-        if self.word in ("DISABLED", "FILTERING"):
-            raise not_supported(f"{self.word} constraints", -201, self.token.start + 1)
-        return name
+        made = ConstraintDef(kind, columns, name, condition, parent, list(parent_columns), cascade)
+        made.disabled = not self.object_mode(or_none=True)
+        return made
+
+    def object_mode(self, *, or_none: bool = False) -> bool:
+        """Parse ENABLED, DISABLED or FILTERING with its options. Return whether the object is in effect.
+
+        With `or_none` there may be none of them.
+        """
+        if self.accept("DISABLED"):
+            return False
+        if self.accept("FILTERING"):
+            if self.accept("WITH") or self.accept("WITHOUT"):
+                self.expect("ERROR")
+        elif not or_none:
+            self.expect("ENABLED")
+        else:
+            self.accept("ENABLED")
+        return True
+
+    def not_null_mode(self) -> None:
+        """Parse `[CONSTRAINT name] [ENABLED]` behind NOT NULL."""
+        if self.accept("CONSTRAINT"):
+            self.object_name()
+        if self.word == "DISABLED":
+            raise not_supported("DISABLED NOT NULL constraints", -201, self.token.start + 1)
+        self.object_mode(or_none=True)
 
     def column(self, constraints: list[ConstraintDef]) -> ColumnDef:
         """Parse one column definition. Its constraints are appended to `constraints`."""
@@ -57,42 +89,42 @@ class DdlParser(TypeParser):
                 column.default = self.default(column.type)
             elif self.accept("NOT", "NULL"):
                 column.type = not_null(column.type)
-                self.constraint_name()
+                self.not_null_mode()
             elif self.accept("NULL"):
                 pass
             elif self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
                 column.type = not_null(column.type)
-                constraints.append(ConstraintDef("P", [name], self.constraint_name()))
+                constraints.append(self.constraint("P", [name]))
             elif self.accept("UNIQUE") or self.accept("DISTINCT"):
-                constraints.append(ConstraintDef("U", [name], self.constraint_name()))
+                constraints.append(self.constraint("U", [name]))
             elif self.accept("CHECK"):
                 text = self.parenthesised()
-                constraints.append(ConstraintDef("C", [name], self.constraint_name(), text))
+                constraints.append(self.constraint("C", [name], text))
             elif self.accept("REFERENCES"):
                 constraints.append(self.references([name]))
             else:
                 return column
 
     def references(self, columns: list[str]) -> ConstraintDef:
-        parent = self.object_name()
+        parent = self.table_name()
         parent_columns = self.identifier_list() if self.word == "(" else []
         cascade = self.accept("ON", "DELETE", "CASCADE")
-        name = self.constraint_name()
-        unchecked = self.accept("NOVALIDATE")
-        return ConstraintDef("R", columns, name, "", parent, parent_columns, cascade, unchecked)
+        made = self.constraint("R", columns, "", parent, parent_columns, cascade=cascade)
+        made.no_validate = self.accept("NOVALIDATE")
+        return made
 
     def table_constraint(self) -> ConstraintDef | None:
         if self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
             columns = self.identifier_list()
-            return ConstraintDef("P", columns, self.constraint_name())
+            return self.constraint("P", columns)
         if self.word in ("UNIQUE", "DISTINCT") and self.peek() == "(":
             self.index += 1
             columns = self.identifier_list()
-            return ConstraintDef("U", columns, self.constraint_name())
+            return self.constraint("U", columns)
         if self.word == "CHECK" and self.peek() == "(":
             self.index += 1
             text = self.parenthesised()
-            return ConstraintDef("C", [], self.constraint_name(), text)
+            return self.constraint("C", [], text)
         if self.accept("FOREIGN", "KEY") or self.accept("FOREIGN KEY"):
             columns = self.identifier_list()
             self.expect("REFERENCES")
@@ -102,8 +134,8 @@ class DdlParser(TypeParser):
     # ---- statements ---------------------------------------------------------------------------
     def create_table(self, temporary: bool) -> CreateTable:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.qualified_name()
-        table = CreateTable(name, temporary, [], [], exists, owner=owner)
+        name = self.table_name()
+        table = CreateTable(name, temporary, [], [], exists, owner=name.owner)
         if self.accept("AS"):
             table.query = self.parenthesised() if self.word == "(" else self.remaining_text()
             table.storage = self.storage()
@@ -237,7 +269,7 @@ class DdlParser(TypeParser):
         exists = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
         self.expect("ON")
-        table = self.object_name()
+        table = self.table_name()
         self.expect("(")
         parts = []
         functions = []
@@ -258,11 +290,12 @@ class DdlParser(TypeParser):
             if not self.accept(","):
                 break
         self.expect(")")
-        self._index_options()
-        return CreateIndex(name, table, unique, parts, exists, functions)
+        index = CreateIndex(name, table, unique, parts, exists, functions)
+        self._index_options(index)
+        return index
 
-    def _index_options(self) -> None:
-        """Parse the options of an index up to the end. They have no effect."""
+    def _index_options(self, index: CreateIndex) -> None:
+        """Parse the options of an index up to the end. All but DISABLED have no effect."""
         while not self.at_end:
             if self.accept("USING"):
                 self.identifier()
@@ -273,16 +306,14 @@ class DdlParser(TypeParser):
                 self.expect("WITH")
                 self.integer()
                 self.expect("BUCKETS")
-            elif self.word in ("DISABLED", "FILTERING"):
-                raise not_supported(f"{self.word} indexes", -201, self.token.start + 1)
-            elif not (
-                self.accept("ENABLED") or self.accept("ONLINE") or self._storage_clause(StorageOptions())
-            ):
+            elif self.word in ("ENABLED", "DISABLED", "FILTERING"):
+                index.disabled = not self.object_mode()
+            elif not (self.accept("ONLINE") or self._storage_clause(StorageOptions())):
                 raise self.syntax_error()
 
     def create_view(self) -> CreateView:
         exists = self.accept("IF", "NOT", "EXISTS")
-        owner, name = self.qualified_name()
+        name = self.table_name()
         columns = self.identifier_list() if self.word == "(" else []
         self.expect("AS")
         checked = len(self.tokens) > 3 and [t.text.upper() for t in self.tokens[-3:]] == [
@@ -292,15 +323,15 @@ class DdlParser(TypeParser):
         ]
         if checked:
             del self.tokens[-3:]
-        return CreateView(name, columns, self.remaining_text(), exists, checked, owner)
+        return CreateView(name, columns, self.remaining_text(), exists, checked, name.owner)
 
     def create_synonym(self, private: bool) -> CreateSynonym:
         exists = self.accept("IF", "NOT", "EXISTS")
-        name = self.object_name()
+        name = self.table_name()
         self.expect("FOR")
         database, table = self.table_in_any_database()
         self.expect_end()
-        return CreateSynonym(name, database, table, private, exists)
+        return CreateSynonym(name, database, table, private, exists, name.owner)
 
     def sequence(self, new: bool) -> DefineSequence:
         """Parse after CREATE SEQUENCE or ALTER SEQUENCE."""
@@ -350,7 +381,7 @@ class DdlParser(TypeParser):
         return CreateType(kind, name, definition, exists)
 
     def alter_table(self) -> AlterTable:
-        alter = AlterTable(self.object_name(), [])
+        alter = AlterTable(self.table_name(), [])
         while True:
             alter.actions += self._alter_actions()
             if not self.accept(","):

@@ -17,6 +17,17 @@ _OWNER_BYTES = 32
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
+class TableName(str):
+    """The name of a table, view or synonym as a statement has it. Its owner matters in MODE ANSI databases only."""
+
+    owner: str  # "" if the statement names none
+
+    def __new__(cls, name: str, owner: str = "") -> TableName:
+        made = super().__new__(cls, name)
+        made.owner = owner
+        return made
+
+
 class TokenStream:
     """The tokens of one statement without a closing semicolon, and a position among them."""
 
@@ -83,9 +94,13 @@ class TokenStream:
         return str(token.text).lower()
 
     def object_name(self) -> str:
-        """Parse `[db[@server]:][owner.]name`. db must be the current one. The owner is ignored unless the database
-        is ANSI."""
+        """Parse `[db[@server]:][owner.]name`. db must be the current one. The owner is ignored."""
         return self.qualified_name()[1]
+
+    def table_name(self) -> TableName:
+        """Parse the name of a table, view or synonym like `object_name`, and keep its owner."""
+        owner, name = self.qualified_name()
+        return TableName(name, owner)
 
     def qualified_name(self) -> tuple[str, str]:
         """Parse like `object_name`. Return owner, "" if there is none, and name."""
@@ -115,7 +130,7 @@ class TokenStream:
 
     def table_in_any_database(self) -> tuple[str | None, str]:
         """Parse `[db[@server]:][owner.]name`. Return database (None for the current one) and name."""
-        return self.database_prefix(), self.object_name()
+        return self.database_prefix(), self.table_name()
 
     def database_prefix(self) -> str | None:
         """Parse `db:` or `db@server:` before a name. Return the database, None if there is no prefix."""
@@ -128,16 +143,19 @@ class TokenStream:
         return database
 
     def qualified_column(self) -> list[str]:
-        """Parse `[["owner".]table.]column`. Return the names without the owner."""
+        """Parse `[["owner".]table.]column`. Return table and column, or the column alone."""
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
+            owner = self.token.text
             self.index += 2
-            parts = [self.identifier()]
+            table = TableName(self.identifier(), owner)
             self.expect(".")
-            return [*parts, self.identifier()]
+            return [table, self.identifier()]
         parts = [self.identifier()]
         while len(parts) < 3 and self.accept("."):
             parts.append(self.identifier())
-        return parts[-2:]
+        if len(parts) == 1:
+            return parts
+        return [TableName(parts[-2], parts[0] if len(parts) == 3 else ""), parts[-1]]
 
     def signed_integer(self) -> int:
         return -self.integer() if self.accept("-") else self.integer()

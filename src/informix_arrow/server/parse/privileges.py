@@ -33,7 +33,7 @@ def parse_grant(p: DdlParser, *, revoke: bool) -> Grant | None:
     if p.word in TABLE or p.word == "ALL":
         privileges = _privileges(p)
         p.expect("ON")
-        return _parse_grant_options(p, revoke, "table", privileges, name=p.object_name())
+        return _parse_grant_options(p, revoke, "table", privileges, name=p.table_name())
     default = p.accept("DEFAULT", "ROLE")
     roles = [parse_user(p)] if not (default and revoke and p.word == "FROM") else []
     while p.accept(","):

@@ -36,7 +36,7 @@ def _table(p: DdlParser) -> UpdateStatistics:
     only = p.word == "ONLY" and p.peek() == "("
     if only:
         p.index += 2
-    name = p.object_name()
+    name = p.table_name()
     if only:
         p.expect(")")
     return UpdateStatistics(name, tuple(p.identifier_list()) if p.word == "(" else ())

@@ -529,7 +529,7 @@ class QueryTranslator:
         server = str(node.meta.get(d.SERVER, ""))
         if server and server.lower() != self.ctx.server_name.lower():
             raise SqlError(-908, 0, 0, server)
-        info = self.ctx.find_table(database, name)
+        info = self.ctx.find_table(database, name, node.text("db"))
         if info is None:
             raise no_table(name, source_offset(node))
         return info

@@ -18,6 +18,8 @@ OF_VIEW = "of_view"
 """Marks a table that is read through a view. The privileges of the view's owner were checked when it was created."""
 
 FindTable = Callable[[str | None, str], TableInfo | None]
+FindOwnedTable = Callable[[str | None, str, str], TableInfo | None]
+"""Finds a table by database, name and owner; None for the current database and "" for no owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def expandable_query(tree: exp.Expression, view: TableInfo) -> exp.Expression:
     return tree
 
 
-def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> ViewTarget:
+def view_target(tree: exp.Expression, view: TableInfo, find_table: FindOwnedTable) -> ViewTarget:
     """Return the target of changes of a view. Raises -274 unless the view shows single rows of one table."""
     refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
     parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
@@ -66,7 +68,7 @@ def view_target(tree: exp.Expression, view: TableInfo, find_table: FindTable) ->
     source = clause.this if clause is not None else None
     if not isinstance(source, exp.Table) or source.args.get("joins"):
         raise refused
-    table = find_table(source.catalog or view.database, source.name)
+    table = find_table(source.catalog or view.database, source.name, source.db)
     if table is None or table.kind == "S":
         raise refused
     column_sources: list[str | exp.Expression] = []

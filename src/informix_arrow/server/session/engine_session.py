@@ -23,6 +23,7 @@ from .database_statements import DatabaseStatements
 from .ddl import dispatch as ddl
 from .ddl import privilege_checks
 from .ddl.ddl_context import DdlContext
+from .ddl.owned_names import resolved_names
 from .ddl.tables import create_from_select
 from .duck_executor import DuckExecutor
 from .duck_transaction import DuckTransaction
@@ -119,7 +120,7 @@ class EngineSession:
         # the names that its statements can use
         self.sql_reader = SqlReader(self.environment, self.current_database, self.interrupted)
         self.tables = SessionTables(
-            self.transaction, self.current_database, self.schema, self.sql_reader, engine.change_log
+            self.transaction, self.current_database, self.schema, self.sql_reader, engine.change_log, user
         )
         self.types = UserTypes(self.transaction, self.current_database, self.schema, self.numbers)
         self.lobs = SmartObjectStore(self.transaction, self.current_database, self.numbers)
@@ -518,6 +519,7 @@ class EngineSession:
         return problem.sqlcode == -213 or self.transaction.active != was_active
 
     def _run_ddl(self, statement: Any) -> int:
+        statement = resolved_names(self.tables, statement)
         privilege_checks.check_privileges(self._ddl_context, statement)
         self.isolation.lock_names(ddl.affected_names(self._ddl_context, statement))
         self.isolation.lock_catalog_names(ddl.catalog_names(self._ddl_context, statement))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import SqlError, no_table
 from ..parse.classify import ControlStatement
+from ..parse.ddl_tokens import TableName
 from .current_database import CurrentDatabase
 from .database_statements import DatabaseStatements
 from .foreign_keys import ForeignKeyEnforcer
@@ -88,7 +89,8 @@ class SessionStatements:
         return StatementOutcome()
 
     def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
-        info = self._tables.find(None, name)
+        owner = name.owner if isinstance(name, TableName) else ""
+        info = self._tables.find(None, self._tables.stored_name(None, name, owner))
         if info is None:
             raise no_table(name)
         if info.kind != "T":

@@ -8,7 +8,7 @@ from dataclasses import replace
 import duckdb
 from sqlglot import exp
 
-from ..catalog import stored_names
+from ..catalog import owned_names, stored_names
 from ..catalog.catalog import (
     SequenceInfo,
     TableInfo,
@@ -33,12 +33,15 @@ class SessionTables:
         schema: SessionSchema,
         reader: SqlReader,
         changes: ChangeLog,
+        user: str,
     ) -> None:
         self._transaction = transaction
         self._database = database
         self._schema = schema
         self._sql_reader = reader
         self._change_log = changes
+        self._user = user
+        self._by_owner: dict[tuple[str, str], dict[str, str]] = {}  # stored names, in ANSI databases
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
         self._listed_names: dict[str, frozenset[str] | None] = {}  # by database; None after the first lookup
         self._catalog_stamp = -1  # stamp of the schema that the cache is valid for
@@ -100,7 +103,54 @@ class SessionTables:
         if self._catalog_stamp != self._schema.catalog_stamp:
             self._catalog_stamp = self._schema.catalog_stamp
             self._tables.clear()
+            self._by_owner.clear()
             self._listed_names.clear()
+
+    @property
+    def is_ansi(self) -> bool:
+        """True if the open database is MODE ANSI."""
+        return self._database.name is not None and self._database.record.ansi
+
+    def owners(self, database: str | None, name: str) -> dict[str, str]:
+        """Return the stored names of the permanent objects of this name by owner, in a MODE ANSI database.
+
+        Empty in other databases, where a name is stored as it is.
+        """
+        database = database or self._database.name
+        if database is None or not self._database.databases.get(database).ansi:
+            return {}
+        self._invalidate_if_stale()
+        key = (database, name)
+        if key not in self._by_owner:
+            con = self._transaction.con
+            self._by_owner[key] = self._transaction.read(
+                lambda: owned_names.stored_names(con, database, name)
+            )
+        return self._by_owner[key]
+
+    def stored_name(self, database: str | None, name: str, owner: str = "", user: str = "") -> str:
+        """Return the name under which an object is stored that a statement names, with or without its owner.
+
+        Without one it is the user's own object, or else the only one of this name. An object that does not exist gets
+        a name that none has.
+        """
+        if database is None and not owner and name in self._schema.temp_tables:
+            return name
+        stored = self.owners(database, name)
+        wanted = owner or user or self._user
+        if not stored or wanted in stored:
+            return stored.get(wanted, name)
+        if not owner and len(stored) == 1:
+            return next(iter(stored.values()))
+        return owned_names.with_owner(name, wanted)
+
+    def new_name(self, name: str, owner: str) -> str:
+        """Return the name under which to store a new object. It is taken if the owner has an object of that name."""
+        stored = self.owners(None, name)
+        wanted = owner or self._user
+        if wanted in stored:
+            return stored[wanted]
+        return owned_names.with_owner(name, wanted) if name in stored.values() else name
 
     def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
         """Find a sequence by its name."""
@@ -118,12 +168,22 @@ class SessionTables:
         )
 
     def view_query(self, info: TableInfo) -> exp.Expression:
-        """Return a view's query with the database of each table."""
-        return views.expandable_query(self._sql_reader.parse(views.view_query(info)), info)
+        """Return a view's query with the database of each table, and with the owner in a MODE ANSI database."""
+        tree = views.expandable_query(self._sql_reader.parse(views.view_query(info)), info)
+        for table in tree.find_all(exp.Table):
+            owners = {} if table.db else self.owners(table.catalog or info.database, table.name)
+            if info.owner in owners or len(owners) == 1:
+                owner = info.owner if info.owner in owners else next(iter(owners))
+                table.set("db", exp.to_identifier(owner, quoted=True))
+        return tree
 
     def view_target(self, info: TableInfo) -> views.ViewTarget:
         """Return the table that changes of a view go to; -274 for a view that is not of one table's rows."""
-        return views.view_target(self._sql_reader.parse(views.view_query(info)), info, self.find)
+
+        def find(database: str | None, name: str, owner: str) -> TableInfo | None:
+            return self.find(database, self.stored_name(database, name, owner, info.owner))
+
+        return views.view_target(self._sql_reader.parse(views.view_query(info)), info, find)
 
     def base_tables(self, info: TableInfo) -> list[TableInfo]:
         """Return a table itself, or the tables that a view reads."""
@@ -132,7 +192,8 @@ class SessionTables:
         query = self._sql_reader.parse(views.view_query(info))
         tables = []
         for node in query.find_all(exp.Table):
-            inner = self.find(node.catalog or info.database, node.name)
+            database = node.catalog or info.database
+            inner = self.find(database, self.stored_name(database, node.name, node.db, info.owner))
             if inner is not None and inner.name != info.name:
                 tables += self.base_tables(inner)
         return tables

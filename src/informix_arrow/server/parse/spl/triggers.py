@@ -50,7 +50,7 @@ class TriggerParser(BlockParser):
                 if columns.count(column) > 1:
                     raise SqlError(codes.TWICE_IN_TRIGGER, 0, 0, column)
         self.expect("ON")
-        table = self.object_name()
+        table = self.table_name()
         old, new = self._referencing(_EVENTS[word])
         actions = self.token.start if not self.at_end else len(self.sql)
         before, each, after = self._sections(new or NO_NAME, instead)

@@ -124,7 +124,7 @@ class _AlteredTable:
             self.new = _without_column(self.new, action.name)
         elif isinstance(action, AddConstraint):
             self._add_constraints([action.constraint])
-            if action.constraint.no_validate:
+            if action.constraint.no_validate and not action.constraint.disabled:
                 self.unchecked.add(self.new.foreign_keys[-1].name)
         elif isinstance(action, DropConstraint):
             self.new = _without_constraint(self.new, action.name)

@@ -15,6 +15,7 @@ from ...catalog.catalog import (
     TableInfo,
     UniqueConstraint,
     duck_database,
+    with_disabled,
 )
 from ...errors import SqlError, no_column, no_table, not_supported, syntax_error
 from ...parse.ddl_nodes import ColumnDef, ConstraintDef, StorageOptions
@@ -87,6 +88,12 @@ def describe(
 
 def add_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintDef) -> TableInfo:
     """Return the description with one more constraint."""
+    name = _constraint_name(context, info, constraint)
+    new = _with_constraint(context, info, constraint, name)
+    return with_disabled(new, {*new.disabled.names, name}) if constraint.disabled else new
+
+
+def _with_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintDef, name: str) -> TableInfo:
     for column in constraint.columns:
         found = info.column(column)
         if found is None:
@@ -95,10 +102,9 @@ def add_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintD
             raise SqlError(-610, 0, 0, column)
     if len(set(constraint.columns)) < len(constraint.columns):
         raise SqlError(-542)
-    name = _constraint_name(context, info, constraint)
     if constraint.kind in "PU":
         if constraint.kind == "P":
-            if any(u.kind == "P" for u in info.unique_constraints):
+            if any(u.kind == "P" for u in (*info.unique_constraints, *info.disabled.unique_constraints)):
                 raise SqlError(-704, 0, 0, info.name)
             columns = tuple(
                 replace(c, type=not_null(c.type)) if c.name in constraint.columns else c for c in info.columns
@@ -146,6 +152,7 @@ def _constraint_name(context: DdlContext, info: TableInfo, constraint: Constrain
         {u.name for u in info.unique_constraints}
         | {c.name for c in info.checks}
         | {f.name for f in info.foreign_keys}
+        | set(info.disabled.names)
     )
     if constraint.name:
         other = None if info.temporary else context.tables.constraint_owner(constraint.name)

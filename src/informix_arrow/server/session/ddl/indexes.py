@@ -33,6 +33,10 @@ def create(context: DdlContext, statement: CreateIndex) -> int:
     if len(dict(statement.key_columns)) < len(statement.key_columns):
         raise SqlError(-542)
     index = IndexInfo(statement.name, statement.unique, tuple(statement.key_columns))
+    if statement.disabled:
+        disabled = replace(info.disabled, indexes=(*info.disabled.indexes, index))
+        context.replace_table(info, replace(info, disabled=disabled))
+        return 0
     # only a unique index affects statements; the others are only in the catalogue
     new = replace(info, indexes=(*info.indexes, index))
     if not index.unique:
