@@ -302,6 +302,7 @@ typedef struct {
     PyObject_HEAD
     struct ia_out_format format;
     struct ia_out_column *columns;
+    struct ia_power *powers; /* where a column is a float */
     int count;
     PyObject *names, *types;
     char busy;
@@ -329,6 +330,8 @@ static PyObject *fault_reason(const struct ia_out_fault *f, PyObject *type)
                                     "blank: choose another");
     case IA_OUT_DIGITS:
         return PyUnicode_FromFormat("the number has more digits than %U holds", type);
+    case IA_OUT_FINITE:
+        return PyUnicode_FromString("NaN and infinity cannot be said in a .unl file");
     default:
         return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
     }
@@ -372,6 +375,15 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
             ia_op_refused(PyTuple_GetItem(self->names, i), &ops[i], wrong);
             goto failed;
         }
+        if ((ops[i].kind == IA_FLOAT32 || ops[i].kind == IA_FLOAT64) && !self->powers) {
+            self->powers = PyMem_Calloc(IA_POWER_COUNT, sizeof *self->powers);
+            if (!self->powers) {
+                PyErr_NoMemory();
+                goto failed;
+            }
+            ia_compute_powers_of_ten(self->powers);
+            self->format.powers = self->powers;
+        }
     }
     PyMem_Free(ops);
     return (PyObject *)self;
@@ -385,6 +397,7 @@ static void writer_dealloc(PyObject *object)
 {
     Writer *self = (Writer *)object;
     PyMem_Free(self->columns);
+    PyMem_Free(self->powers);
     Py_XDECREF(self->names);
     Py_XDECREF(self->types);
     ia_instance_free(object);

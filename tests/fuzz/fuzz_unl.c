@@ -150,6 +150,42 @@ static void one(const uint8_t *text, int64_t size, uint64_t kind)
     batch.release(&batch);
 }
 
+/* The text of a float of any bits is read as the same float. */
+static void one_float(const struct ia_power *powers)
+{
+    const uint64_t wide = rnd() ^ rnd() << 32;
+    const uint32_t narrow = (uint32_t)rnd();
+    const uint64_t doubles[] = {0, wide};
+    const uint32_t floats[] = {0, narrow};
+    const void *const buffers[2][2] = {{NULL, doubles}, {NULL, floats}};
+    static const struct ia_op float_ops[] = {{IA_FLOAT64, 8, 0, 0}, {IA_FLOAT32, 4, 0, 0}};
+    static const char *const formats[] = {"g", "f"};
+    const struct ia_out_format f = {.delimiter = '|', .point = '.', .powers = powers};
+    for (int k = 0; k < 2; k++) {
+        const struct ArrowArray array = {.length = 2, .n_buffers = 2, .buffers = (const void **)(uintptr_t)buffers[k]};
+        const struct ArrowSchema schema = {.format = formats[k]};
+        struct ia_out_column column;
+        struct ia_out_fault fault;
+        assert(ia_out_column_from(&float_ops[k], &column) == NULL);
+        assert(ia_out_bind(&column, &schema, &array, 1, 1) == 0);
+        const int64_t most = ia_out_most(&column, 1, 1);
+        uint8_t *const text = malloc((size_t)most + 1);
+        uint8_t *const end = ia_out_rows(&f, &column, 1, 1, text, &fault);
+        if (fault.status == IA_OUT_OK) {
+            double value;
+            float value32;
+            memcpy(&value, &wide, 8);
+            memcpy(&value32, &narrow, 4);
+            *end = 0;
+            assert(k == 0 ? strtod((char *)text, NULL) == value : strtof((char *)text, NULL) == value32);
+            digest = digest_bytes(digest, text, end - text);
+        } else {
+            assert(fault.status == IA_OUT_FINITE);
+        }
+        free(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char alphabet[] = "|\\\n\r ,.:-+/$tf0123456789aexDM\xc3\xa9\xff";
@@ -181,6 +217,10 @@ int main(int argc, char **argv)
         }
         one(text, size, rnd());
     }
+    static struct ia_power powers[IA_POWER_COUNT];
+    ia_compute_powers_of_ten(powers);
+    for (long n = 0; n < cases; n++)
+        one_float(powers);
     printf(".unl: %ld files, digest %016llx: ok\n", done, (unsigned long long)digest);
     return 0;
 }

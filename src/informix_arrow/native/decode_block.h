@@ -28,13 +28,13 @@
 #include "plan.h"
 #include "wire_bytes.h"
 
-#define IA_BLOCK_DOUBT 512 /* rows that go through the row loop after a block that was none */
-#define IA_BLOCK_TEXT 64   /* bytes of a value on the average, with which rows are not worth a block: they are copied */
+#define IA_FALLBACK_ROWS 512 /* rows that go through the row loop after a block that was none */
+#define IA_BLOCK_TEXT 64       /* bytes of a value on the average, with which rows are not worth a block: they are copied */
 
 /* ---- the messages -------------------------------------------------------------------------------------------- */
 
 /* The tuples of a block. */
-struct ia_slice {
+struct ia_row_block {
     const uint8_t *begin, *end; /* of the first message, and of what may be read */
     int64_t span;               /* bytes of all messages */
     int64_t row;                /* of the first tuple in the batch */
@@ -58,7 +58,7 @@ static inline int64_t ia_message_size(const uint8_t *p, int put)
 /* The messages of variable size at s->begin, *found of them; their bytes. Each begins where the one before ends, so what lies
  * between a size and the next one is all the time that this takes: a load, a swap, an addition and the padding, and nothing
  * that is compared. */
-static inline __attribute__((always_inline)) int64_t ia_slice_walk(struct ia_slice *s, int64_t left, int64_t most,
+static inline __attribute__((always_inline)) int64_t ia_block_walk(struct ia_row_block *s, int64_t left, int64_t most,
                                                                    int64_t least, int64_t greatest, int put, int *found)
 {
     const uint8_t *const p = s->begin;
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) int64_t ia_slice_walk(struct ia_sli
 
 /* Find up to `most` whole tuples at s->begin: the messages before the first that is not a tuple, or of a size that the plan
  * does not allow. */
-static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_t most)
+static void ia_block_find(const struct ia_decoder *d, struct ia_row_block *s, int64_t most)
 {
     const int put = d->framing == IA_FRAMING_PUT;
     const uint8_t *const p = s->begin;
@@ -101,9 +101,9 @@ static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_
             n++;
         }
     } else if (put) {
-        at = ia_slice_walk(s, left, most, least, greatest, 1, &n);
+        at = ia_block_walk(s, left, most, least, greatest, 1, &n);
     } else {
-        at = ia_slice_walk(s, left, most, least, greatest, 0, &n);
+        at = ia_block_walk(s, left, most, least, greatest, 0, &n);
     }
     s->n = n;
     s->span = at;
@@ -116,8 +116,8 @@ static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_
 
 /* The texts of a column: a loop for each kind that makes text. `plain`: all of them fit, 32 bytes behind the block may be read,
  * offsets have 32 bits, and ASCII stays as it is. 0, or a negative ia_status. */
-static inline __attribute__((always_inline)) int ia_slice_texts_of(const struct ia_decoder *d, struct ia_column *c,
-                                                                   struct ia_slice *s, int kind, int plain,
+static inline __attribute__((always_inline)) int ia_block_texts_of(const struct ia_decoder *d, struct ia_column *c,
+                                                                   struct ia_row_block *s, int kind, int plain,
                                                                    struct ia_error *err)
 {
     const uint8_t *const begin = s->begin;
@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) int ia_slice_texts_of(const struct 
 }
 
 /* Whether all texts of the block, of at most so many bytes each, can be taken by the shorter loop. */
-static inline int ia_slice_is_plain(const struct ia_decoder *d, const struct ia_column *c, const struct ia_slice *s,
+static inline int ia_block_is_plain(const struct ia_decoder *d, const struct ia_column *c, const struct ia_row_block *s,
                                     int64_t longest)
 {
     const int64_t bytes = longest * s->n < s->span ? longest * s->n : s->span;
@@ -203,20 +203,20 @@ static inline int ia_slice_is_plain(const struct ia_decoder *d, const struct ia_
 
 /* A function for each, so that what a loop needs finds room in registers. */
 #define IA_TEXTS(name, kind, plain)                                                                                   \
-    static __attribute__((noinline)) int name(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,    \
+    static __attribute__((noinline)) int name(const struct ia_decoder *d, struct ia_column *c, struct ia_row_block *s,    \
                                               struct ia_error *err)                                                   \
     {                                                                                                                 \
-        return ia_slice_texts_of(d, c, s, kind, plain, err);                                                          \
+        return ia_block_texts_of(d, c, s, kind, plain, err);                                                          \
     }
 
-IA_TEXTS(ia_slice_chars_plain, IA_CHAR, 1)
-IA_TEXTS(ia_slice_chars, IA_CHAR, 0)
-IA_TEXTS(ia_slice_varchars_plain, IA_VARCHAR, 1)
-IA_TEXTS(ia_slice_varchars, IA_VARCHAR, 0)
-IA_TEXTS(ia_slice_lvarchars_plain, IA_LVARCHAR, 1)
-IA_TEXTS(ia_slice_lvarchars, IA_LVARCHAR, 0)
-IA_TEXTS(ia_slice_decimal_texts, IA_DECIMAL_STRING, 0)
-IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
+IA_TEXTS(ia_block_chars_plain, IA_CHAR, 1)
+IA_TEXTS(ia_block_chars, IA_CHAR, 0)
+IA_TEXTS(ia_block_varchars_plain, IA_VARCHAR, 1)
+IA_TEXTS(ia_block_varchars, IA_VARCHAR, 0)
+IA_TEXTS(ia_block_lvarchars_plain, IA_LVARCHAR, 1)
+IA_TEXTS(ia_block_lvarchars, IA_LVARCHAR, 0)
+IA_TEXTS(ia_block_decimal_texts, IA_DECIMAL_STRING, 0)
+IA_TEXTS(ia_block_moment_texts, IA_DATETIME_TEXT, 0)
 
 /* Columns over vectors, of each width that there is. */
 #define IA_VECTOR 16
@@ -229,13 +229,13 @@ IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
 #endif
 
 /* A VARCHAR: first its short texts. */
-static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
+static __attribute__((noinline)) int ia_block_varchar(const struct ia_decoder *d, struct ia_column *c, struct ia_row_block *s,
                                                       struct ia_error *err)
 {
-    const int plain = ia_slice_is_plain(d, c, s, 255);
+    const int plain = ia_block_is_plain(d, c, s, 255);
     int status = plain ? IA_VECTOR_CALL(ia_decode_short_varchars, c, s) : 0;
     if (status == 0 && s->first < s->n)
-        status = plain ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
+        status = plain ? ia_block_varchars_plain(d, c, s, err) : ia_block_varchars(d, c, s, err);
     s->first = 0;
     s->nulls = 0;
     return status;
@@ -254,7 +254,7 @@ static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d
     }                                                                                                                 \
     valid >>= 64 - n;
 
-static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct ia_slice *s)
+static __attribute__((noinline)) int ia_block_bools(struct ia_column *c, struct ia_row_block *s)
 {
     uint64_t valid = 0, bits = 0;
     for (int i = 0; i < s->n; i++) {
@@ -277,7 +277,7 @@ static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct 
 }
 
 /* A decimal of more than 8 pairs, or anything else that ia_b100_small does not know. */
-static inline int ia_slice_wide(const struct ia_column *c, const uint8_t *q, const uint8_t *end,
+static inline int ia_block_wide(const struct ia_column *c, const uint8_t *q, const uint8_t *end,
                                 const struct ia_b100_shape *shape, int64_t *to, struct ia_error *err)
 {
     ia_i128 v;
@@ -289,7 +289,7 @@ static inline int ia_slice_wide(const struct ia_column *c, const uint8_t *q, con
     return status;
 }
 
-static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+static __attribute__((noinline)) int ia_block_decimals(struct ia_column *c, struct ia_row_block *s, struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
     const uint32_t *const at = s->at;
@@ -299,7 +299,7 @@ static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, stru
     if (c->kind == IA_DECIMAL128) {
         int64_t *const to = (int64_t *)(void *)c->values + 2 * s->row;
         IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v); to[2 * i + IA_LOW] = v; to[2 * i + IA_HIGH] = v >> 63;
-                if (status < 0) status = ia_slice_wide(c, q, end, &shape, to + 2 * i, err))
+                if (status < 0) status = ia_block_wide(c, q, end, &shape, to + 2 * i, err))
     } else {
         int64_t *const to = (int64_t *)(void *)c->values + s->row;
         IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v);
@@ -310,7 +310,7 @@ static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, stru
     return 0;
 }
 
-static __attribute__((noinline)) int ia_slice_doubles(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
+static __attribute__((noinline)) int ia_block_doubles(const struct ia_decoder *d, struct ia_column *c, struct ia_row_block *s,
                                                       struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
@@ -325,7 +325,7 @@ static __attribute__((noinline)) int ia_slice_doubles(const struct ia_decoder *d
 }
 
 /* Days, times and timestamps. */
-static __attribute__((noinline)) int ia_slice_moments(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+static __attribute__((noinline)) int ia_block_moments(struct ia_column *c, struct ia_row_block *s, struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
     const uint32_t *const at = s->at;
@@ -345,7 +345,7 @@ static __attribute__((noinline)) int ia_slice_moments(struct ia_column *c, struc
     return 0;
 }
 
-static __attribute__((noinline)) int ia_slice_intervals(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+static __attribute__((noinline)) int ia_block_intervals(struct ia_column *c, struct ia_row_block *s, struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
     const uint32_t *const at = s->at;
@@ -366,7 +366,7 @@ static __attribute__((noinline)) int ia_slice_intervals(struct ia_column *c, str
 }
 
 /* Descriptors of BYTE and TEXT as they are: they go back whole in SQ_FETCHBLOB. */
-static inline __attribute__((always_inline)) void ia_slice_descriptors_of(struct ia_column *c, struct ia_slice *s,
+static inline __attribute__((always_inline)) void ia_block_descriptors_of(struct ia_column *c, struct ia_row_block *s,
                                                                           const size_t width)
 {
     const uint8_t *const base = s->begin + c->place;
@@ -384,17 +384,17 @@ static inline __attribute__((always_inline)) void ia_slice_descriptors_of(struct
     c->valid = valid;
 }
 
-static __attribute__((noinline)) int ia_slice_descriptors(struct ia_column *c, struct ia_slice *s)
+static __attribute__((noinline)) int ia_block_descriptors(struct ia_column *c, struct ia_row_block *s)
 {
     if (c->width == IA_LOB_USUAL)
-        ia_slice_descriptors_of(c, s, IA_LOB_USUAL);
+        ia_block_descriptors_of(c, s, IA_LOB_USUAL);
     else
-        ia_slice_descriptors_of(c, s, (size_t)c->width);
+        ia_block_descriptors_of(c, s, (size_t)c->width);
     return 0;
 }
 
 /* One column of a block; 0, or negative: something is wrong with a value. */
-static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+static int ia_block_decode_column(struct ia_decoder *d, struct ia_column *c, struct ia_row_block *s, struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place;
     void *const values = c->values;
@@ -422,34 +422,34 @@ static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_
         c->valid = ~IA_VECTOR_CALL(ia_decode_int8s, (uint64_t *)values + s->row, base, s->at, s->n, &outside);
         return outside ? IA_PROTOCOL : 0;
     case IA_BOOL:
-        return ia_slice_bools(c, s);
+        return ia_block_bools(c, s);
     case IA_CHAR:
-        return ia_slice_is_plain(d, c, s, c->width) ? ia_slice_chars_plain(d, c, s, err) : ia_slice_chars(d, c, s, err);
+        return ia_block_is_plain(d, c, s, c->width) ? ia_block_chars_plain(d, c, s, err) : ia_block_chars(d, c, s, err);
     case IA_VARCHAR:
-        return ia_slice_varchar(d, c, s, err);
+        return ia_block_varchar(d, c, s, err);
     case IA_LVARCHAR:
     case IA_OPAQUE:
-        return ia_slice_is_plain(d, c, s, s->span) ? ia_slice_lvarchars_plain(d, c, s, err) : ia_slice_lvarchars(d, c, s, err);
+        return ia_block_is_plain(d, c, s, s->span) ? ia_block_lvarchars_plain(d, c, s, err) : ia_block_lvarchars(d, c, s, err);
     case IA_DECIMAL_STRING:
-        return ia_slice_decimal_texts(d, c, s, err);
+        return ia_block_decimal_texts(d, c, s, err);
     case IA_DATETIME_TEXT:
-        return ia_slice_moment_texts(d, c, s, err);
+        return ia_block_moment_texts(d, c, s, err);
     case IA_DECIMAL128:
     case IA_DECIMAL_INT64:
-        return ia_slice_decimals(c, s, err);
+        return ia_block_decimals(c, s, err);
     case IA_DECIMAL_FLOAT64:
-        return ia_slice_doubles(d, c, s, err);
+        return ia_block_doubles(d, c, s, err);
     case IA_DATETIME_DATE32:
     case IA_DATETIME_TIMESTAMP:
     case IA_DATETIME_TIME32:
     case IA_DATETIME_TIME64:
-        return ia_slice_moments(c, s, err);
+        return ia_block_moments(c, s, err);
     case IA_INTERVAL_MONTHS:
     case IA_INTERVAL_DURATION:
     case IA_INTERVAL_MDN:
-        return ia_slice_intervals(c, s, err);
+        return ia_block_intervals(c, s, err);
     case IA_LOB:
-        return ia_slice_descriptors(c, s);
+        return ia_block_descriptors(c, s);
     default: /* ia_column_from lets no other kind through */
         return IA_PROTOCOL;
     }
@@ -458,7 +458,7 @@ static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_
 /* ---- blocks -------------------------------------------------------------------------------------------------- */
 
 /* All columns of a block; 0, or negative: something is wrong, and nothing has changed that counts. */
-static int ia_slice_columns(struct ia_decoder *d, struct ia_slice *s)
+static int ia_block_columns(struct ia_decoder *d, struct ia_row_block *s)
 {
     struct ia_column *const columns = d->columns, *const columns_end = columns + d->count;
     struct ia_error ignored;
@@ -472,7 +472,7 @@ static int ia_slice_columns(struct ia_decoder *d, struct ia_slice *s)
         for (const uint8_t *const until = next_end - next < share ? next_end : next + share; next < until; next += 64)
             __builtin_prefetch(next);
         c->before = c->item ? c->inexact : c->length;
-        status = ia_slice_decode(d, c, s, &ignored);
+        status = ia_block_decode_column(d, c, s, &ignored);
         if (__builtin_expect(status < 0, 0)) {
             c++;
             break;
@@ -504,21 +504,21 @@ static int ia_block_decode(struct ia_decoder *d, const uint8_t *p, const uint8_t
     *by_rows = most > 1 ? most : 1;
     if (most < IA_BLOCK_LEAST)
         return 0;
-    struct ia_slice slice;
-    slice.begin = p;
-    slice.end = end;
-    slice.row = row;
-    ia_slice_find(d, &slice, most);
-    const int n = slice.n;
+    struct ia_row_block block;
+    block.begin = p;
+    block.end = end;
+    block.row = row;
+    ia_block_find(d, &block, most);
+    const int n = block.n;
     *by_rows = n + 1;
     if (n < IA_BLOCK_LEAST)
         return 0;
     /* Where a limit may lie within the block each row has to be asked. */
-    const int64_t then = d->bytes + slice.span * d->expand + (d->extra + d->row_bytes) * n;
+    const int64_t then = d->bytes + block.span * d->expand + (d->extra + d->row_bytes) * n;
     if (then >= d->batch_bytes || then > d->offset_limit)
         return 0;
-    if (slice.span > (int64_t)n * d->count * IA_BLOCK_TEXT || ia_slice_columns(d, &slice) < 0) {
-        *by_rows = IA_BLOCK_DOUBT;
+    if (block.span > (int64_t)n * d->count * IA_BLOCK_TEXT || ia_block_columns(d, &block) < 0) {
+        *by_rows = IA_FALLBACK_ROWS;
         return 0;
     }
     const uint64_t mine = ~0ull >> (64 - n);
@@ -533,10 +533,10 @@ static int ia_block_decode(struct ia_decoder *d, const uint8_t *p, const uint8_t
     }
     d->bytes += bytes;
     d->rows += n;
-    d->block_rows = ia_block_rows(slice.span / n);
+    d->block_rows = ia_block_rows(block.span / n);
     if ((d->rows & 63) == 0)
         ia_store_words(d, (d->rows >> 6) - 1);
-    *stop = p + slice.span;
+    *stop = p + block.span;
     return n;
 }
 

@@ -219,11 +219,22 @@ static inline int ia_bound_integer(const struct ia_bound *b, int64_t *out)
     }
 }
 
-/* A bound DECIMAL or MONEY. What begins like a NULL is left to others: it has no place in a bind. */
+static inline int ia_bound_is_text(const struct ia_bound *b)
+{
+    return b->type == IA_BOUND_CHAR || b->type == IA_BOUND_VARCHAR || b->type == IA_BOUND_NCHAR ||
+           b->type == IA_BOUND_NVARCHAR || b->type == IA_BOUND_LVARCHAR;
+}
+
+/* Whether it is a DECIMAL or MONEY. What begins like a NULL is left to others: it has no place in a bind. */
+static inline int ia_bound_is_decimal(const struct ia_bound *b)
+{
+    return (b->type == IA_BOUND_DECIMAL || b->type == IA_BOUND_MONEY) && b->size >= 2 &&
+           b->size <= 1 + IA_B100_MAX_PAIRS && !(b->data[0] == 0 && b->data[1] == 0);
+}
+
 static inline int ia_bound_decimal(const struct ia_bound *b, struct ia_base100 *out)
 {
-    if ((b->type != IA_BOUND_DECIMAL && b->type != IA_BOUND_MONEY) || b->size < 2 || b->size > 1 + IA_B100_MAX_PAIRS ||
-        (b->data[0] == 0 && b->data[1] == 0))
+    if (!ia_bound_is_decimal(b))
         return -1;
     return ia_b100_unpack(b->data, (int)b->size, b->room, out) == IA_B100_VALUE ? IA_VALUE : -1;
 }
@@ -263,7 +274,7 @@ static inline int ia_bulk_float(const struct ia_bound *b, double *out)
         return half != UINT32_MAX;
     case IA_BOUND_DECIMAL:
     case IA_BOUND_MONEY:
-        if (b->size < 2 || b->size > 1 + IA_B100_MAX_PAIRS || (b->data[0] == 0 && b->data[1] == 0))
+        if (!ia_bound_is_decimal(b))
             return -1;
         return ia_decode_decimal_float64(b->data, (int)b->size, b->room, out, &ignored);
     default: {
@@ -272,6 +283,15 @@ static inline int ia_bulk_float(const struct ia_bound *b, double *out)
         return rc;
     }
     }
+}
+
+/* SMALLFLOAT columns: a finite number that would become infinite is refused. */
+static inline int ia_bulk_smallfloat(const struct ia_bound *b, float *out)
+{
+    double v = 0.0;
+    const int rc = ia_bulk_float(b, &v);
+    *out = (float)v;
+    return rc == IA_VALUE && v - v == 0.0 && !(*out - *out == 0.0F) ? -1 : rc;
 }
 
 /* DECIMAL(p, s) columns: decimals, rounded half up where they have more than s digits, and integers. */
@@ -309,23 +329,16 @@ static inline int ia_bulk_decimal128(const struct ia_bound *b, int precision, in
 static inline int ia_bulk_bool(const struct ia_bound *b, int *out)
 {
     int64_t whole;
-    switch (b->type) {
-    case IA_BOUND_CHAR:
-    case IA_BOUND_VARCHAR:
-    case IA_BOUND_NCHAR:
-    case IA_BOUND_NVARCHAR:
-    case IA_BOUND_LVARCHAR:
-        *out = b->size == 1 && (b->data[0] | 0x20) == 't';
-        return *out || (b->size == 1 && (b->data[0] | 0x20) == 'f') ? IA_VALUE : -1;
-    case IA_BOUND_BOOL:
-        *out = b->size == 1 && (b->data[0] == 1 || (b->data[0] | 0x20) == 't');
-        return *out || (b->size == 1 && (b->data[0] == 0 || (b->data[0] | 0x20) == 'f')) ? IA_VALUE : -1;
-    default: {
-        const int rc = ia_bound_integer(b, &whole);
-        *out = rc == IA_VALUE && whole == 1;
-        return rc == IA_VALUE && whole != 0 && whole != 1 ? -1 : rc;
+    if (b->type == IA_BOUND_BOOL || ia_bound_is_text(b)) {
+        const int binary = b->type == IA_BOUND_BOOL;
+        if (b->size != 1)
+            return -1;
+        *out = (b->data[0] | 0x20) == 't' || (binary && b->data[0] == 1);
+        return *out || (b->data[0] | 0x20) == 'f' || (binary && b->data[0] == 0) ? IA_VALUE : -1;
     }
-    }
+    const int rc = ia_bound_integer(b, &whole);
+    *out = rc == IA_VALUE && whole == 1;
+    return rc == IA_VALUE && whole != 0 && whole != 1 ? -1 : rc;
 }
 
 /* A bound DATETIME as its fields; *q is its own qualifier. It may be longer than that says, filled with zeros, or
@@ -430,11 +443,47 @@ static inline int ia_bulk_interval(const struct ia_bound *b, const struct ia_qua
 
 /* ---- bound rows ---------------------------------------------------------------------------------------------- */
 
+/* A number of a DECIMAL column without a scale, as text into row r; `bytes` grows by it. */
+static inline int ia_bulk_decimal_text(struct ia_decoder *d, struct ia_column *c, int64_t r, const struct ia_bound *b,
+                                       int64_t *bytes)
+{
+    char made[IA_DECIMAL_TEXT];
+    int64_t whole;
+    int length = 0, rc = ia_bound_integer(b, &whole);
+    if (rc == IA_VALUE)
+        length = snprintf(made, sizeof made, "%lld", (long long)whole);
+    else if (rc < 0 && !ia_bound_is_decimal(b))
+        return -1;
+    else if (rc < 0)
+        rc = ia_decode_decimal_text(b->data, (int)b->size, b->room, made, &length, &d->error);
+    if (rc < 0)
+        return rc;
+    const int64_t n = ia_append_text(d, c, r, (const uint8_t *)made, rc == IA_VALUE ? length : 0, sizeof made, &d->error);
+    if (n < 0)
+        return (int)n;
+    *bytes += n;
+    return rc;
+}
+
+/* A text into row r; `bytes` grows by it. */
+static inline __attribute__((always_inline)) int ia_bulk_text(struct ia_decoder *d, struct ia_column *c, int64_t r,
+                                                              const struct ia_bound *b, int64_t *bytes)
+{
+    if (!ia_bound_is_text(b))
+        return -1;
+    int64_t n = c->kind == IA_CHAR && c->flags & IA_FLAG_TRIM ? ia_trimmed_length(b->data, b->size) : b->size;
+    /* 8 bytes stand before every text: type, indicator, precision and length. */
+    n = ia_append_text(d, c, r, b->data, n, b->room, &d->error);
+    if (n < 0)
+        return (int)n;
+    *bytes += n;
+    return IA_VALUE;
+}
+
 /* Put one value into row r of column c: IA_VALUE, IA_NULL or negative. `bytes` grows by its text. */
 static inline __attribute__((always_inline)) int ia_bulk_value(struct ia_decoder *d, struct ia_column *c, int64_t r,
                                                                const struct ia_bound *b, int64_t *bytes)
 {
-    struct ia_error *const err = &d->error;
     int64_t n = 0;
     int rc;
     switch (c->kind) {
@@ -458,12 +507,9 @@ static inline __attribute__((always_inline)) int ia_bulk_value(struct ia_decoder
         return rc;
     }
     case IA_FLOAT32: {
-        double v = 0.0;
-        rc = ia_bulk_float(b, &v);
-        const float narrow = (float)v;
-        if (rc == IA_VALUE && v - v == 0.0 && !(narrow - narrow == 0.0F))
-            return -1; /* a number that becomes infinite */
-        ((float *)(void *)c->values)[r] = rc == IA_VALUE ? narrow : 0.0F;
+        float v;
+        rc = ia_bulk_smallfloat(b, &v);
+        ((float *)(void *)c->values)[r] = rc == IA_VALUE ? v : 0.0F;
         return rc;
     }
     case IA_BOOL: {
@@ -505,39 +551,12 @@ static inline __attribute__((always_inline)) int ia_bulk_value(struct ia_decoder
         memcpy(c->values + (int64_t)sizeof v * r, &v, sizeof v);
         return rc;
     }
-    case IA_DECIMAL_STRING: {
-        char made[IA_DECIMAL_TEXT];
-        int length = 0;
-        rc = ia_bound_integer(b, &n);
-        if (rc == IA_VALUE)
-            length = snprintf(made, sizeof made, "%lld", (long long)n);
-        else if (rc < 0 && ((b->type != IA_BOUND_DECIMAL && b->type != IA_BOUND_MONEY) || b->size < 2 ||
-                            b->size > 1 + IA_B100_MAX_PAIRS || (b->data[0] == 0 && b->data[1] == 0)))
-            return -1;
-        else if (rc < 0)
-            rc = ia_decode_decimal_text(b->data, (int)b->size, b->room, made, &length, err);
-        if (rc < 0)
-            return rc;
-        n = ia_append_text(d, c, r, (const uint8_t *)made, rc == IA_VALUE ? length : 0, sizeof made, err);
-        if (n < 0)
-            return (int)n;
-        *bytes += n;
-        return rc;
-    }
+    case IA_DECIMAL_STRING:
+        return ia_bulk_decimal_text(d, c, r, b, bytes);
     case IA_CHAR:
     case IA_VARCHAR:
-    case IA_LVARCHAR: {
-        if (b->type != IA_BOUND_CHAR && b->type != IA_BOUND_VARCHAR && b->type != IA_BOUND_NCHAR &&
-            b->type != IA_BOUND_NVARCHAR && b->type != IA_BOUND_LVARCHAR)
-            return -1;
-        /* 8 bytes stand before every text: type, indicator, precision and length. */
-        n = c->kind == IA_CHAR && c->flags & IA_FLAG_TRIM ? ia_trimmed_length(b->data, b->size) : b->size;
-        n = ia_append_text(d, c, r, b->data, n, b->room, err);
-        if (n < 0)
-            return (int)n;
-        *bytes += n;
-        return IA_VALUE;
-    }
+    case IA_LVARCHAR:
+        return ia_bulk_text(d, c, r, b, bytes);
     default:
         return -1;
     }

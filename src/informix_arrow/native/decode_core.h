@@ -30,7 +30,7 @@
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 /* Name the column at which a tuple of `size` bytes ends too early. Only ever called when one does. */
-static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64_t size, struct ia_error *err)
+static int ia_report_truncated_tuple(const struct ia_decoder *d, const uint8_t *payload, int64_t size, struct ia_error *err)
 {
     int64_t at = 0;
     for (int i = d->front; i < d->count; i++) {
@@ -53,7 +53,7 @@ static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64
     return IA_REFUSE(err, IA_PROTOCOL, "the tuple ends too early");
 }
 
-/* The answer for a value that ends behind its tuple; ia_shortage words it. */
+/* The answer for a value that ends behind its tuple; ia_report_truncated_tuple words it. */
 #define IA_TRUNCATED (-100)
 
 /* One value at *at into row `row` of its column; *at becomes its end, *bytes grows by those of a text. 1, or 0 for NULL;
@@ -384,7 +384,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
         }
         const uint8_t *const tuple = image < 0 ? p + IA_TUPLE_HEADER : p, *const tuple_end = tuple + size;
         if (size < d->min_tuple) {
-            status = ia_shortage(d, tuple, size, err);
+            status = ia_report_truncated_tuple(d, tuple, size, err);
             goto failed;
         }
 
@@ -400,7 +400,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
             const int ok = ia_decode_value(d, c, rows, &q, tuple_end, end, &bytes);
             if (__builtin_expect(ok < 0, 0)) {
                 if (ok == IA_TRUNCATED) {
-                    status = ia_shortage(d, tuple, size, err);
+                    status = ia_report_truncated_tuple(d, tuple, size, err);
                     goto failed;
                 }
                 status = ok;

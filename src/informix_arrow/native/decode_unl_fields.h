@@ -131,36 +131,50 @@ static int64_t ia_unl_append_hex(const struct ia_decoder *d, struct ia_column *c
     return n;
 }
 
+/* An exponent as text. */
+static uint8_t *ia_unl_put_exponent(uint8_t *to, int exponent)
+{
+    uint8_t digits[12];
+    int n = 0;
+    *to++ = 'e';
+    if (exponent < 0)
+        *to++ = '-';
+    for (int rest = exponent < 0 ? -exponent : exponent; rest > 0; rest /= 10)
+        digits[n++] = (uint8_t)('0' + rest % 10);
+    while (n > 0)
+        *to++ = digits[--n];
+    return to;
+}
+
 /* A number as text with a point and without currency, as Arrow's own conversions read it. Its bytes, or an ia_status. */
 static int64_t ia_unl_append_number(const struct ia_decoder *d, const struct ia_unl_format *f, struct ia_column *c,
                                     int64_t row, const uint8_t *s, int64_t n, struct ia_error *err)
 {
-    uint8_t made[IA_UNL_SCRATCH + 16];
     struct ia_unl_number number;
     int rc = ia_unl_number_from(f, s, n, c->flags & IA_FLAG_MONEY, &number, err);
     if (rc < 0)
         return rc;
-    uint8_t *to = made;
+    /* A sign, a zero before the point, the point and an exponent are at most 11 bytes. */
+    rc = ia_unl_room(d, c, s, number.whole_size + number.fraction_size + 16, err);
+    if (rc)
+        return rc;
+    uint8_t *const begin = c->values + c->length, *to = begin;
     if (number.negative)
         *to++ = '-';
     if (number.whole_size == 0)
         *to++ = '0';
-    memcpy(to, number.whole, (size_t)number.whole_size);
-    to += number.whole_size;
+    for (int i = 0; i < number.whole_size; i++)
+        *to++ = number.whole[i];
     if (number.fraction_size) {
         *to++ = '.';
         memcpy(to, number.fraction, (size_t)number.fraction_size);
         to += number.fraction_size;
     }
     if (number.exponent)
-        to += snprintf((char *)to, 12, "e%d", number.exponent);
-    rc = ia_unl_room(d, c, made, to - made, err);
-    if (rc)
-        return rc;
-    memcpy(c->values + c->length, made, (size_t)(to - made));
-    c->length += to - made;
+        to = ia_unl_put_exponent(to, number.exponent);
+    c->length += to - begin;
     ia_unl_end_text(c, row);
-    return to - made;
+    return to - begin;
 }
 
 /* ---- any field ----------------------------------------------------------------------------------------------- */

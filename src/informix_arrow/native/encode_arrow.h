@@ -308,7 +308,7 @@ static inline int ia_enc_bind_dictionary(struct ia_enc_col *c, const struct Arro
         snprintf(why, size, "the Arrow dictionary lacks its validity buffer");
         return -1;
     }
-    c->odd_null = c->dictionary_validity != NULL;
+    c->has_hidden_nulls = c->dictionary_validity != NULL;
     return ia_enc_bind_values(c, values, format, values->offset + values->length, why, size);
 }
 
@@ -324,11 +324,11 @@ static inline int ia_enc_bind(struct ia_enc_col *c, const struct ArrowSchema *sc
     char sql[80], name[80], of[96];
 
     c->source = c->index_source = IA_SRC_NONE;
-    c->all_null = c->odd_null = c->utf8 = 0;
+    c->all_null = c->has_hidden_nulls = c->utf8 = 0;
     c->validity = c->dictionary_validity = NULL;
     c->values = c->text = nothing;
     c->text_end = c->n_pieces = c->dictionary_length = 0;
-    c->all_null = c->odd_null = !inner && strcmp(format, "n") == 0;
+    c->all_null = c->has_hidden_nulls = !inner && strcmp(format, "n") == 0;
     if (c->all_null) c->route = c->kind;
     if (!c->all_null &&
         !(ia_enc_read_format(c, values) && ia_enc_source_fits(c, strcmp(values, "tiM") == 0) &&

@@ -84,7 +84,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         c->lane = 0;
         c->put = ia_enc_packed(c);
         c->plain_text = c->source == IA_SRC_BYTES32 && !c->index_source && !(plan->codepage && c->utf8);
-        if (c->route == c->kind && !c->odd_null && !c->index_source) {
+        if (c->route == c->kind && !c->has_hidden_nulls && !c->index_source) {
             if (c->kind == IA_INT16 || c->kind == IA_INT32 || c->kind == IA_INT64 || c->kind == IA_INT8 ||
                 c->kind == IA_FLOAT32 || c->kind == IA_FLOAT64 || (c->kind == IA_DATE && c->source == IA_SRC_DAY))
                 c->lane = IA_ENC_LANE;

@@ -55,7 +55,7 @@ struct ia_enc_col {
     int32_t route;                  /* the kind, or IA_CONVERTED */
     int32_t source;                 /* enum ia_source */
     int32_t all_null;               /* Arrow's null type: no buffers */
-    int32_t odd_null;               /* NULLs that validity does not show: all_null, or some in the dictionary */
+    int32_t has_hidden_nulls;               /* NULLs that validity does not show: all_null, or some in the dictionary */
     int32_t utf8;                   /* text, which goes through the code page, and not binary */
     int32_t places;                 /* digits behind the point of a decimal source */
     int32_t item;                   /* bytes of a fixed_size_binary */
@@ -190,7 +190,7 @@ static inline int ia_enc_dictionary(const struct ia_enc_col *c, int64_t i, int64
     return IA_ENC_OK;
 }
 
-static inline int ia_enc_odd_null(const struct ia_enc_col *c, int64_t i)
+static inline int ia_enc_hidden_null(const struct ia_enc_col *c, int64_t i)
 {
     int64_t at;
     if (c->all_null) return 1;
@@ -201,7 +201,7 @@ static inline int ia_enc_odd_null(const struct ia_enc_col *c, int64_t i)
 static inline int ia_enc_is_null(const struct ia_enc_col *c, int64_t i)
 {
     if (c->validity && !(c->validity[i >> 3] >> (i & 7) & 1)) return 1;
-    return c->odd_null && ia_enc_odd_null(c, i);
+    return c->has_hidden_nulls && ia_enc_hidden_null(c, i);
 }
 
 static inline int ia_enc_view(const struct ia_enc_col *c, int64_t i, struct ia_bytes *t)

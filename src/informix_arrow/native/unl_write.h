@@ -95,6 +95,24 @@ static uint8_t *ia_out_rows(const struct ia_out_format *f, struct ia_out_column 
                 p = ia_out_integer(p, v);
                 break;
             }
+            case IA_FLOAT32: {
+                uint32_t v;
+                memcpy(&v, c->values + i * 4, 4);
+                if ((v >> 23 & 0xff) == 0xff)
+                    status = IA_OUT_FINITE;
+                else
+                    p = ia_out_float(p, f, ia_shortest_float(f->powers, v), (int)(v >> 31));
+                break;
+            }
+            case IA_FLOAT64: {
+                uint64_t v;
+                memcpy(&v, c->values + i * 8, 8);
+                if ((v >> 52 & 0x7ff) == 0x7ff)
+                    status = IA_OUT_FINITE;
+                else
+                    p = ia_out_float(p, f, ia_shortest_double(f->powers, v), (int)(v >> 63));
+                break;
+            }
             case IA_BOOL:
                 *p++ = c->values[i >> 3] >> (i & 7) & 1 ? 't' : 'f';
                 break;

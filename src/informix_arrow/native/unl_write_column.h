@@ -8,6 +8,7 @@
 
 #include "arrow_c_data.h"
 #include "plan.h"
+#include "powers_of_ten.h"
 
 #define IA_OUT_FLAG_MONEY 128 /* a flag of an op besides those of plan.h: the currency's symbol is written */
 #define IA_OUT_SYMBOL 8
@@ -22,7 +23,8 @@ enum ia_out_status {
     IA_OUT_CENTURY,  /* two digits of the year would be read as another */
     IA_OUT_BLANK,    /* a text of one blank, where the delimiter is one */
     IA_OUT_OFFSETS,  /* the producer's offsets are inconsistent */
-    IA_OUT_DIGITS    /* a decimal with more digits than its type */
+    IA_OUT_DIGITS,   /* a decimal with more digits than its type */
+    IA_OUT_FINITE    /* a float that is NaN or infinite */
 };
 
 struct ia_out_format {
@@ -35,6 +37,7 @@ struct ia_out_format {
     int32_t today;
     int front_size, back_size;
     uint8_t front[IA_OUT_SYMBOL], back[IA_OUT_SYMBOL];
+    const struct ia_power *powers; /* of ten, for floats */
     int odd; /* the delimiter occurs in what is no text: every field is looked through */
 };
 
@@ -56,6 +59,7 @@ static const char *ia_out_column_from(const struct ia_op *op, struct ia_out_colu
 {
     static const char *const formats[] = {
         [IA_INT16] = "s",   [IA_INT32] = "i",          [IA_INT64] = "l",
+        [IA_FLOAT32] = "f", [IA_FLOAT64] = "g",
         [IA_INT8] = "l",    [IA_DATE] = "tdD",         [IA_BOOL] = "b",
         [IA_DATETIME_DATE32] = "tdD",                  [IA_DATETIME_TIME32] = "tts",
         [IA_DATETIME_TIME64] = "ttu",                  [IA_INTERVAL_MONTHS] = "i",

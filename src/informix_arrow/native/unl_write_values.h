@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "float_shortest.h"
 #include "plan.h"
 #include "unl_write_column.h"
 
@@ -110,6 +111,40 @@ static uint8_t *ia_out_decimal(uint8_t *p, const struct ia_out_format *f, const 
     if (c->flags & IA_OUT_FLAG_MONEY) {
         memcpy(p, f->back, (size_t)f->back_size);
         p += f->back_size;
+    }
+    return p;
+}
+
+/* The shortest text that is read as the same float. It has no exponent from 0.000001 to below 10000000000, as in Arrow. */
+static uint8_t *ia_out_float(uint8_t *p, const struct ia_out_format *f, struct ia_shortest v, int negative)
+{
+    uint8_t digits[20];
+    const int n = (int)(ia_out_unsigned(digits, v.digits) - digits);
+    const int leading = n + v.exponent - 1; /* the power of ten of the first digit */
+    if (negative)
+        *p++ = '-';
+    if (leading < -6 || leading >= 10) {
+        *p++ = digits[0];
+        if (n > 1) {
+            *p++ = f->point;
+            memcpy(p, digits + 1, (size_t)n - 1);
+            p += n - 1;
+        }
+        *p++ = 'e';
+        *p++ = leading < 0 ? '-' : '+';
+        return ia_out_unsigned(p, (uint64_t)(leading < 0 ? -leading : leading));
+    }
+    const int whole = leading < 0 ? 0 : leading + 1;
+    if (whole == 0)
+        *p++ = '0';
+    for (int i = 0; i < whole; i++)
+        *p++ = i < n ? digits[i] : '0';
+    if (n > whole) {
+        *p++ = f->point;
+        for (int i = leading + 1; i < 0; i++)
+            *p++ = '0';
+        memcpy(p, digits + whole, (size_t)(n - whole));
+        p += n - whole;
     }
     return p;
 }

@@ -116,7 +116,7 @@ def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
             column=field.name,
         )
     if ct.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
-        # As text, because PyArrow's casts find the nearest float and the shortest digits, and round once only.
+        # As text, because PyArrow's cast finds the nearest float and rounds once only.
         return PlanOp(Kind.DECIMAL_STRING, 9, 0, 0)
     if ct.code in _DECIMALS:
         return _decimal(ct, final)

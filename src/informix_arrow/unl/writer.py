@@ -6,7 +6,7 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +19,7 @@ from ..ingest.batch_sources import open_source
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 from ..wire.nested import format_literal
-from ..wire.plan_ops import Kind
+from ..wire.plan_ops import Kind, arrow_type_of_op, plan_op
 from ..wire.types import TypeCode
 from .casts import UNFIT, Step, first_invalid, to_arrow
 from .columns import UnlColumn, columns_of
@@ -87,6 +87,7 @@ def write_unl(
                 column=field.name,
             )
     _, columns = columns_of(source.schema, types)
+    columns = tuple(_written_column(column) for column in columns)
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
     with ExitStack() as stack:
         conversions = [
@@ -159,6 +160,18 @@ class _ColumnConversion:
         raise DataError(f"column {name!r}, row {row}: {reason}", row=row, column=name)
 
 
+def _written_column(column: UnlColumn) -> UnlColumn:
+    """Return the column with the op that the codec writes it by. Floats and integers of FLOAT columns are written as
+    floats, all other types of such columns as text."""
+    source = column.final
+    if column.type.code not in (TypeCode.FLOAT, TypeCode.SMALLFLOAT) or not (
+        pa.types.is_floating(source) or pa.types.is_integer(source)
+    ):
+        return column
+    op = plan_op(column.type)
+    return replace(column, op=op, codec_type=arrow_type_of_op(op))
+
+
 def _column_conversion(
     column: UnlColumn,
     number: int,
@@ -199,6 +212,11 @@ def _column_conversion(
                 ],
                 pa.utf8(),
             ),
+        )
+    if column.op.kind in (Kind.FLOAT64, Kind.FLOAT32):
+        exact = pa.types.is_integer(source_type)
+        return _ColumnConversion(
+            column, None if source_type == plain else lambda array: array.cast(plain, safe=exact)
         )
     return _ColumnConversion(column, None if source_type == plain else lambda array: to_arrow(array, plain))
 

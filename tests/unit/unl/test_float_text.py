@@ -1,7 +1,7 @@
 """Floats as text and back in .unl files: repr()'s digits in Arrow's form, and the nearest float of any digits.
 
-Arrow's casts make them (double-conversion and fast_float). repr() and float(), which are David Gay's, and whole numbers
-say what is right.
+native/float_shortest.h makes the text, and Arrow's cast the float (fast_float). Right is what repr() and float() (David
+Gay's), Arrow's cast to text (double-conversion) and whole numbers say.
 """
 
 from __future__ import annotations
