@@ -420,6 +420,7 @@ class _CopyRun:
         for connection in busy:
             with suppress(Error, OSError):
                 connection.cancel()
+        self._target.cancel()
 
     def add_idle(self, connection: Connection) -> None:
         """Add a connection for reading tables. It is closed at the end."""
@@ -494,7 +495,7 @@ class _CopyRun:
                 self._id,
             )
             batches = self._track_batches(result.batches(), checks, highest, reject_filter)
-            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
+            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks, turn.cancel)
 
             def state() -> State:
                 part = reject_filter.flush()
@@ -518,12 +519,16 @@ class _CopyRun:
                     run_ids=run_ids,
                 )
 
-            if before is None or mode == "full":
-                stored = self._target.replace(folder, rows, state, key)
-            elif key:
-                stored = self._target.merge(folder, rows, state, key)
-            else:
-                stored = self._target.append(folder, rows, state)
+            try:
+                if before is None or mode == "full":
+                    stored = self._target.replace(folder, rows, state, key)
+                elif key:
+                    stored = self._target.merge(folder, rows, state, key)
+                else:
+                    stored = self._target.append(folder, rows, state)
+            except BaseException:
+                turn.cancel()  # or closing the result would wait for rows that nobody takes
+                raise
         if stored.rejects:
             publish(stored.rejects)
         if before is not None and before.rejects and rejects_again:
@@ -670,11 +675,19 @@ class _JobSlot:
         self.connection = connection
         self._return_connection = take_back
         self._released = False
+        self._lock = threading.Lock()  # a cancel must not reach the next user of the connection
+
+    def cancel(self) -> None:
+        """End the wait for rows, from any thread. Does nothing if the connection was returned."""
+        with self._lock, suppress(Error, OSError):
+            if not self._released:
+                self.connection.cancel()
 
     def release(self, *, usable: bool = True) -> None:
         """Return the connection; further calls do nothing. A connection that is not usable is closed."""
-        if not self._released:
-            self._released = True
+        with self._lock:
+            released, self._released = self._released, True
+        if not released:
             self._return_connection(self.connection, usable)
 
 

@@ -121,11 +121,15 @@ def find_column(table: str, names: Sequence[str], name: str) -> str:
 
 @dataclass(slots=True)
 class CopyRows:
-    """The rows that are due. They can be read once, and are counted as they are read."""
+    """The rows that are due. They can be read once, and are counted as they are read.
+
+    ``cancel`` ends the wait for the next ones, from any thread.
+    """
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     checks: ColumnChecksums
+    cancel: Callable[[], object] = lambda: None
 
     @classmethod
     def counted(cls, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> CopyRows:
@@ -191,6 +195,9 @@ class CopyTarget(Protocol):
 
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """Return the values that the target cannot hold although it has their type, ordered by row."""
+
+    def cancel(self) -> None:
+        """End what the target waits for, from any thread. The copies that are being made fail."""
 
     def close(self) -> None:
         """Close the target."""
