@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -68,7 +68,7 @@ class Manifest:
     key: Sequence[str]
     partitions: list[dict[str, Any]] = field(default_factory=list)
     numbered: bool = False
-    replaces: Sequence[str] = ()
+    replaces: Collection[str] = ()
     entries: list[ManifestFile] = field(default_factory=list)
     done: bool = False
 
