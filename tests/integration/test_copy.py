@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import itertools
 import json
 import os
@@ -965,6 +966,22 @@ def test_a_file_that_is_gone_is_missed_until_a_full_copy(filled: ifx.Connection,
         ifx.copy(filled, lake, ["orders"], mode="append")
     (report,) = ifx.copy(filled, lake, ["orders"])
     assert (report.target_rows, len(ids(lake))) == (3, 3)
+
+
+def test_a_first_copy_that_dies_while_it_writes_its_state_is_begun_anew(
+    filled: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(path: Path, text: str) -> None:
+        path.with_name(path.name + ".new").write_text(text[:9])
+        raise OSError(errno.EIO, "died")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("informix_arrow.replicate.parquet_folder.write_whole", dies)
+        with pytest.raises(ifx.CopyFailed, match="died"):
+            ifx.copy(filled, f"{tmp_path}/lake/", ["orders"])
+    ifx.copy(filled, f"{tmp_path}/lake/", ["orders"])
+    assert len(ids(f"{tmp_path}/lake/")) == 3
+    assert not list(tmp_path.rglob("*.new"))
 
 
 def test_files_of_others_are_left_alone_whatever_they_are_called(
