@@ -61,6 +61,10 @@ _OPTIONS = (
     "lockwait", "lobs", "consistency", "pushdownpredicate", "writeid", "timezone",
 )  # fmt: skip
 _STREAM = "sql.streaming.queryId"  # where Spark passes tasks the id of a stream, which its checkpoint keeps
+_NO_WRITE_ID = (
+    "This append has no option writeId. If the job is run again after an error, its rows may be written twice. Set "
+    "writeId to a name of this write that a repeated job uses again, such as 'orders-2026-11-23'."
+)
 _BATCH_BYTES = 4 << 20  # the JVM holds several batches of each task
 
 
@@ -85,7 +89,10 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         """Return the writer of a DataFrame."""
-        return InformixWriter(_SourceOptions(self.options), schema, overwrite=overwrite)
+        source = _SourceOptions(self.options)
+        if source.write_id is None and not overwrite:
+            warnings.warn(_NO_WRITE_ID, Warning, stacklevel=2)
+        return InformixWriter(source, schema, overwrite=overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> InformixStreamWriter:
         """Return the writer of a stream, batch by batch."""

@@ -60,6 +60,19 @@ def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
         assert text in ran.err
 
 
+def test_the_rows_of_a_run_are_added_once(conn: Connection, url: str, cli: Cli, tmp_path: Path) -> None:
+    conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
+    conn.execute("INSERT INTO orders VALUES (1, 'é')")
+    words = ("copy", url, f"{tmp_path}/lake/", "orders", "--mode", "append", "--run-id", "monday")
+    assert cli(*words).out.splitlines()[1].split()[2:4] == ["1", "1"]
+    ran = cli(*words)
+    assert ran.code == 0
+    _, line, told = ran.out.splitlines()
+    assert line.split()[2:4] == ["already", "1"]
+    assert told == "The rows of --run-id monday were added before. Say --again to add them once more."
+    assert cli(*words, "--again").out.splitlines()[1].split()[2:4] == ["1", "2"]
+
+
 def test_folders_conditions_and_rejects_are_options(
     conn: Connection, server: Server, url: str, cli: Cli, tmp_path: Path
 ) -> None:

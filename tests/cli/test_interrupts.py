@@ -199,3 +199,35 @@ def test_a_copy_that_is_ended_waits_for_no_rows(
     assert "interrupted: 0 tables were copied" in ran.err
     monkeypatch.setattr(Connection, "query", query)
     assert cli("copy", url, f"{tmp_path}/lake/", "t").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no named pipes")
+@pytest.mark.parametrize(
+    "rows", [0, 2, 3, 4], ids=["before the first row", "at a chunk", "in a chunk", "at the next"]
+)
+def test_a_pipe_that_gives_nothing_more_ends_the_load_at_its_limit(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path, rows: int
+) -> None:
+    """Wherever the load waits: for the columns, in a chunk, or between two."""
+    conn.execute("CREATE TABLE piped (id INT, tail INT)")
+    path, done = tmp_path / "pipe", threading.Event()
+    os.mkfifo(path)
+
+    def write() -> None:
+        with open(path, "wb") as file:
+            file.write(b"id,tail\n"[: 8 if rows else 2] + b"".join(b"%d,7\n" % row for row in range(rows)))
+            file.flush()
+            done.wait(60)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    words = ["--format", "csv", "--on-error", "collect", "--commit-every", "2"]
+    try:
+        ran = cli("load", f"{url}&call_timeout=0.5", "piped", str(path), *words)
+        assert not done.is_set()
+    finally:
+        done.set()
+        thread.join()
+    assert ran.code == 1
+    assert "0.5 s" in ran.err
+    assert conn.execute("SELECT COUNT(*) FROM piped").fetchone()[0] in (0, 2, 4)

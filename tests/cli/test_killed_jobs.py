@@ -5,18 +5,22 @@ of the client behind its last COMMIT. The same command is repeated until it ends
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import pkgutil
 import random
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.integration import copy_targets
 from tests.stress import SECONDS, any_seed
 from tests.subprocess_server import ForkedCommand
 
@@ -46,6 +50,34 @@ LOAD_STEPS = [
 ]
 
 
+UNLOAD_STEPS = [
+    EXCHANGE,
+    _CLI + "manifest:Manifest.begin",
+    _CLI + "manifest:Manifest.add",
+    _CLI + "manifest:Manifest.remove_replaced",
+    _CLI + "manifest:Manifest.end",
+    _CLI + "unload:_Unload._checksums",
+    _CLI + "files:rename",
+    "os:fsync",
+    "os:unlink",
+    "os:replace",
+]
+
+COPY_STEPS = [
+    EXCHANGE,
+    "informix_arrow.replicate.copy:_CopyRun._copy",
+    "informix_arrow.replicate.copy:_CopyRun.close",
+    "informix_arrow.replicate.copy:publish",
+    "informix_arrow.replicate.rejects:RejectLog.write",
+    "informix_arrow.replicate.rejects:_append",
+    "informix_arrow.replicate.duck:DuckFile._run",
+    _CLI + "copy:_summary",
+    "pathlib:Path.unlink",
+    "os:replace",
+    "os:fsync",
+    "os:unlink",
+]
+
 CAPTURE_STEPS = [
     EXCHANGE,
     _CLI + "change_files:ChangeDirectory.write",
@@ -59,7 +91,7 @@ CAPTURE_STEPS = [
 ]
 
 
-@pytest.mark.parametrize("step", sorted({*LOAD_STEPS, *CAPTURE_STEPS}))
+@pytest.mark.parametrize("step", sorted({*LOAD_STEPS, *UNLOAD_STEPS, *COPY_STEPS, *CAPTURE_STEPS}))
 def test_the_steps_exist(step: str) -> None:
     """So that renaming one fails here and not only in the soak."""
     assert callable(pkgutil.resolve_name(step))
@@ -188,6 +220,146 @@ def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_kill
 @pytest.mark.skipif(not SECONDS, reason="kills 200 loads: make soak")
 def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_killer: Killer) -> None:
     load_killer.run(KILLS, any_seed())
+
+
+UNLOADS = ["once", "again", "numbered", "numbered again", "overwrite", "parts"]
+
+
+@pytest.fixture(params=UNLOADS)
+def unload_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path) -> Killer:
+    """An unload of 23 rows into one file, or into files of five rows, some in place of the files of an older one."""
+    kind = request.param
+    conn.execute("CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(9), tail INT)")
+    rows = {"id": pa.array(range(23), pa.int32()), "name": ["é" * (row % 4) for row in range(23)]}
+    conn.write_arrow("u", pa.table({**rows, "tail": pa.array([4711] * 23, pa.int32())}))
+    path = tmp_path / "u.parquet"
+    words = ["unload", url, "u", "-o", str(path)]
+    words += {
+        "once": ["--resume"],
+        "again": ["--overwrite", "--checksum"],
+        "numbered": ["--rows-per-file", "5", "--resume", "--checksum"],
+        "numbered again": ["--rows-per-file", "5", "--overwrite"],
+        "overwrite": ["--rows-per-file", "9", "--overwrite", "--checksum"],
+        "parts": ["--partition-on", "id", "--partitions", "3", "--resume"],
+    }[kind]
+
+    def begin() -> Sequence[str]:
+        for made in tmp_path.glob("u*"):
+            made.unlink()
+        if kind in ("again", "numbered again", "overwrite"):  # more files than are written then
+            older = [
+                "unload",
+                url,
+                "--query",
+                "SELECT id, name FROM u",
+                "-o",
+                str(path),
+                "--rows-per-file",
+                "3",
+            ]
+            with ForkedCommand(*older, "--checksum") as process:
+                assert process.wait(60) == 0
+        return words
+
+    def require(where: str) -> None:
+        files = sorted(tmp_path.glob("u*.parquet"))
+        found = pa.concat_tables([pq.read_table(each) for each in files]).sort_by("id")
+        assert found.to_pylist() == conn.read_arrow("SELECT * FROM u ORDER BY id").to_pylist(), where
+        lines = [
+            json.loads(line) for line in (tmp_path / "u.parquet.manifest.jsonl").read_text().splitlines()
+        ]
+        assert sorted(each["file"] for each in lines[1:-1]) == [each.name for each in files], where
+        assert lines[-1] == {"done": True, "files": len(files), "rows": 23}, where
+        digests = {each["file"]: each["sha256"] for each in lines[1:-1]}
+        assert digests == {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}, where
+        others = {path.name + ".manifest.jsonl", *(each.name for each in files)}
+        if "--checksum" in words:
+            others.add(path.name + ".sha256")
+            text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+            assert (tmp_path / "u.parquet.sha256").read_text() == text, where
+        assert {each.name for each in tmp_path.glob("u*")} == others, where
+
+    return Killer(UNLOAD_STEPS, begin, require)
+
+
+def test_an_unload_that_is_killed_at_some_steps_has_all_rows_once(unload_killer: Killer) -> None:
+    unload_killer.run(3, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SECONDS, reason="kills 200 unloads: make soak")
+def test_an_unload_that_is_killed_at_every_step_has_all_rows_once(unload_killer: Killer) -> None:
+    unload_killer.run(max(4, KILLS // len(UNLOADS) + 1), any_seed())
+
+
+COPIES = [*copy_targets.KINDS, "rejects append", "rejects full"]
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=COPIES)
+def copy_killer(
+    request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path, server: Server
+) -> Iterator[Killer]:
+    """A copy of twelve rows, beside those that were copied before, or in place of them."""
+    kind = request.param
+    rejecting = kind.startswith("rejects")
+    conn.execute("CREATE TABLE kc (id INT, name VARCHAR(9), tail INT)")
+    rows = {
+        "id": pa.array(range(12), pa.int32()),
+        "name": ["語" if row % 5 == 2 else "é" for row in range(12)],
+    }
+    conn.write_arrow("kc", pa.table({**rows, "tail": pa.array([4711] * 12, pa.int32())}))
+    rejects = tmp_path / "rejects.jsonl"
+    stack = ExitStack()
+    now: dict[str, Any] = {}
+
+    def begin() -> Sequence[str]:
+        stack.close()
+        number = next(_numbers)
+        for made in tmp_path.glob("rejects*"):
+            made.unlink()
+        if rejecting:
+            name = f"killed_copies_{number}"
+            server.create_database(name, locale="en_US.8859-1")
+            stack.callback(server.drop_database, name)
+            now["target"] = server.url(name)
+        else:
+            place = tmp_path / str(number)
+            place.mkdir()
+            now["target"] = stack.enter_context(
+                copy_targets.made(kind, place, server, f"killed_copies_{number}")
+            )
+        now["before"] = number % 2
+        if now["before"]:
+            ifx.copy(conn, now["target"], ["kc"], where="id < 2")
+        more = ["--rejects", str(rejects)] if rejecting else []
+        mode = ["--mode", "append", "--run-id", "2026-11-28"] if kind != "rejects full" else []
+        return ["copy", url, now["target"], "kc", *mode, *more]
+
+    def require(where: str) -> None:
+        good = [row for row in range(12) if not rejecting or row % 5 != 2]
+        expected = [0, 1, *good] if now["before"] and kind != "rejects full" else good
+        found = copy_targets.held(now["target"], "kc")
+        assert sorted(found["id"].to_pylist()) == sorted(expected), where
+        assert set(found["tail"].to_pylist()) == {4711}
+        if rejecting:
+            ids = [json.loads(line)["key"]["id"] for line in rejects.read_text().splitlines()]
+            copies = 1 if kind == "rejects append" else max(1, len(ids) // 2)  # each full copy has its own
+            assert ids == [2, 7] * copies, where
+            assert [each.name for each in tmp_path.glob("rejects*")] == [rejects.name], where
+
+    yield Killer(COPY_STEPS, begin, require)
+    stack.close()
+
+
+def test_a_copy_that_is_killed_at_some_steps_adds_its_rows_once(copy_killer: Killer) -> None:
+    copy_killer.run(3, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SECONDS, reason="kills 200 copies: make soak")
+def test_a_copy_that_is_killed_at_every_step_adds_its_rows_once(copy_killer: Killer) -> None:
+    copy_killer.run(max(4, KILLS // len(COPIES) + 1), any_seed())
 
 
 @pytest.fixture(params=["jsonl", "parquet"])

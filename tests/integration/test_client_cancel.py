@@ -235,6 +235,59 @@ def _cancel_next(conn: ifx.Connection) -> None:
     link.transport.run = canceled  # type: ignore[method-assign,assignment]
 
 
+@pytest.mark.parametrize("times", [1, 2, 3], ids=["first time", "second", "third"])
+@pytest.mark.parametrize("rows", [1, 2000], ids=["small", "large"])
+def test_a_cancel_that_the_server_does_not_see_ends_the_opening_too(
+    conn: ifx.Connection, rows: int, times: int
+) -> None:
+    """Whichever step it comes in: the server has answered already, so nothing there could be ended."""
+    sql = f"SELECT id, 'a long text, so that there are several fetches' text, {rows} n FROM cancel_many WHERE id < ?"
+    for step in range(1, 30):
+        conn.read_arrow(f"SELECT {step} n FROM systables WHERE tabid = 1")
+        fresh = f"{sql} AND {step} = {step}"
+        for _ in range(times - 1):
+            conn.query(fresh, (rows,)).close()
+        steps = _cancel_at(conn, step)
+        error: QueryCanceled | None = None
+        try:
+            with conn.query(fresh, (rows,), batch_rows=50) as result:
+                assert steps[0] < step, steps  # it was over before
+                assert result.read_all().num_rows == rows
+                break
+        except QueryCanceled as canceled:
+            error = canceled
+        assert (type(error), error and error.sqlcode) == (QueryCanceled, -213)
+        assert answers(conn)
+    assert step > 1
+
+
+def _cancel_at(conn: ifx.Connection, number: int) -> list[int]:
+    """Let the next call be canceled in one of its steps, without a byte to the server. Return its steps, counted."""
+    link = runner_of(conn)
+    run = link.transport.run
+    steps = [0]
+
+    def canceled(exchange: Any, call: Any = None, **keywords: Any) -> Any:
+        del link.transport.run  # type: ignore[method-assign]
+
+        def stepping() -> Any:
+            received = None
+            while True:
+                try:
+                    step = exchange.send(received)
+                except StopIteration as stop:
+                    return stop.value
+                received = yield step
+                steps[0] += 1
+                if steps[0] == number:
+                    call.cancel_reason = CancelReason.CANCEL
+
+        return run(stepping(), call, **keywords)
+
+    link.transport.run = canceled  # type: ignore[method-assign,assignment]
+    return steps
+
+
 def test_cancel_while_loading_undoes_the_load(conn: ifx.Connection) -> None:
     begun, batch = threading.Event(), pa.record_batch({"id": [1] * 5000, "sentinel": [12345] * 5000})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import itertools
 import json
 import os
@@ -183,6 +184,25 @@ def test_append_adds_all_and_merge_takes_the_place_of_the_same_key(
     assert ids(target) == [(1, "a1"), (2, "a2"), (3, "b3"), (4, "b4")]
 
 
+def test_the_rows_of_a_run_are_added_once(filled: ifx.Connection, target: str) -> None:
+    for run, again, read, there in (
+        ("monday", False, 3, 3),
+        ("monday", False, 0, 3),
+        ("tuesday", False, 3, 6),
+        ("monday", False, 0, 6),
+        ("monday", True, 3, 9),
+    ):
+        (report,) = ifx.copy(filled, target, ["orders"], mode="append", run_id=run, again=again)
+        assert (report.rows, report.target_rows, report.already_copied) == (read, there, not read)
+        assert len(ids(target)) == there
+        orders(filled, 1, text=run)  # other rows of the same run are not taken either
+    ifx.copy(filled, target, ["orders"])  # other modes do not forget
+    (report,) = ifx.copy(filled, target, ["orders"], mode="append", run_id="tuesday")
+    assert report.already_copied
+    assert report.to_json()["already_copied"]
+    assert len(ids(target)) == 3
+
+
 def test_changed_columns_are_an_error_that_names_them_or_are_taken_over(
     filled: ifx.Connection, target: str
 ) -> None:
@@ -300,6 +320,11 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"mode": "merge", "key": 5}, "key must be a column's name"),
         ({"partition_by": 5}, "partition_by must be a column's name"),
         ({"evolve": "no"}, "evolve must be True or False"),
+        ({"run_id": "monday"}, r"run_id goes with mode='append'\. mode='full' can be repeated"),
+        ({"mode": "append", "run_id": ""}, "run_id must be a text of 1 to 200 characters, got ''"),
+        ({"mode": "append", "run_id": 5}, "run_id must be a text"),
+        ({"mode": "append", "again": True}, "again needs run_id"),
+        ({"mode": "append", "run_id": "monday", "again": "yes"}, "again must be True or False"),
         ({"rejects": 1}, "rejects must be the path of a file"),  # and not what is open by that number
         ({"progress": 5}, "progress must be a function"),
         ({"tables": "orders"}, "a sequence of names"),
@@ -941,6 +966,22 @@ def test_a_file_that_is_gone_is_missed_until_a_full_copy(filled: ifx.Connection,
         ifx.copy(filled, lake, ["orders"], mode="append")
     (report,) = ifx.copy(filled, lake, ["orders"])
     assert (report.target_rows, len(ids(lake))) == (3, 3)
+
+
+def test_a_first_copy_that_dies_while_it_writes_its_state_is_begun_anew(
+    filled: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(path: Path, text: str) -> None:
+        path.with_name(path.name + ".new").write_text(text[:9])
+        raise OSError(errno.EIO, "died")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("informix_arrow.replicate.parquet_folder.write_whole", dies)
+        with pytest.raises(ifx.CopyFailed, match="died"):
+            ifx.copy(filled, f"{tmp_path}/lake/", ["orders"])
+    ifx.copy(filled, f"{tmp_path}/lake/", ["orders"])
+    assert len(ids(f"{tmp_path}/lake/")) == 3
+    assert not list(tmp_path.rglob("*.new"))
 
 
 def test_files_of_others_are_left_alone_whatever_they_are_called(

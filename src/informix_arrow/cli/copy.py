@@ -74,6 +74,15 @@ def add(commands: Commands) -> None:
         "--evolve", action="store_true", help="take over columns that have changed since the last copy"
     )
     parser.add_argument(
+        "--run-id",
+        metavar="NAME",
+        help="of --mode append: a name of this run, such as its day. The rows of a name are added once, even if "
+        "the command is repeated",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="add the rows although those of this --run-id were added before"
+    )
+    parser.add_argument(
         "--jobs", type=whole_number, default=1, metavar="N", help="tables copied at once (default: 1)"
     )
     parser.add_argument(
@@ -124,6 +133,8 @@ def run(options: argparse.Namespace) -> int:
                 rejects=options.rejects,
                 floating_decimals=options.floating_decimals,
                 evolve=options.evolve,
+                run_id=options.run_id,
+                again=options.again,
                 jobs=options.jobs,
                 connections=options.connections,
                 progress=more,
@@ -142,6 +153,8 @@ def run(options: argparse.Namespace) -> int:
                 log.close()
     for line in _summary(copies):
         print(line)
+    if any(each.already_copied for each in copies):
+        print(f"The rows of --run-id {options.run_id} were added before. Say --again to add them once more.")
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None
@@ -162,6 +175,11 @@ def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
     for each in copies:
         if each.error is not None:
             lines.append((each.table, each.mode, "failed", "", "", f"{each.seconds:.1f}", ""))
+            continue
+        if each.already_copied:
+            lines.append(
+                (each.table, each.mode, "already", "", f"{each.target_rows:,}", f"{each.seconds:.1f}", "")
+            )
             continue
         numbers = (f"{each.rows:,}", f"{each.rejected:,}", f"{each.target_rows:,}", f"{each.seconds:.1f}")
         lines.append((each.table, each.mode, *numbers, each.watermark or ""))

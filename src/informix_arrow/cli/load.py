@@ -6,6 +6,7 @@ import argparse
 import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
             types=_unl_types(target, options) if kind == "unl" else None,
             date_format=options.date_format,
         )
-        source = LoadFiles(paths, kind, wishes)
+        source = LoadFiles(paths, kind, wishes, connection._runner.call_timeout(None))
         try:
             plan = _plan(source, target, table, options)
             if options.dry_run:
@@ -522,7 +523,7 @@ class _Load:
         if options.key:
             more["key"] = _names(options.key)
         rows, size = self._bar.rows, self._bar.bytes
-        with self._source.limit.applied(self._connection._runner.call_timeout(None)):
+        with self._limited():
             return self._connection.write_arrow(
                 self._table,
                 pa.RecordBatchReader.from_batches(schema, batches),
@@ -533,6 +534,10 @@ class _Load:
                 progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
                 **more,
             )
+
+    def _limited(self) -> AbstractContextManager[None]:
+        """Limit the waits for the data of a pipe within a block."""
+        return self._source.limit.applied(self._connection._runner.call_timeout(None))
 
     def _record_report(self, report: WriteReport, until: int | None = None) -> None:
         """Count the rows in the table, and those that were refused, up to the row ``until``."""
@@ -570,7 +575,8 @@ class _Load:
         own_transactions = self._connection.logged and options.commit_every is not None
         size = options.commit_every or _CHUNK_ROWS
         while True:
-            more = batches.has_rows()
+            with self._limited():
+                more = batches.has_rows()
             until = self._position.read + size if more else None
             if own_transactions:
                 stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."

@@ -52,15 +52,20 @@ class LoadFiles:
     ----------
     paths, kind, options
         The files, their format, and how it is read. Their columns must be the same.
+    timeout
+        Seconds that a wait for the data of a pipe may take outside of calls; None for no limit.
     """
 
-    def __init__(self, paths: Sequence[str], kind: str, options: Options) -> None:
+    def __init__(
+        self, paths: Sequence[str], kind: str, options: Options, timeout: float | None = None
+    ) -> None:
         self.paths, self.kind = paths, kind
         self.options = options
         self.refused: list[RefusedInput] = []
         self.limit = ReadLimit()  # of the current call, for the data of a pipe
         self._stack = contextlib.ExitStack()
-        self._first = self._stack.enter_context(open_file(paths[0], kind, options, self.limit))
+        with self.limit.applied(timeout):
+            self._first = self._stack.enter_context(open_file(paths[0], kind, options, self.limit))
         self.schema = self._first.schema
         self.total = self._first.total if len(paths) == 1 else None  # rows, if known
         self._conversions: dict[str, Conversion] = {}

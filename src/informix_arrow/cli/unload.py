@@ -130,55 +130,80 @@ class _Unload:
         self._kind = kind
         self._format_options = Options(delimiter=options.delimiter, compression=options.compression)
         self._key = [name.strip().lower() for name in (options.key or "").split(",") if name.strip()]
+        self._numbered = options.rows_per_file is not None or options.partitions is not None
+        self._checksum_path = options.output + ".sha256"
 
     def run(self) -> int:
         options = self._options
         if options.output == STDIO:
             return self._to_stdout()
         path = options.output + manifest.SUFFIX
-        before: set[str] = set()
+        found = self._found(path)
         current = manifest.resume(path, self._statement, self._kind, self._key) if options.resume else None
         if current is not None and current.done:
             self._check(current)
+            if options.checksum and not exists(self._checksum_path):
+                self._checksums(current)
             return DONE
         if current is None:
-            if options.resume and options.partitions is None:
-                self._key = self._key or self._primary_key()
-            refuse_existing(path, overwrite=options.overwrite)
-            refuse_existing(self._name(1), overwrite=options.overwrite)
-            before = self._written_before(path)
-            current = Manifest(path, self._statement, self._kind, self._key)
-            if options.partitions is not None:
-                source = self._table or self._statement
-                current.partitions = plan_parts(
-                    self._connection, source, options.partition_on, options.partitions
-                )
+            current = self._begin(path, found)
         else:
             self._key = list(current.key)
+            self._numbered = current.numbered
+            current.replaces = current.names() - {each.file for each in current.entries}
             self._check(current)
         try:
             with progress.ProgressReporter(options.progress, self._total()) as bar:
                 bar.add(current.rows, 0)
                 if current.partitions:
                     self._unload_parts(current, bar)
-                else:
+                elif self._numbered or not current.entries:
                     self._files(current, bar)
         except BaseException as error:
             more = "; --resume goes on with the rest" if current.partitions else ""
             if self._key and options.rows_per_file:
                 more = "; --resume goes on behind them"
             add_note(error, f"{len(current.entries)} files with {current.rows:,} rows are whole{more}.")
+            current.withdraw()
             raise
-        current.end()
-        for name in before - {each.file for each in current.entries}:
-            remove(os.path.join(os.path.dirname(options.output), name))
+        current.remove_replaced()
         if options.checksum:
             self._checksums(current)
+        elif current.replaces:
+            remove(self._checksum_path)  # of the files that were replaced
+        current.end()
         return DONE
 
-    def _written_before(self, path: str) -> set[str]:
-        """Return the files of the unload that --overwrite replaces, to remove those that are not written anew."""
-        return {each.file for each in manifest.read(path).entries} if exists(path) else set()
+    def _found(self, path: str) -> Manifest | None:
+        """Return the manifest of an earlier unload that this one may continue or replace."""
+        if not exists(path):
+            return None
+        if self._options.overwrite or self._options.resume:
+            return manifest.read(path)
+        try:
+            found = manifest.read(path)
+        except Failure:
+            return None
+        begun = not found.done and not found.entries  # no file is complete
+        return found if begun and (found.statement, found.format) == (self._statement, self._kind) else None
+
+    def _begin(self, path: str, found: Manifest | None) -> Manifest:
+        """Return the manifest of an unload that begins. ``found`` is the one that it replaces."""
+        options = self._options
+        if options.resume and options.partitions is None:
+            self._key = self._key or self._primary_key()
+        overwrite = options.overwrite or found is not None
+        refuse_existing(path, overwrite=overwrite)
+        refuse_existing(self._name(1), overwrite=overwrite)
+        current = Manifest(path, self._statement, self._kind, self._key, numbered=self._numbered)
+        if found is not None:
+            current.replaces = found.names()
+        if options.partitions is not None:
+            source = self._table or self._statement
+            current.partitions = plan_parts(
+                self._connection, source, options.partition_on, options.partitions
+            )
+        return current
 
     def _to_stdout(self) -> int:
         options = self._options
@@ -243,8 +268,7 @@ class _Unload:
 
     def _name(self, number: int) -> str:
         """Return the name of a file."""
-        several = self._options.rows_per_file is not None or self._options.partitions is not None
-        return numbered_path(self._options.output, number) if several else self._options.output
+        return numbered_path(self._options.output, number) if self._numbered else self._options.output
 
     def _files(self, manifest: Manifest, bar: progress.ProgressReporter) -> None:
         behind = manifest.entries[-1].last if manifest.entries else None
@@ -259,12 +283,14 @@ class _Unload:
                 ]
             )
         with self._open_result(sql, values) as result:
+            manifest.begin()
             batches = BatchSlicer(result.batches())
             while batches.has_rows() or not manifest.entries:
                 self._file(manifest, result.schema, batches, bar)
 
     def _unload_parts(self, manifest: Manifest, bar: progress.ProgressReporter) -> None:
-        overwrite = self._options.overwrite or self._options.resume
+        manifest.begin()
+        overwrite = self._options.overwrite or self._options.resume or bool(manifest.replaces)
         PartitionedUnload(
             self._parameters, self._options.output, manifest, self._format_options, bar, overwrite=overwrite
         ).run()
@@ -274,8 +300,9 @@ class _Unload:
     ) -> None:
         path = self._name(len(manifest.entries) + 1)
         key = _KeyRange(schema, self._key, manifest.entries[-1].last if manifest.entries else None)
+        overwrite = self._options.overwrite or self._options.resume or bool(manifest.replaces)
         rows = 0
-        with new_file(path, overwrite=self._options.overwrite or self._options.resume) as plain:
+        with new_file(path, overwrite=overwrite) as plain:
             hashed = HashingFile(plain)
             with (
                 open_stream_writer(hashed, path, self._kind, schema, self._format_options) as plain_writer,
@@ -301,7 +328,7 @@ class _Unload:
                 raise Failure(f"{path} is not what was written (sha256): begin anew with --overwrite")
 
     def _checksums(self, manifest: Manifest) -> None:
-        with new_file(self._options.output + ".sha256", overwrite=True) as file:
+        with new_file(self._checksum_path, overwrite=True) as file:
             for each in manifest.entries:
                 file.write(f"{each.sha256}  {each.file}\n".encode())
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from ..wire import messages as m
 from ..wire.code_sets import is_multibyte
-from ..wire.describe import Column, compile_plan
+from ..wire.describe import Column, StatementType, compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.messages import Message
-from .cancel import raise_if_cancelled
+from .cancel import cancel_requested, canceled_error, raise_if_cancelled
 from .client_files import may_request_files
 from .fetch import (
     ReadOptions,
@@ -95,9 +95,27 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: BoundParamet
             yield from _open_with_contents(session, cursor, parameters)
         else:
             yield from _open_and_fetch(session, cursor, parameters)
+        yield from end_if_cancelled(session, cursor)
     except Exception as error:
         yield from close_after(session, cursor, error)
         raise
+
+
+def end_if_cancelled(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Close the cursor and raise ``QueryCanceled`` if the call was to end while the cursor was opened.
+
+    The interrupt may have found nothing to end on the server, which then answers as if nothing had been asked. The
+    complete rows of a procedure are returned nevertheless: what the procedure has done is done.
+    """
+    if not cancel_requested(session):
+        return
+    prepared = cursor.prepared
+    if cursor.ended and prepared is not None and prepared.describe.statement_type != StatementType.SELECT:
+        return
+    if not cursor.ended:
+        cursor.fail(canceled_error())
+    yield from cursor.close(session)
+    yield from raise_if_cancelled(session)
 
 
 def close_after(session: Session, cursor: ServerCursor, error: BaseException) -> Exchange[None]:

@@ -18,7 +18,7 @@ from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.describe import Column, Plan
 from ..wire.errors import Error
-from .cancel import cancel_requested
+from .cancel import cancel_requested, raise_if_cancelled
 from .cursor_session_state import CursorSessionState
 from .fetch import (
     LOCKLESS,
@@ -33,7 +33,7 @@ from .instrument import report_rows
 from .io_steps import Exchange, SendReceive
 from .lob_parameters import BoundParameters
 from .message_stream import encode_message, require_no_extra_data
-from .open_cursor import SMALL_REPLY, close_after, read_first_rows
+from .open_cursor import SMALL_REPLY, close_after, end_if_cancelled, read_first_rows
 from .request_reply import IGNORED_REPLY
 from .result_description import ResultDescription
 from .session import Session
@@ -141,6 +141,8 @@ def reexecute(
         if result is not None:
             session.outbox += prepared.close_request
             pending.append(IGNORED_REPLY)
+            if session.call is not None and session.call.cancel_reason is not None:
+                yield from raise_if_cancelled(session)
             return result
     session.statements.pop(prepared.text)  # it is in use from now on
     decoder = template.shape.decoder(options.batch_rows, options.batch_bytes)
@@ -153,6 +155,7 @@ def reexecute(
     cursor.in_flight, cursor.requested_at = 1, requested_at
     try:
         yield from read_first_rows(session, cursor)
+        yield from end_if_cancelled(session, cursor)
     except Exception as error:
         yield from close_after(session, cursor, error)
         raise

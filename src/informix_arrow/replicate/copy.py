@@ -30,7 +30,7 @@ from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
 from ..wire.types import TypeCode
 from .checksums import ColumnChecksums
-from .rejects import RejectFilter, RejectLog
+from .rejects import RejectFilter, RejectLog, publish
 from .state import CopyRows, CopyTarget, State, describe_column_changes, find_column
 from .target_names import TARGETS, open_target
 
@@ -39,6 +39,8 @@ Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 _STOPPED = "the copy was ended before this table's turn was over"
 POLL_SECONDS = 0.2  # seconds between attempts to stop the workers
 BATCH_BYTES = 2 << 20  # small, so that writing starts soon after the first rows arrive
+RUN_ID_CHARACTERS = 200
+RUN_IDS = 100  # names of appends that a target remembers
 MODES = ("full", "incremental", "append", "merge")
 
 
@@ -69,6 +71,8 @@ class TableCopy:
         these.
     rejected
         Rows that were read and left out, and are in the file of rejects.
+    already_copied
+        True if an append of this ``run_id`` was made before, so that nothing was read.
     """
 
     table: str
@@ -81,6 +85,7 @@ class TableCopy:
     error: Exception | None = None
     checks: dict[str, Any] = field(default_factory=dict, repr=False)
     rejected: int = 0
+    already_copied: bool = False
 
     def error_text(self, text: str) -> str:
         """Return the error's text with the table's name in front."""
@@ -89,7 +94,17 @@ class TableCopy:
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain values, for a log."""
         error = None if self.error is None else str(self.error).partition("\n")[0]
-        names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark", "rejected")
+        names = (
+            "table",
+            "mode",
+            "rows",
+            "target_rows",
+            "bytes",
+            "seconds",
+            "watermark",
+            "rejected",
+            "already_copied",
+        )
         return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
 
 
@@ -113,6 +128,8 @@ def copy(
     rejects: str | os.PathLike[str] | None = None,
     floating_decimals: FloatingDecimals = "string",
     evolve: bool = False,
+    run_id: str | None = None,
+    again: bool = False,
     jobs: int = 1,
     connections: int = 1,
     progress: Callable[[int, int], object] | None = None,
@@ -163,6 +180,13 @@ def copy(
     evolve
         True: changes of columns since the last copy are adopted. A full copy adopts any change, other copies new
         columns only. False (default): a table whose columns changed is an error that names the change.
+    run_id
+        For ``mode="append"``: a name of this append of at most 200 characters, such as the day or the scheduler's id of
+        the run. The target records it together with the rows. A table that has the rows of this name, one of the last
+        100, is left as it is, so the call can be repeated after any error. Without it a call that is repeated may
+        append the rows twice, because the program may have ended just behind its commit.
+    again
+        True: append the rows although the target has those of this ``run_id``. False is the default.
     jobs
         Tables copied at once, 1 by default.
     connections
@@ -200,7 +224,16 @@ def copy(
     if rejects is not None and not isinstance(rejects, str | os.PathLike):
         raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}")
     plan = _CopyPlan(
-        mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals
+        mode,
+        watermark,
+        overlap,
+        _names("key", key),
+        evolve,
+        connections,
+        where,
+        floating_decimals,
+        run_id,
+        again,
     )
     own_connection = None if isinstance(source, Connection) else connect(source, autocommit=True)
     connection = own_connection or source
@@ -257,6 +290,8 @@ class _CopyPlan:
     connections: int
     where: str | None
     floating_decimals: FloatingDecimals
+    run_id: str | None = None
+    again: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -272,6 +307,20 @@ class _CopyPlan:
         for name, value in (("watermark", self.watermark), ("where", self.where)):
             if value is not None and not isinstance(value, str):
                 raise InterfaceError(f"{name} must be a text, got {value!r}")
+        if self.run_id is not None and (
+            not isinstance(self.run_id, str) or not 0 < len(self.run_id) <= RUN_ID_CHARACTERS
+        ):
+            raise InterfaceError(
+                f"run_id must be a text of 1 to {RUN_ID_CHARACTERS} characters, got {self.run_id!r}."
+            )
+        if self.run_id is not None and self.mode != "append":
+            raise InterfaceError(
+                f"run_id goes with mode='append'. mode={self.mode!r} can be repeated as it is."
+            )
+        if not isinstance(self.again, bool):
+            raise InterfaceError(f"again must be True or False, got {self.again!r}.")
+        if self.again and self.run_id is None:
+            raise InterfaceError("again needs run_id, the name of the append that is made once more.")
         if not isinstance(self.evolve, bool):
             raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
         try:
@@ -371,6 +420,7 @@ class _CopyRun:
         for connection in busy:
             with suppress(Error, OSError):
                 connection.cancel()
+        self._target.cancel()
 
     def add_idle(self, connection: Connection) -> None:
         """Add a connection for reading tables. It is closed at the end."""
@@ -390,7 +440,15 @@ class _CopyRun:
                 "it in the environment"
             )
         source = f"{self._where}/{self._state_name(name)}"
-        before = self._target.state(folder)
+        unfinished = [] if self._rejects is None else self._rejects.unfinished(name)
+        try:
+            before = self._target.state(folder)
+            for part, _ in unfinished:
+                if before is None or part != before.rejects:
+                    os.unlink(part)  # of a copy that does not count
+        finally:
+            for _, handle in unfinished:
+                os.close(handle)
         if before is not None and before.source != source and not self._is_same(before.source, source):
             raise OperationalError(
                 f"{folder} is in the target already, as a copy of {before.source}, and this is {source}: choose "
@@ -399,6 +457,13 @@ class _CopyRun:
         mode = plan.mode
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
+        is_known = before is not None and plan.run_id in [each for each, _, _ in before.run_ids]
+        # Rejects of a copy that ended behind its commit. A copy of all rows finds them again.
+        rejects_again = before is not None and mode in ("full", "merge") and before.where == plan.where
+        if before is not None and before.rejects and not rejects_again:
+            publish(before.rejects)
+        if before is not None and is_known and not plan.again:
+            return TableCopy(name, mode, target_rows=before.rows, already_copied=True)
         if mode == "incremental" and before is not None and before.where != plan.where:
             conditions = [each or "no condition" for each in (before.where, plan.where)]
             raise OperationalError(
@@ -422,26 +487,53 @@ class _CopyRun:
             if len(set(key)) < len(key):
                 raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
             reject_filter = RejectFilter(
-                name, lambda: self._primary_key(name), key, self._target.unrepresentable_values, self._rejects
+                name,
+                lambda: self._primary_key(name),
+                key,
+                self._target.unrepresentable_values,
+                self._rejects,
+                self._id,
             )
             batches = self._track_batches(result.batches(), checks, highest, reject_filter)
-            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks)
+            rows = CopyRows(result.schema, _release_after(batches, result, turn), checks, turn.cancel)
 
             def state() -> State:
-                reject_filter.flush()
+                part = reject_filter.flush()
+                run_ids = () if before is None else before.run_ids
+                if plan.run_id is not None:
+                    rows_read = checks.rows + reject_filter.rows
+                    now_text = dt.datetime.now(dt.timezone.utc).isoformat(" ", "seconds")
+                    run_ids = (*run_ids, (plan.run_id, now_text, rows_read))[-RUN_IDS:]
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
                 return State(
-                    source, now, mark, self._id, checks=checks.to_json(), where=plan.where, tabid=tabid
+                    source,
+                    now,
+                    mark,
+                    self._id,
+                    checks=checks.to_json(),
+                    where=plan.where,
+                    tabid=tabid,
+                    rejects=part,
+                    run_ids=run_ids,
                 )
 
-            if before is None or mode == "full":
-                stored = self._target.replace(folder, rows, state, key)
-            elif key:
-                stored = self._target.merge(folder, rows, state, key)
-            else:
-                stored = self._target.append(folder, rows, state)
+            try:
+                if before is None or mode == "full":
+                    stored = self._target.replace(folder, rows, state, key)
+                elif key:
+                    stored = self._target.merge(folder, rows, state, key)
+                else:
+                    stored = self._target.append(folder, rows, state)
+            except BaseException:
+                turn.cancel()  # or closing the result would wait for rows that nobody takes
+                raise
+        if stored.rejects:
+            publish(stored.rejects)
+        if before is not None and before.rejects and rejects_again:
+            with suppress(FileNotFoundError):
+                os.unlink(before.rejects)
         mark = stored.watermark[1] if stored.watermark else None
         return TableCopy(
             name,
@@ -583,11 +675,19 @@ class _JobSlot:
         self.connection = connection
         self._return_connection = take_back
         self._released = False
+        self._lock = threading.Lock()  # a cancel must not reach the next user of the connection
+
+    def cancel(self) -> None:
+        """End the wait for rows, from any thread. Does nothing if the connection was returned."""
+        with self._lock, suppress(Error, OSError):
+            if not self._released:
+                self.connection.cancel()
 
     def release(self, *, usable: bool = True) -> None:
         """Return the connection; further calls do nothing. A connection that is not usable is closed."""
-        if not self._released:
-            self._released = True
+        with self._lock:
+            released, self._released = self._released, True
+        if not released:
             self._return_connection(self.connection, usable)
 
 

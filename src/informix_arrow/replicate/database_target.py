@@ -87,6 +87,9 @@ class DatabaseTarget:
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return self._engine.unrepresentable_values(batch)
 
+    def cancel(self) -> None:
+        self._engine.cancel()
+
     def close(self) -> None:
         self._engine.close()
 

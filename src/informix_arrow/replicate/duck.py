@@ -65,6 +65,9 @@ class Duck:
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
+    def cancel(self) -> None:
+        self._connection.interrupt()
+
     def close(self) -> None:
         with self._lock:
             if self._own:

@@ -100,6 +100,9 @@ class Engine(Protocol):
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """Return the values that the database cannot hold although it has their type."""
 
+    def cancel(self) -> None:
+        """End the statements that run, from any thread."""
+
     def close(self) -> None:
         """Close all connections."""
 
@@ -109,6 +112,9 @@ class ConnectedSession(Protocol):
 
     def commit(self) -> None:
         """Commit."""
+
+    def cancel(self) -> None:
+        """End the statement that runs, from any thread."""
 
     def close(self) -> None:
         """Close the connection, which rolls back what was not committed."""
@@ -123,6 +129,7 @@ class Connections(Generic[ConnectedSessionT]):
     def __init__(self, connect: Callable[[], ConnectedSessionT]) -> None:
         self._connect = connect
         self._free: list[ConnectedSessionT] = []
+        self._busy: list[ConnectedSessionT] = []
 
     @contextmanager
     def transaction(self) -> Iterator[ConnectedSessionT]:
@@ -131,13 +138,21 @@ class Connections(Generic[ConnectedSessionT]):
             session = self._free.pop()
         except IndexError:
             session = self._connect()
+        self._busy.append(session)
         try:
             yield session
             session.commit()
         except BaseException:
+            self._busy.remove(session)
             session.close()
             raise
+        self._busy.remove(session)
         self._free.append(session)
+
+    def cancel(self) -> None:
+        """End the statements that run."""
+        for session in tuple(self._busy):
+            session.cancel()
 
     def close(self) -> None:
         """Close the idle sessions."""

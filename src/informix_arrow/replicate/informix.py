@@ -68,6 +68,9 @@ class Informix:
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return _unencodable_values(self._codec, batch)
 
+    def cancel(self) -> None:
+        self._connections.cancel()
+
     def close(self) -> None:
         self._connections.close()
 
@@ -80,6 +83,10 @@ class InformixSession:
 
     def commit(self) -> None:
         self.connection.commit()
+
+    def cancel(self) -> None:
+        with suppress(Error, OSError):  # it has ended
+            self.connection.cancel()
 
     def close(self) -> None:
         with suppress(Error):  # the first error counts

@@ -39,7 +39,8 @@ class ParquetFolder:
         try:
             text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
-            _delete_files(folder, _unfinished(folder))
+            # A first copy may have died while it wrote its rows, or the state.
+            _delete_files(folder, [*_unfinished(folder), folder / (STATE + NEW)])
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
                     f"{folder} holds files that no copy has made: move them away, or choose another target"

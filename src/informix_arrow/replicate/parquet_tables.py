@@ -135,6 +135,9 @@ class FileTarget:
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return ()
 
+    def cancel(self) -> None:
+        """Do nothing: a disk is not waited for for long."""
+
     def close(self) -> None:
         self._threads.close()
         self._tables.close()
@@ -211,7 +214,7 @@ def write_files(
     def write(batches: PrefetchBuffer) -> tuple[list[str], ColumnChecksums]:
         return _write(table, change, batches, rows.schema, schema, threads, empty=empty)
 
-    names, stored = process_in_thread(rows.batches, write, threads=threads.writing)
+    names, stored = process_in_thread(rows.batches, write, threads=threads.writing, cancel=rows.cancel)
     reconcile(table, rows.checks, stored)
     change.sync()
     return names

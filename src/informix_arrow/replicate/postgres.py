@@ -11,7 +11,7 @@ deferred, because tables are written one after the other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -104,6 +104,9 @@ class Postgres:
             batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
         )
 
+    def cancel(self) -> None:
+        self._connections.cancel()
+
     def close(self) -> None:
         self._connections.close()
 
@@ -116,6 +119,10 @@ class PostgresSession:
 
     def commit(self) -> None:
         self._connection.commit()
+
+    def cancel(self) -> None:
+        with suppress(adbc.Error):  # nothing runs
+            self._connection.adbc_cancel()
 
     def close(self) -> None:
         self._connection.close()

@@ -83,19 +83,27 @@ def process_in_thread(
     work: Callable[[PrefetchBuffer], T],
     room: int = MAX_WAITING_BYTES,
     threads: Executor | None = None,
+    cancel: Callable[[], object] = lambda: None,
 ) -> T:
     """Run ``work`` on the batches in another thread while they are read in this one, and return its result.
 
-    The thread is one of ``threads``, if they are given. The first error of either side ends both.
+    The thread is one of ``threads``, if they are given. The first error of either side ends both. ``cancel`` ends the
+    wait for the next batch: it is called after an error of ``work``, from its thread.
     """
     if threads is None:
         with ThreadPoolExecutor(1, "copy-writer") as pool:
-            return process_in_thread(batches, work, room, pool)
+            return process_in_thread(batches, work, room, pool, cancel)
     ahead = PrefetchBuffer(room)
 
     def run() -> T:
         try:
             return work(ahead)
+        except SourceFailed:
+            raise
+        except BaseException:
+            ahead.stop_consuming()
+            cancel()
+            raise
         finally:
             ahead.stop_consuming()
 
@@ -103,9 +111,11 @@ def process_in_thread(
     complete = False
     try:
         complete = all(map(ahead.put, batches))
-    finally:
-        ahead.finish(abandoned=not complete)
+    except BaseException as error:
+        ahead.finish(abandoned=True)
         failed = result.exception()
-    if failed is not None:
-        raise failed
+        if failed is None or isinstance(failed, SourceFailed):
+            raise
+        raise failed from error  # reading was ended because writing had failed
+    ahead.finish(abandoned=not complete)
     return result.result()

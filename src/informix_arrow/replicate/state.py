@@ -45,6 +45,10 @@ class State:
         The condition that rows had to meet; None for all.
     tabid
         The source's number of the table, which changes when the table is created anew; None if unknown.
+    rejects
+        The file with the rows that were left out, until they are in the file of rejects; "" for none.
+    run_ids
+        The last appends that had a name: ``run_id``, when, and how many rows.
     """
 
     source: str
@@ -59,6 +63,8 @@ class State:
     partition_by: tuple[str, ...] = ()
     where: str | None = None
     tabid: int | None = None
+    rejects: str = ""
+    run_ids: tuple[tuple[str, str, int], ...] = ()
 
     def to_json(self) -> str:
         values = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
@@ -78,6 +84,7 @@ class State:
             values["watermark"] = tuple(values["watermark"]) if values["watermark"] else None
             for name in ("files", "adding", "removing", "partition_by"):
                 values[name] = tuple(values.get(name, ()))
+            values["run_ids"] = tuple((name, when, rows) for name, when, rows in values.get("run_ids", ()))
             return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
@@ -114,11 +121,15 @@ def find_column(table: str, names: Sequence[str], name: str) -> str:
 
 @dataclass(slots=True)
 class CopyRows:
-    """The rows that are due. They can be read once, and are counted as they are read."""
+    """The rows that are due. They can be read once, and are counted as they are read.
+
+    ``cancel`` ends the wait for the next ones, from any thread.
+    """
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     checks: ColumnChecksums
+    cancel: Callable[[], object] = lambda: None
 
     @classmethod
     def counted(cls, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> CopyRows:
@@ -184,6 +195,9 @@ class CopyTarget(Protocol):
 
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         """Return the values that the target cannot hold although it has their type, ordered by row."""
+
+    def cancel(self) -> None:
+        """End what the target waits for, from any thread. The copies that are being made fail."""
 
     def close(self) -> None:
         """Close the target."""

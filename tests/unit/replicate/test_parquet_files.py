@@ -7,6 +7,7 @@ import errno
 import io
 import itertools
 import random
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -193,6 +194,23 @@ def test_the_first_error_of_either_side_ends_both() -> None:
 
     with pytest.raises(OSError, match="writing"):
         process_in_thread(_batches(1000), fails, room=20_000)
+
+
+def test_an_error_of_the_writer_ends_the_wait_for_rows() -> None:
+    cancelled = threading.Event()
+
+    def waiting() -> Iterator[pa.RecordBatch]:
+        yield from _batches(1)
+        if not cancelled.wait(60):
+            raise AssertionError("nobody has ended the wait")
+        raise RuntimeError("canceled")
+
+    def fails(ahead: PrefetchBuffer) -> None:
+        next(ahead)
+        raise OSError("writing")
+
+    with pytest.raises(OSError, match="writing"):
+        process_in_thread(waiting(), fails, cancel=cancelled.set)
 
 
 # ---- how columns are encoded --------------------------------------------------------------------
