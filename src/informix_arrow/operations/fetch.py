@@ -91,7 +91,7 @@ class ServerCursor:
     decoder: Decoder | None  # None = the rows are not wanted: they are skipped by their headers
     ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
-    requested_at: float | None = None  # when the first of them was sent, by the session's clock
+    arriving_since: float | None = None  # when rows began to arrive, by the session's clock
     window: FetchWindow | None = None  # how many may be sent ahead; None = one
     one_ahead: bool = False  # for results FOR UPDATE or with large objects, and those read among other work
     discard_until: float = 0.0  # when replies whose rows are not wanted must have arrived
@@ -110,8 +110,6 @@ class ServerCursor:
     closed_by_server: bool = False  # the server has closed it with its transaction
     rows_reported: bool = False  # the number of rows was reported by the call that received them
 
-    bulky = True  # a fetch reply fills socket buffers
-
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns' names and Informix types, as the server described them."""
@@ -121,6 +119,11 @@ class ServerCursor:
     def plan(self) -> Plan:
         """The plan compiled from the columns."""
         return self.shape.plan
+
+    @property
+    def bulky(self) -> bool:
+        """Return whether a reply may fill socket buffers. Those to surplus fetches, behind the last row, do not."""
+        return not self.ended or self.error is not None
 
     @property
     def stepwise(self) -> bool:
@@ -319,6 +322,7 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
             if ahead and not cursor.end_seen:
                 missing = fetches_missing(session, cursor, reading=True)
                 if missing and likely_has_more(session):
+                    cursor.arriving_since = cursor.arriving_since or session.clock()
                     yield from request_fetch(session, cursor, missing)
             return False
         if status == OTHER and skip_end_of_rows(session):
@@ -404,7 +408,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     elif ahead and not cursor.ended:
         if cursor.window is None and not cursor.one_ahead and session.fetch_window:
             limit = session.fetch_window // cursor.fetch_bytes
-            cursor.window = FetchWindow(session, limit, cursor.requested_at)
+            cursor.window = FetchWindow(session, limit, cursor.arriving_since)
         if cursor.window is not None:
             cursor.window.record_reply()
         missing = fetches_missing(session, cursor, reading=False)
