@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from struct import Struct
 from typing import TypeAlias
 
-from .._decode import FULL, NEED_MORE, OTHER, Decoder
+from .._decode import FULL, NEED_MORE, OTHER, Decoder, skip_rows
 from ..rows.python_rows import DecodedRows
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
@@ -58,7 +57,7 @@ LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
 
-_HEADER, _LARGE_HEADER = Struct(">hhh"), Struct(">hhi")  # of a tuple: tag, warnings, size
+_HEADER, _LARGE_HEADER = 6, 8  # bytes of a tuple before its payload: tag, warnings, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,25 +420,11 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
     """Skip rows that have arrived completely and are not wanted. Returns whether there were any.
 
-    A cursor that is closed early has a fetch or two in flight: hundreds of thousands of short rows, which are
-    not parsed.
+    A cursor that is closed early has fetches in flight: millions of short rows, which are not parsed.
     """
-    buffer = session.buffer
+    buffer, begin = session.buffer, session.buffer.start
     header = _LARGE_HEADER if session.framing.large_fetch else _HEADER
-    read, length, tag = header.unpack_from, header.size, m.Tuple.TAG
-    data, begin, end = buffer.data, buffer.start, buffer.end
-    at, rows, last = begin, 0, end - length
-    while at <= last:
-        kind, _, size = read(data, at)
-        if kind != tag:
-            break
-        if size < 0:
-            raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
-        next_at = at + length + size + (size & 1)
-        if next_at > end:
-            break
-        at = next_at
-        rows += 1
+    at, rows = skip_rows(buffer.data, begin, buffer.end, header)
     if not rows:
         return False
     buffer.start = at
