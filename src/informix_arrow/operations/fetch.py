@@ -90,6 +90,7 @@ class ServerCursor:
     decoder: Decoder | None  # None = the rows are not wanted: they are skipped by their headers
     ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
+    requested_at: float | None = None  # when the first of them was sent, by the session's clock
     arriving_since: float | None = None  # when rows began to arrive, by the session's clock
     window: FetchWindow | None = None  # how many may be sent ahead; None = one
     one_ahead: bool = False  # for results FOR UPDATE or with large objects, and those read among other work
@@ -407,7 +408,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     elif ahead and not cursor.ended:
         if cursor.window is None and not cursor.one_ahead and session.fetch_window:
             limit = session.fetch_window // cursor.fetch_bytes
-            cursor.window = FetchWindow(session, limit, cursor.arriving_since)
+            cursor.window = FetchWindow(session, limit, cursor.requested_at, cursor.arriving_since)
         if cursor.window is not None:
             cursor.window.record_reply()
         missing = fetches_missing(session, cursor, reading=False)

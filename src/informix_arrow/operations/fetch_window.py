@@ -25,7 +25,7 @@ MAX_FETCHES = 1024
 
 _GROWTH = 2  # of the window, to find out whether a larger one brings more
 _JUMP = 32  # of the replies per round trip, if nothing but the window was the limit
-_FIRST_TRIPS = 4  # round trips that the replies to the first window may take, by the first reply's rate
+_FIRST_TRIPS = 2  # round trips that the replies to the first window may take, by the first reply's rate
 _IMPROVEMENT = 1.25  # a round that brings this many times more per second was worth its window
 _ROUNDS_BETWEEN_PROBES = 16
 _MOST_SECONDS = 4.0  # of replies on their way, by the rate of the last round
@@ -41,6 +41,8 @@ class FetchWindow:
         For its clock and its round trip.
     limit
         Maximum number of fetches on their way besides the one whose reply is being read.
+    requested_at
+        When the first fetch was sent, by the session's clock; None = unknown.
     arriving_since
         When the first bytes of the first reply arrived, by the session's clock; None = all came in one piece.
 
@@ -65,7 +67,9 @@ class FetchWindow:
         "ahead",
     )
 
-    def __init__(self, session: Session, limit: int, arriving_since: float | None) -> None:
+    def __init__(
+        self, session: Session, limit: int, requested_at: float | None, arriving_since: float | None
+    ) -> None:
         self._session = session
         self._limit = min(limit, MAX_FETCHES)
         self._best = 0.0  # replies per second of the best round
@@ -75,7 +79,10 @@ class FetchWindow:
         self._void = False  # the round tells nothing about the network
         self._began = self._paused_at = session.clock()
         self._trip = session.round_trip if math.isfinite(session.round_trip) else 0.0
-        seconds = max(self._began - (arriving_since or self._began), _SHORT_PAUSE)
+        arriving = self._began if arriving_since is None else arriving_since
+        if requested_at is not None:  # what the session has measured may hold work of the server's
+            self._trip = min(self._trip, arriving - requested_at)
+        seconds = max(self._began - arriving, _SHORT_PAUSE)
         self.ahead = max(1, min(int(_FIRST_TRIPS * self._trip / seconds), _JUMP, self._limit))
 
     def missing(self, in_flight: int, *, reading: bool) -> int:

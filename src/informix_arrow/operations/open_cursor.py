@@ -114,6 +114,7 @@ def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: BoundPar
         yield from drain_pending_replies(session)
     session.pending_replies.append(cursor)
     cursor.in_flight += 1
+    cursor.requested_at = session.clock()
     yield Send(with_outbox(session, b"".join((template.before, binding, template.after))))
     yield from read_first_rows(session, cursor)
 

@@ -129,6 +129,7 @@ def reexecute(
     binding = encode_message(session, m.Bind(bound.values)) if bound.values else b""
     data = b"".join((session.outbox, template.before, binding, template.after))
     session.outbox.clear()
+    requested_at = session.clock()
     count = yield SendReceive(data, buffer.reserve(), session.idle_timeout)
     buffer.end += count
     if pending and buffer.end - buffer.start > 1 and buffer.data.startswith(_EOT, buffer.start):
@@ -149,7 +150,7 @@ def reexecute(
     cursor.prepared, cursor.session_state = prepared, CursorSessionState()
     session.cursors.add(cursor)
     pending.append(cursor)
-    cursor.in_flight = 1
+    cursor.in_flight, cursor.requested_at = 1, requested_at
     try:
         yield from read_first_rows(session, cursor)
     except Exception as error:

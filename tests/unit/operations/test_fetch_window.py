@@ -211,8 +211,8 @@ def test_a_caller_that_is_slow_leaves_the_window_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("trip", "seconds", "ahead"),
     [
-        (0.1, 0.01, 32),  # far away over a fast line: as many as a round trip brings, several times
-        (0.02, 0.0099, 8),
+        (0.2, 0.0099, 32),  # far away over a fast line: as many as a round trip brings, several times
+        (0.02, 0.0099, 4),
         (0.02, 0.05, 1),
         (0.1, None, 32),  # in one piece
         (0.0002, None, 1),  # near: one fetch ahead, as without a window
@@ -223,8 +223,12 @@ def test_a_caller_that_is_slow_leaves_the_window_as_it_is() -> None:
 def test_the_first_window_comes_from_the_first_reply(trip: float, seconds: float | None, ahead: int) -> None:
     session = new_session()
     session.clock, session.round_trip = lambda: 100.0, trip
-    assert FetchWindow(session, 64, None if seconds is None else 100.0 - seconds).ahead == ahead
-    assert FetchWindow(session, 3, None if seconds is None else 100.0 - seconds).ahead == min(ahead, 3)
+    arriving = None if seconds is None else 100.0 - seconds
+    assert FetchWindow(session, 64, None, arriving).ahead == ahead
+    assert FetchWindow(session, 64, 10.0, arriving).ahead == (ahead if trip < math.inf else 1)
+    assert FetchWindow(session, 3, None, arriving).ahead == min(ahead, 3)
+    soon = (arriving or 100.0) - 0.0001  # the first bytes came soon, whatever the session has measured
+    assert FetchWindow(session, 64, soon, arriving).ahead == 1
 
 
 def test_a_long_result_costs_few_round_trips_beside_its_bytes() -> None:
@@ -253,7 +257,7 @@ def test_a_window_that_brought_nothing_is_given_up_and_tried_again_later() -> No
     session = new_session()
     now = [0.0]
     session.clock, session.round_trip = lambda: now[0], 0.001
-    window = FetchWindow(session, 100, arriving_since=-0.05)
+    window = FetchWindow(session, 100, requested_at=None, arriving_since=-0.05)
     window.begin_round(2)
     seen = []
     for _ in range(60):
