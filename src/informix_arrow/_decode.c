@@ -329,7 +329,39 @@ static int module_exec(PyObject *module)
     return PyModule_AddIntConstant(module, "FULL", IA_FULL);
 }
 
+PyDoc_STRVAR(skip_rows_doc,
+             "skip_rows(data, start, end, header, /)\n--\n\n"
+             "Pass over the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have `header` bytes,\n"
+             "6 or 8. Returns the position behind the last and how many they were. Values are not looked at.");
+
+static PyObject *skip_rows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 4) {
+        PyErr_Format(PyExc_TypeError, "skip_rows() takes 4 arguments (data, start, end, header), got %zd", nargs);
+        return NULL;
+    }
+    const Py_ssize_t header = PyLong_AsSsize_t(args[3]);
+    if (header == -1 && PyErr_Occurred())
+        return NULL;
+    if (header != 6 && header != 8) {
+        PyErr_Format(PyExc_ValueError, "the header of a tuple has 6 or 8 bytes, not %zd", header);
+        return NULL;
+    }
+    struct ia_span span;
+    if (ia_span_from(args, &span))
+        return NULL;
+    int64_t count = 0;
+    const uint8_t *stop;
+    Py_BEGIN_ALLOW_THREADS
+    stop = ia_skip_tuples(span.data + span.start, span.data + span.end, header == 8, &count);
+    Py_END_ALLOW_THREADS
+    const Py_ssize_t position = (Py_ssize_t)(stop - span.data);
+    ia_span_release(&span);
+    return Py_BuildValue("nL", position, (long long)count);
+}
+
 static PyMethodDef module_methods[] = {
+    {"skip_rows", (PyCFunction)(void (*)(void))skip_rows, METH_FASTCALL, skip_rows_doc},
     {"rows", ia_rows, METH_VARARGS, ia_rows_doc},
     {"untrack", ia_untrack, METH_VARARGS, ia_untrack_doc},
     {"untracked", ia_untracked, METH_VARARGS, ia_untracked_doc},

@@ -86,6 +86,12 @@ def rows(
     ValueError for a column that is neither. Equal dates may be one object.
     """
 
+def skip_rows(data: Buffer, start: int, end: int, header: int, /) -> tuple[int, int]:
+    """Pass over the whole SQ_TUPLE messages at the beginning of ``data[start:end]``, whose headers have ``header``
+    bytes, 6 or 8. Returns the position behind the last and how many they were. It ends before another message, one
+    that is not here as a whole, and a size below 0. Values are not looked at.
+    """
+
 def untrack(objects: list[Any], type: type, shared: tuple[object, ...]) -> None:
     """Take those of a list out of the cyclic garbage collector's sight that are of this class (not of one beneath it)
     and refer to nothing but ``shared``, values that have no references themselves, and tuples of such values.

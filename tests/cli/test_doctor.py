@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from benchmarks.link import SlowLink
 
-from informix_arrow.cli.doctor import run_check
+from informix_arrow.cli.doctor import Finding, run_check
 from informix_arrow.cli.doctor.harness import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers
 from informix_arrow.cli.doctor.unverifiable import UNVERIFIABLE
 from informix_arrow.dsn import resolve
 from informix_arrow.server import Server
 from informix_arrow.server.catalog.capture_tables import ERRORS_BY_NAME
+from informix_arrow.server.handlers.statements import StatementHandles
+from informix_arrow.server.session.smart_object_store import SmartObjectStore
+from informix_arrow.wire import messages as m
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -117,6 +121,77 @@ def test_a_check_that_fails_is_told_and_cleaned_up_after(url: str, server: Serve
     assert bench.connection.tables().num_rows == 0
     assert bench.remaining_cleanup == []
     bench.close()
+
+
+def test_checks_run_several_at_a_time_and_some_alone(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are told in their order, whichever ends first; one that must be alone sees no other."""
+    running: set[str] = set()
+    most: list[int] = []
+    together = threading.Barrier(3)
+
+    def declare(name: str, alone: bool) -> DoctorCheck:
+        def check(bench: Harness) -> str:
+            running.add(name)
+            if alone:
+                assert running == {name}
+            else:
+                together.wait(30)  # each in a session of its own, at the same time
+                most.append(len(running))
+                together.wait(30)
+                bench.table("a INT")
+            running.remove(name)
+            return name
+
+        return DoctorCheck(name, "t", (), check, alone)
+
+    checks = [declare(name, name in "bd") for name in "abcde"]
+    monkeypatch.setattr("informix_arrow.cli.doctor.CHECKS", checks)
+    ran = cli("doctor", url)
+    assert [line.split()[1] for line in ran.out.splitlines() if line.startswith("ok")] == [
+        f"{n}:" for n in "abcde"
+    ]
+    assert ran.out.splitlines()[-1] == "5 ok"
+    assert most == [3, 3, 3]
+    assert cli("tables", url).out.count("\n") == 1
+
+
+def test_a_server_that_mixes_up_its_statements_is_found(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only from the fiftieth on, so that nothing but the hundred at a time can notice."""
+    choose = StatementHandles.choose
+
+    def other(self: StatementHandles, message: m.Id) -> None:
+        number = message.statement_id
+        choose(self, m.Id(number ^ 1) if number > 50 and self.get(number ^ 1) is not None else message)
+
+    monkeypatch.setattr(StatementHandles, "choose", other)
+    assert found(url, server, "statements").status == "failed"
+
+
+@pytest.mark.parametrize(("shortest", "longest"), [(30, 60), (1300, 2000)])
+def test_a_server_that_changes_objects_is_found(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch, shortest: int, longest: int
+) -> None:
+    """Short ones, which are written step by step too, and long ones, which are only written ahead."""
+    write = SmartObjectStore.write
+
+    def change(self: SmartObjectStore, locator: bytes, offset: int, data: bytes) -> int:
+        last = b"!" if shortest <= len(data) <= longest else data[-1:]
+        return write(self, locator, offset, data[:-1] + last)
+
+    monkeypatch.setattr(SmartObjectStore, "write", change)
+    assert found(url, server, "objects ahead").status == "failed"
+
+
+def found(url: str, server: Server, name: str) -> Finding:
+    bench = Harness(resolve(url, password=server.password))
+    try:
+        return run_check(bench, next(each for each in CHECKS if each.name == name))
+    finally:
+        bench.close()
 
 
 def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, server: Server) -> None:

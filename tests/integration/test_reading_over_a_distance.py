@@ -120,10 +120,12 @@ def test_each_way_of_reading_gets_every_row_once(
         assert answers(conn)
 
 
-def test_aio_gets_every_row_once(url: str, data: pa.Table) -> None:
+def test_aio_gets_every_row_once(link: SlowLink, url: str, data: pa.Table) -> None:
     async def main() -> None:
         async with aio.connect(url, autocommit=True, fetch_buffer_size=FETCH) as conn:
+            before = link.round_trips
             assert (await conn.read_arrow(ALL)).equals(data)
+            assert link.round_trips - before < 150
             async with conn.query(ALL, batch_rows=500) as result:
                 first = [await anext(result.batches())]
             assert first[0].num_rows == 500

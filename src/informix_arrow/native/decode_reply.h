@@ -1,10 +1,11 @@
-/* The end of a whole reply to a fetch: what stands behind its last row (SQLI section 7.5). */
+/* A reply to a fetch without its values: the rows as a whole, and what stands behind the last (SQLI section 7.5). */
 #ifndef INFORMIX_ARROW_DECODE_REPLY_H
 #define INFORMIX_ARROW_DECODE_REPLY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decode_plan.h"
 #include "wire_bytes.h"
 
 enum { IA_SQ_EOT = 12, IA_SQ_DONE = 15, IA_SQ_COST = 55 };
@@ -23,6 +24,21 @@ static inline const uint8_t *ia_reply_end(const uint8_t *p, const uint8_t *end, 
         p += IA_COST_BYTES;
     }
     return ia_load_be16(p) == IA_SQ_EOT ? p + 2 : NULL;
+}
+
+/* Behind the whole SQ_TUPLE messages that stand at p: tag, warnings, a size of 32 bits if `large`, else of 16, the payload,
+ * a byte of padding if its size is odd. *count grows by their number. It stops at a size below 0 as at any other message. */
+static inline const uint8_t *ia_skip_tuples(const uint8_t *p, const uint8_t *end, int large, int64_t *count)
+{
+    const int64_t header = large ? 8 : 6;
+    while (end - p >= header && ia_load_be16(p) == IA_SQ_TUPLE) {
+        const int64_t size = large ? (int32_t)ia_load_be32(p + 4) : (int16_t)ia_load_be16(p + 4);
+        if (size < 0 || header + size + (size & 1) > end - p)
+            break;
+        p += header + size + (size & 1);
+        ++*count;
+    }
+    return p;
 }
 
 #endif

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from struct import Struct
 from typing import TypeAlias
 
-from .._decode import FULL, NEED_MORE, OTHER, Decoder
+from .._decode import FULL, NEED_MORE, OTHER, Decoder, skip_rows
 from ..rows.python_rows import DecodedRows
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
@@ -58,7 +57,7 @@ LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
 
-_HEADER, _LARGE_HEADER = Struct(">hhh"), Struct(">hhi")  # of a tuple: tag, warnings, size
+_HEADER, _LARGE_HEADER = 6, 8  # bytes of a tuple before its payload: tag, warnings, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +91,7 @@ class ServerCursor:
     ready_batches: deque[DecodedBatch] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
     requested_at: float | None = None  # when the first of them was sent, by the session's clock
+    arriving_since: float | None = None  # when rows began to arrive, by the session's clock
     window: FetchWindow | None = None  # how many may be sent ahead; None = one
     one_ahead: bool = False  # for results FOR UPDATE or with large objects, and those read among other work
     discard_until: float = 0.0  # when replies whose rows are not wanted must have arrived
@@ -110,8 +110,6 @@ class ServerCursor:
     closed_by_server: bool = False  # the server has closed it with its transaction
     rows_reported: bool = False  # the number of rows was reported by the call that received them
 
-    bulky = True  # a fetch reply fills socket buffers
-
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns' names and Informix types, as the server described them."""
@@ -121,6 +119,11 @@ class ServerCursor:
     def plan(self) -> Plan:
         """The plan compiled from the columns."""
         return self.shape.plan
+
+    @property
+    def bulky(self) -> bool:
+        """Return whether a reply may fill socket buffers. Those to surplus fetches, behind the last row, do not."""
+        return not self.ended or self.error is not None
 
     @property
     def stepwise(self) -> bool:
@@ -319,6 +322,7 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
             if ahead and not cursor.end_seen:
                 missing = fetches_missing(session, cursor, reading=True)
                 if missing and likely_has_more(session):
+                    cursor.arriving_since = cursor.arriving_since or session.clock()
                     yield from request_fetch(session, cursor, missing)
             return False
         if status == OTHER and skip_end_of_rows(session):
@@ -404,7 +408,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     elif ahead and not cursor.ended:
         if cursor.window is None and not cursor.one_ahead and session.fetch_window:
             limit = session.fetch_window // cursor.fetch_bytes
-            cursor.window = FetchWindow(session, limit, cursor.requested_at)
+            cursor.window = FetchWindow(session, limit, cursor.requested_at, cursor.arriving_since)
         if cursor.window is not None:
             cursor.window.record_reply()
         missing = fetches_missing(session, cursor, reading=False)
@@ -417,25 +421,11 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
     """Skip rows that have arrived completely and are not wanted. Returns whether there were any.
 
-    A cursor that is closed early has a fetch or two in flight: hundreds of thousands of short rows, which are
-    not parsed.
+    A cursor that is closed early has fetches in flight: millions of short rows, which are not parsed.
     """
-    buffer = session.buffer
+    buffer, begin = session.buffer, session.buffer.start
     header = _LARGE_HEADER if session.framing.large_fetch else _HEADER
-    read, length, tag = header.unpack_from, header.size, m.Tuple.TAG
-    data, begin, end = buffer.data, buffer.start, buffer.end
-    at, rows, last = begin, 0, end - length
-    while at <= last:
-        kind, _, size = read(data, at)
-        if kind != tag:
-            break
-        if size < 0:
-            raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
-        next_at = at + length + size + (size & 1)
-        if next_at > end:
-            break
-        at = next_at
-        rows += 1
+    at, rows = skip_rows(buffer.data, begin, buffer.end, header)
     if not rows:
         return False
     buffer.start = at

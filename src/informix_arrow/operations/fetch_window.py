@@ -1,10 +1,12 @@
 """The window of one result: how many fetches may be on their way at a time.
 
-With one fetch on its way, each reply costs a round trip, however fast the network is. So the window grows as
-long as that pays. It is measured in rounds: a round ends when everything that was on its way at its beginning
-was answered. If it brought clearly more per second than the best round before, the next one has a larger
-window, else the window goes back to the size of the best round and stays there for a while. A round that took
-hardly longer than a round trip was limited by its window alone, and the next window is many times larger.
+With one fetch on its way, each reply costs a round trip, however fast the network is. The first window comes
+from the first reply: how long it took from its first bytes to its end tells how many such replies arrive in a
+round trip. From then on the window grows as long as that pays. It is measured in rounds: a round ends when
+everything that was on its way at its beginning was answered. If it brought clearly more per second than the
+best round before, the next one has a larger window, else the window goes back to the size of the best round and
+stays there for a while. A round that took hardly longer than a round trip was limited by its window alone, and
+the next window is many times larger.
 
 The window is bounded in bytes (``fetch_window_bytes``), and in time: it never holds more than a few seconds
 bring at the rate of the last round. So it stays small where the server, the network or the caller is slow, and
@@ -23,6 +25,7 @@ MAX_FETCHES = 1024
 
 _GROWTH = 2  # of the window, to find out whether a larger one brings more
 _JUMP = 32  # of the replies per round trip, if nothing but the window was the limit
+_FIRST_TRIPS = 2  # round trips that the replies to the first window may take, by the first reply's rate
 _IMPROVEMENT = 1.25  # a round that brings this many times more per second was worth its window
 _ROUNDS_BETWEEN_PROBES = 16
 _MOST_SECONDS = 4.0  # of replies on their way, by the rate of the last round
@@ -40,6 +43,8 @@ class FetchWindow:
         Maximum number of fetches on their way besides the one whose reply is being read.
     requested_at
         When the first fetch was sent, by the session's clock; None = unknown.
+    arriving_since
+        When the first bytes of the first reply arrived, by the session's clock; None = all came in one piece.
 
     Attributes
     ----------
@@ -62,20 +67,23 @@ class FetchWindow:
         "ahead",
     )
 
-    def __init__(self, session: Session, limit: int, requested_at: float | None) -> None:
-        self.ahead = 1
+    def __init__(
+        self, session: Session, limit: int, requested_at: float | None, arriving_since: float | None
+    ) -> None:
         self._session = session
         self._limit = min(limit, MAX_FETCHES)
-        self._best: float | None = None  # replies per second of the best round
+        self._best = 0.0  # replies per second of the best round
         self._best_ahead = 1  # the window of that round
         self._fixed_rounds = 0  # rounds until the next probe
-        self._replies = self._left = 1  # of the round, and how many of them are still missing
-        self._void = requested_at is None  # the round tells nothing about the network
+        self._replies = self._left = 0  # of the round, and how many of them are still missing
+        self._void = False  # the round tells nothing about the network
         self._began = self._paused_at = session.clock()
         self._trip = session.round_trip if math.isfinite(session.round_trip) else 0.0
-        if requested_at is not None:
-            self._trip = min(self._trip, self._began - requested_at)
-            self._began = requested_at
+        arriving = self._began if arriving_since is None else arriving_since
+        if requested_at is not None:  # what the session has measured may hold work of the server's
+            self._trip = min(self._trip, arriving - requested_at)
+        seconds = max(self._began - arriving, _SHORT_PAUSE)
+        self.ahead = max(1, min(int(_FIRST_TRIPS * self._trip / seconds), _JUMP, self._limit))
 
     def missing(self, in_flight: int, *, reading: bool) -> int:
         """Return how many fetches to send now, when ``in_flight`` are on their way.
@@ -120,11 +128,9 @@ class FetchWindow:
         rate, trip = self._replies / seconds, self._trip
         only_window = seconds <= 2 * trip
         larger = max(_GROWTH * self.ahead, math.ceil(_JUMP * rate * trip) if only_window else 0)
-        if self._best is None and not only_window:
-            self._best = 0.0  # opening the cursor took most of the time: nothing to compare with
-        elif self._fixed_rounds > 1:
+        if self._fixed_rounds > 1:
             self._fixed_rounds -= 1
-        elif self._fixed_rounds or rate >= _IMPROVEMENT * (self._best or 0.0):
+        elif self._fixed_rounds or rate >= _IMPROVEMENT * self._best:
             self._best, self._best_ahead, self._fixed_rounds = rate, self.ahead, 0
             self.ahead = larger
         else:

@@ -4,6 +4,7 @@ its own.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 import pytest
@@ -76,8 +77,12 @@ class Link(Peer):
         self._served_until = begun + (self.work if fetch else 0.0)
         sent = max(self._served_until, self._line_free)
         self._line_free = sent + len(data) / self.speed
+        begins = self._line_free - len(data[7:]) / self.speed
+        if len(data) / self.speed > 0.001:  # its first bytes arrive before the others
+            self.arriving.append((begins + self.trip / 2, data[:7]))
+            data = data[7:]
         self.arriving.append((self._line_free + self.trip / 2, data))
-        on_their_way = sum(len(each) > 2 for _, each in self.arriving)
+        on_their_way = sum(len(each) > 7 for _, each in self.arriving)
         self.most_on_their_way = max(self.most_on_their_way, on_their_way)
 
     def do(self, step: object) -> int:
@@ -203,11 +208,57 @@ def test_a_caller_that_is_slow_leaves_the_window_as_it_is() -> None:
     assert link.most_on_their_way <= 4
 
 
+@pytest.mark.parametrize(
+    ("trip", "seconds", "ahead"),
+    [
+        (0.2, 0.0099, 32),  # far away over a fast line: as many as a round trip brings, several times
+        (0.02, 0.0099, 4),
+        (0.02, 0.05, 1),
+        (0.1, None, 32),  # in one piece
+        (0.0002, None, 1),  # near: one fetch ahead, as without a window
+        (0.0002, 0.003, 1),
+        (math.inf, 0.01, 1),  # the distance is not known
+    ],
+)
+def test_the_first_window_comes_from_the_first_reply(trip: float, seconds: float | None, ahead: int) -> None:
+    session = new_session()
+    session.clock, session.round_trip = lambda: 100.0, trip
+    arriving = None if seconds is None else 100.0 - seconds
+    assert FetchWindow(session, 64, None, arriving).ahead == ahead
+    assert FetchWindow(session, 64, 10.0, arriving).ahead == (ahead if trip < math.inf else 1)
+    assert FetchWindow(session, 3, None, arriving).ahead == min(ahead, 3)
+    soon = (arriving or 100.0) - 0.0001  # the first bytes came soon, whatever the session has measured
+    assert FetchWindow(session, 64, soon, arriving).ahead == 1
+
+
+def test_a_long_result_costs_few_round_trips_beside_its_bytes() -> None:
+    """The first reply, the second one, the first window, and then as much as the line carries."""
+    link = Link(0.1, speed=60e3, replies=900)  # a reply in a millisecond
+    session = link.session()
+    cursor = opened(link, session)
+    began = link.now
+    assert read(link, session, cursor) == all_rows(900)
+    assert link.now - began <= 0.9 + 3.5 * 0.1
+
+
+def test_a_statement_behind_a_long_result_costs_one_round_trip() -> None:
+    """The replies to surplus fetches are read with the statement's own."""
+    link = Link(0.1, replies=900)
+    session = link.session()
+    assert read(link, session, opened(link, session)) == all_rows(900)
+    assert session.pending_replies
+    began = link.now
+    assert link.run(request(session, (m.Command("update"),))).error is None
+    assert link.now - began <= 0.11
+    assert not session.pending_replies
+
+
 def test_a_window_that_brought_nothing_is_given_up_and_tried_again_later() -> None:
     session = new_session()
     now = [0.0]
     session.clock, session.round_trip = lambda: now[0], 0.001
-    window = FetchWindow(session, 100, requested_at=0.0)
+    window = FetchWindow(session, 100, requested_at=None, arriving_since=-0.05)
+    window.begin_round(2)
     seen = []
     for _ in range(60):
         for _ in range(window.ahead):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import platform
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 import pyarrow as pa
 
+from ...dsn import Parameters
 from ...wire.errors import Error
 from .. import connection_options
 from ..exit_codes import DONE, FAILED, UsageError
@@ -21,6 +26,7 @@ from .harness import CHECKS, CheckSkipped, DoctorCheck, Harness, ServerDiffers, 
 from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
+_SESSIONS = 4  # checks that run at the same time, most of which wait for the network
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
 _MODULES = (checks, fetch_checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
 
@@ -73,16 +79,17 @@ def run(options: argparse.Namespace) -> int:
         names = ", ".join(each.name for each in CHECKS)
         raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
     (url,) = connection_options.take_url(options.words, ())
-    bench = Harness(connection_options.resolve_parameters(url, options))
+    benches = _open(connection_options.resolve_parameters(url, options), min(_SESSIONS, len(checks_to_run)))
     findings = []
     try:
-        for each in checks_to_run:
-            finding = run_check(bench, each)
+        for finding in _run_all(benches, checks_to_run):
             findings.append(finding)
+            each = finding.check
             print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
     finally:
-        remaining = bench.remaining_cleanup
-        bench.close()
+        remaining = [statement for bench in benches for statement in bench.remaining_cleanup]
+        for bench in benches:
+            bench.close()
     if not options.only:
         for point, reason in UNVERIFIABLE.items():
             print(f"not asked {point}: {reason}")
@@ -94,6 +101,42 @@ def run(options: argparse.Namespace) -> int:
         with new_file(options.report, overwrite=options.overwrite) as file:
             file.write(json.dumps(report(findings), indent=2, ensure_ascii=False).encode() + b"\n")
     return FAILED if counts["failed"] or remaining else DONE
+
+
+def _open(parameters: Parameters, count: int) -> list[Harness]:
+    """Open ``count`` sessions, or as many as the server lets in. Raises the first one's error."""
+    benches = [Harness(parameters)]
+    with contextlib.suppress(Error):
+        while len(benches) < count:
+            benches.append(Harness(parameters))
+    return benches
+
+
+def _run_all(benches: list[Harness], checks_to_run: list[DoctorCheck]) -> Iterator[Finding]:
+    """Run the checks, one in each session at a time. Yields their findings in the order of the checks.
+
+    Those that must run alone run before the others.
+    """
+    idle: SimpleQueue[Harness] = SimpleQueue()
+    for bench in benches:
+        idle.put(bench)
+
+    def run_next(each: DoctorCheck) -> Finding:
+        bench = idle.get()
+        try:
+            return run_check(bench, each)
+        finally:
+            idle.put(bench)
+
+    alone = {each.name: run_next(each) for each in checks_to_run if each.alone}
+    with ThreadPoolExecutor(len(benches)) as threads:
+        others = {each.name: threads.submit(run_next, each) for each in checks_to_run if not each.alone}
+        try:
+            for each in checks_to_run:
+                yield alone[each.name] if each.alone else others[each.name].result()
+        finally:
+            for other in others.values():
+                other.cancel()
 
 
 def run_check(bench: Harness, each: DoctorCheck) -> Finding:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import io
-import itertools
 import threading
 import time
 import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import Literal
 
 import pyarrow as pa
 
 from ...observing import Operation, add_observer, remove_observer
+from ...operations.io_steps import Exchange
+from ...operations.request_reply import pipeline
+from ...operations.session import Session
+from ...wire import messages as m
 from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
 from ...wire.intervals import parse_interval
 from ...wire.qualifiers import Qualifier
@@ -72,9 +77,13 @@ def _(bench: Harness) -> str:
 
 @check("sessions", "ten sessions at a time")
 def _(bench: Harness) -> str:
-    with contextlib.ExitStack() as stack:
-        for _ in range(10):
-            stack.enter_context(bench.connect()).ping()
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(10) as threads:
+        logins = [threads.submit(bench.connect) for _ in range(10)]
+        sessions = [stack.enter_context(login.result()) for login in logins]
+        for ping in [threads.submit(session.ping) for session in sessions]:
+            ping.result()
+        for close in [threads.submit(session.close) for session in sessions]:
+            close.result()
     return "10"
 
 
@@ -117,7 +126,7 @@ def _(bench: Harness) -> str:
     return "told by a warning"
 
 
-@check("isolation", "every isolation level, and waiting for locks")
+@check("isolation", "every isolation level, and waiting for locks", alone=True)  # locks the catalogue
 def _(bench: Harness) -> str:
     connection = bench.connection
     levels = ["dirty"]
@@ -163,7 +172,7 @@ def _(bench: Harness) -> str:
     return "40,001 bytes"
 
 
-@check("overlong text", "text that is too long for its column", "TYPES 9")
+@check("overlong text", "text that is too long for its column", "TYPES 9", alone=True)  # warnings are global
 def _(bench: Harness) -> str:
     table = bench.table("v VARCHAR(3), tail CHAR(1)")
     with warnings.catch_warnings(record=True) as told:
@@ -350,14 +359,46 @@ def _(bench: Harness) -> str:
 @check("statements", "statement numbers that are used again", "SQLI 7", "SERVER-BEHAVIOUR 6")
 def _(bench: Harness) -> str:
     with bench.connect(statement_cache_size=2) as connection:
-        for number in range(200):
-            connection.read_arrow(f"SELECT {number} FROM systables WHERE tabid = 1")
-    return "200 statements, two at a time"
+        for number in range(6):
+            sql = f"SELECT {number} n FROM systables WHERE tabid = 1"
+            expect_equal(connection.read_arrow(sql).column(0).to_pylist(), [number], "value, two at a time")
+        for first in (1000, 2000):
+            numbers = range(first, first + 100)
+            values, ids = connection._run(_statements_together(connection._session, numbers))
+            expect_equal(len(set(ids)), 100, "statement numbers in use at a time")
+            expect_equal(values, list(numbers), "value of each statement")
+    return "six statements, two at a time; 100 at a time, twice"
+
+
+def _statements_together(session: Session, numbers: Sequence[int]) -> Exchange[tuple[list[int], list[int]]]:
+    """Prepare a query of each number, execute all, release all. Return their values and statement numbers."""
+    queries = [f"SELECT {number}::INTEGER n FROM systables WHERE tabid = 1" for number in numbers]
+    prepared = yield from pipeline(
+        session, [(m.Prepare(0, sql), m.NDescribe(), m.WantDone()) for sql in queries]
+    )
+    ids = []
+    for sql, reply in zip(queries, prepared, strict=True):
+        reply.check(sql)
+        if reply.describe is None:
+            raise AssertionError("a query is prepared without a description")
+        ids.append(reply.describe.statement_id)
+    opening = [
+        (m.Id(number), m.CursorName(session.next_cursor_name()), m.Open(), m.Id(number), m.Fetch(4096))
+        for number in ids
+    ]
+    replies = yield from pipeline(session, opening)
+    closing = [(m.Id(number), message) for number in ids for message in (m.Close(), m.Release())]
+    closed = yield from pipeline(session, closing)
+    for reply in (*replies, *closed):
+        reply.check()
+    tuples = [payload for reply in replies for payload in reply.tuples]
+    return [int.from_bytes(payload[:4], "big", signed=True) for payload in tuples], ids
 
 
 @check("two results", "two results read in turns", "SERVER-BEHAVIOUR 6")
 def _(bench: Harness) -> str:
-    table = _fill_table(bench)
+    rows_each = 4_000
+    table = _fill_table(bench, rows_each)
     sql = f"SELECT a FROM {table}"
     with (
         bench.connect(fetch_buffer_size=4096) as connection,
@@ -366,7 +407,7 @@ def _(bench: Harness) -> str:
     ):
         pairs = zip(one.batches(), two.batches(), strict=True)
         rows = sum(first.num_rows + second.num_rows for first, second in pairs)
-    expect_equal(rows, 2 * _ROWS, "rows")
+    expect_equal(rows, 2 * rows_each, "rows")
     return "of one connection"
 
 
@@ -629,9 +670,10 @@ def _(bench: Harness) -> str:
 )
 def _(bench: Harness) -> str:
     trips: list[int] = []
+    here = threading.get_ident()  # other checks connect at the same time
 
     def look(operation: Operation) -> None:
-        if operation.kind == "connect":
+        if operation.kind == "connect" and threading.get_ident() == here:
             trips.append(operation.round_trips)
 
     add_observer(look)
@@ -751,25 +793,33 @@ def _(bench: Harness) -> str:
 
 
 def _objects_ahead(bench: Harness, binary: str, text: str, methods: list[str]) -> str:
-    tables = [bench.table(f"k INTEGER, v {binary}, t {text}, tail CHAR(1)") for _ in range(2)]
+    """Write and read 40 rows ahead of the answers, and the first few of them one step at a time."""
+    few = 4
     contents = [bytes([number]) * (number * 37) if number % 7 else None for number in range(40)]
     texts = [f"{number} " * number if number % 5 else None for number in range(40)]
     data = pa.table({"k": pa.array(range(40), pa.int32()), "v": contents, "t": texts, "tail": ["x"] * 40})
+    by_steps, ahead = [bench.table(f"k INTEGER, v {binary}, t {text}, tail CHAR(1)") for _ in range(2)]
     ways = []
-    for window in (0, 4 << 20):
-        with bench.connect(lob_window_bytes=window) as connection:
+    with bench.connect(lob_window_bytes=0) as slow, bench.connect(lob_window_bytes=4 << 20) as fast:
+        for connection, table, rows in ((slow, by_steps, data.slice(0, few)), (fast, ahead, data)):
             try:
-                ways.append(connection.write_arrow(tables[window > 0], data).method)
+                ways.append(connection.write_arrow(table, rows).method)
             except Error as error:
                 if is_unsupported(error):
                     raise CheckSkipped(first_line(error)) from error
                 raise
-    for window, table in itertools.product((0, 4 << 20), tables):
-        with bench.connect(lob_window_bytes=window) as connection:
-            actual = connection.read_arrow(f"SELECT * FROM {table} ORDER BY k")
-        expect_equal(
-            actual.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead"
-        )
+        for connection, how, table, rows in (
+            (slow, "0 bytes", by_steps, few),
+            (slow, "0 bytes", ahead, few),
+            (fast, "4 MiB", by_steps, few),
+            (fast, "4 MiB", ahead, 40),
+        ):
+            actual = connection.read_arrow(f"SELECT * FROM {table} WHERE k < {rows} ORDER BY k")
+            expect_equal(
+                actual.to_pylist() == data.slice(0, rows).to_pylist(),
+                True,
+                f"they are the same with {how} ahead",
+            )
     if ways != methods:
         raise ServerDiffers(f"they are not made ahead: {ways[-1]}")
     return f"{len(contents)} rows"

@@ -10,12 +10,18 @@ from typing import Any
 
 from ...connection import Connection, open_connection
 from ...dsn import Parameters
+from ...operations.message_stream import server_error
+from ...operations.request_reply import pipeline
+from ...wire import messages as m
 from ...wire.errors import Error
 
 #: Codes for a missing privilege or feature only: no permission, no sbspace, no such type, not supported here.
 _UNSUPPORTED = frozenset(
     {-270, -272, -387, -388, -389, -674, -999, -9628, -9810, -12045, -12053, -12054, -12001, -262, -439}
 )
+
+
+_LOCK_SECONDS = 30  # checks that run at the same time make and drop tables, which locks rows of the catalogue
 
 
 class ServerDiffers(Exception):
@@ -37,18 +43,19 @@ class DoctorCheck:
     title: str
     about: tuple[str, ...]
     run: Callable[[Harness], str]
+    alone: bool = False  # not at the same time as other checks
 
 
 CHECKS: list[DoctorCheck] = []
 
 
 def check(
-    name: str, title: str, *about: str
+    name: str, title: str, *about: str, alone: bool = False
 ) -> Callable[[Callable[[Harness], str]], Callable[[Harness], str]]:
     """Declare a check: a function that returns a short finding, which holds no data of the user's."""
 
     def declare(function: Callable[[Harness], str]) -> Callable[[Harness], str]:
-        CHECKS.append(DoctorCheck(name, title, about, function))
+        CHECKS.append(DoctorCheck(name, title, about, function, alone))
         return function
 
     return declare
@@ -58,7 +65,10 @@ class Harness:
     """A connection to the database under examination, and the objects created in it."""
 
     def __init__(self, parameters: Parameters) -> None:
-        self.parameters = replace(parameters, autocommit=True, application="informix-arrow doctor")
+        wait = _LOCK_SECONDS if parameters.lock_wait is None else parameters.lock_wait
+        self.parameters = replace(
+            parameters, autocommit=True, application="informix-arrow doctor", lock_wait=wait
+        )
         self.connection = open_connection(self.parameters)
         self._cleanup_statements: list[str] = []  # statements that remove the objects
 
@@ -78,13 +88,24 @@ class Harness:
 
     def make(self, statement: str, undo: str) -> None:
         """Run a statement whose effect is undone when the check ends. Raises ``CheckSkipped`` if the user may not."""
-        try:
-            self.connection.execute(statement)
-        except Error as error:
+        (error,) = self._execute_all([statement])
+        if error is not None:
             if error.sqlcode in _UNSUPPORTED:
                 raise CheckSkipped(first_line(error)) from error
-            raise
+            raise error
         self._cleanup_statements.append(undo)
+
+    def _execute_all(self, statements: list[str]) -> list[Error | None]:
+        """Execute statements without results in one round trip. Return the error of each."""
+        connection = self.connection
+        if connection.ansi or not statements:  # there each of them needs a COMMIT
+            return [_error_of(connection, sql) for sql in statements]
+        groups = [(m.Command(sql), m.NDescribe(), m.Execute(), m.Release()) for sql in statements]
+        replies = connection._run(pipeline(connection._session, groups))
+        return [
+            None if reply.error is None else server_error(reply.error, sql)
+            for sql, reply in zip(statements, replies, strict=True)
+        ]
 
     def value(self, sql: str, *parameters: object) -> Any:
         """Return the first value of a query."""
@@ -101,15 +122,16 @@ class Harness:
             with contextlib.suppress(Error):
                 if self.connection.in_transaction:
                     self.connection.rollback()
-            remaining = []
-            for undo in reversed(self._cleanup_statements):
-                try:
-                    self.connection.execute(undo)
-                except Error as error:
-                    if error.sqlcode != -206:  # it is gone already
-                        remaining.append(undo)
-            self._cleanup_statements = remaining[::-1]
-            if not remaining:
+            undoing = self._cleanup_statements[::-1]
+            with contextlib.suppress(Error):
+                errors = self._execute_all(undoing)
+                remaining = [
+                    undo
+                    for undo, error in zip(undoing, errors, strict=True)
+                    if error is not None and error.sqlcode != -206  # -206: it is gone already
+                ]
+                self._cleanup_statements = remaining[::-1]
+            if not self._cleanup_statements:
                 return
 
     @property
@@ -121,6 +143,14 @@ class Harness:
         """Close the connection."""
         with contextlib.suppress(Error):
             self.connection.close()
+
+
+def _error_of(connection: Connection, sql: str) -> Error | None:
+    try:
+        connection.execute(sql)
+    except Error as error:
+        return error
+    return None
 
 
 def is_unsupported(error: Error) -> bool:

@@ -21,6 +21,21 @@ _STILL_LOGGED = -19816
 _WAIT_SECONDS = 30.0  # seconds: the server may deliver the log late, and switch logging off late
 
 
+#: The routines that every session calls, with the number of their arguments.
+_ROUTINES = {
+    "opensess": 6,
+    "set_fullrowlogging": 2,
+    "startcapture": 5,
+    "activatesess": 2,
+    "endcapture": 3,
+    "closesess": 1,
+}
+
+
+def _statement(routine: str, arguments: int) -> str:
+    return f"EXECUTE FUNCTION informix.cdc_{routine}({', '.join('?' * arguments)})"
+
+
 class Record(NamedTuple):
     """A record: its number, its own header, and its payload."""
 
@@ -47,18 +62,20 @@ class RawCapture:
             if is_unsupported(error) or error.sqlcode in _NO_DATABASE:
                 raise CheckSkipped(first_line(error)) from error
             raise
+        self.connection.prepare([_statement(routine, count) for routine, count in _ROUTINES.items()])
         self._bench = bench
         self._server = str(bench.value("SELECT DBSERVERNAME FROM systables WHERE tabid = 1")).strip()
-        self._tables: list[str] = []
+        self._owner = ""  # of the tables that the checks make
+        self._tables: list[str] = []  # whose full row logging is on
+        self._started: list[str] = []  # that the session captures
         self._data = bytearray()
         self._full = False  # the last read returned all bytes that were requested
         self.session = 0
 
     def call(self, routine: str, *arguments: object) -> int:
         """Call a routine and return its result."""
-        marks = ", ".join("?" * len(arguments))
         try:
-            cursor = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
+            cursor = self.connection.execute(_statement(routine, len(arguments)), arguments)
             ((answer,),) = cursor.fetchall()
         except Error as error:
             if is_unsupported(error):
@@ -77,8 +94,10 @@ class RawCapture:
 
     def full_name(self, table: str) -> str:
         """Return the table's name as the routines expect it."""
-        owner = str(self._bench.value("SELECT owner FROM systables WHERE tabname = ?", table)).strip()
-        return f"{self._bench.connection.database}:{owner}.{table}"
+        if not self._owner:
+            owner = self._bench.value("SELECT owner FROM systables WHERE tabname = ?", table)
+            self._owner = str(owner).strip()
+        return f"{self._bench.connection.database}:{self._owner}.{table}"
 
     def log(self, table: str) -> None:
         """Switch the full row logging of a table on. It is switched off by ``end``."""
@@ -87,7 +106,10 @@ class RawCapture:
 
     def start(self, table: str, columns: str = "", label: int = 1) -> int:
         """Call ``cdc_startcapture``."""
-        return self.call("startcapture", self.session, 0, self.full_name(table), columns, label)
+        reply = self.call("startcapture", self.session, 0, self.full_name(table), columns, label)
+        if reply == 0:
+            self._started.append(table)
+        return reply
 
     def begin(self, table: str, columns: str = "", timeout: int = 1, max_records: int = 100) -> None:
         """Open a session that captures a table from now on."""
@@ -151,10 +173,11 @@ class RawCapture:
     def end(self) -> None:
         """Close the session, and switch the logging of its tables off."""
         if self.session:
-            for table in self._tables:
+            for table in self._started:
                 self.call("endcapture", self.session, 0, self.full_name(table))
             self.call("closesess", self.session)
             self.session = 0
+        self._started.clear()
         self._data.clear()
         until = time.monotonic() + _WAIT_SECONDS
         while self._tables:

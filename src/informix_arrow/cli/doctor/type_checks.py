@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -107,32 +107,40 @@ def _declare(name: str, declared: str, kind: Any, values: list[Any], put: bool) 
 
     @check(f"type {name}", f"{name}: stored {'by PUT and ' if put else ''}by pipeline, and read back", *about)
     def _(bench: Harness) -> str:
-        methods = []
-        for method in ("put", "pipeline") if put else ("auto",):
-            table = bench.table(f"id INTEGER, v {declared}, tail CHAR(1)")
-            expected = [*values, None]
+        table = bench.table(f"id INTEGER, v {declared}, tail CHAR(1)")
+        expected = [*values, None]
+        methods: list[Literal["put", "pipeline", "auto"]] = ["put", "pipeline"] if put else ["auto"]
+        found = []
+        for position, method in enumerate(methods):
+            ids = range(position * len(expected), (position + 1) * len(expected))
             data = pa.table(
                 {
-                    "id": pa.array(range(len(expected)), pa.int32()),
+                    "id": pa.array(ids, pa.int32()),
                     "v": pa.array(expected, kind),
                     "tail": pa.array(["x"] * len(expected)),
                 }
             )
             try:
-                report = bench.connection.write_arrow(table, data, method=method)
+                found.append(bench.connection.write_arrow(table, data, method=method).method)
             except Error as error:
                 if is_unsupported(error):
                     raise CheckSkipped(first_line(error)) from error
                 raise
-            actual = bench.connection.read_arrow(
-                f"SELECT id, v, tail FROM {table} ORDER BY id", floating_decimals="string"
-            )
-            expect_equal(actual.column("tail").to_pylist(), ["x"] * len(expected), "the column behind it")
+        actual = bench.connection.read_arrow(
+            f"SELECT id, v, tail FROM {table} ORDER BY id", floating_decimals="string"
+        )
+        expect_equal(actual.num_rows, len(methods) * len(expected), "rows")
+        for position, method in enumerate(methods):
+            part = actual.slice(position * len(expected), len(expected))
             expect_equal(
-                _digits(actual.column("v").to_pylist(), declared), _digits(expected, declared), "values"
+                part.column("tail").to_pylist(), ["x"] * len(expected), f"the column behind it ({method})"
             )
-            methods.append(report.method)
-        return " and ".join(dict.fromkeys(methods))
+            expect_equal(
+                _digits(part.column("v").to_pylist(), declared),
+                _digits(expected, declared),
+                f"values ({method})",
+            )
+        return " and ".join(dict.fromkeys(found))
 
 
 def _digits(values: list[Any], declared: str) -> list[Any]:
