@@ -64,7 +64,7 @@ release)
 embedded)
     # `make test` asks a server of another process all that tests/interop asks, and these are minutes of hammering: rows
     # by the million, copies between servers, one kill, cancel, cut or spoilt byte at each step of a job, full disks,
-    # memory over a long load. What they are about has tests that stay.
+    # memory over a long load, thousands of statements of one row. What they are about has tests that stay.
     left_out=(
         tests/integration/test_read_million.py tests/integration/test_write_millions.py tests/integration/test_staged_load_long.py
         tests/integration/test_copy.py tests/integration/test_large_object_round_trips.py
@@ -73,6 +73,8 @@ embedded)
         tests/integration/test_client_network_faults.py tests/integration/test_hostile_replies.py
         tests/cli/test_full_disk.py tests/integration/test_copy_full_disk.py
         tests/integration/test_write_failures.py::test_memory_does_not_grow_with_the_load
+        tests/integration/test_for_update.py::test_money_that_is_transferred_by_many_is_neither_made_nor_lost
+        tests/sqlalchemy_dialect/test_results.py tests/sqlalchemy_dialect/test_async.py::test_rows_are_streamed
         tests/cli/test_load.py::test_a_load_that_was_killed_goes_on_behind_what_was_committed
     )
     options=()

@@ -108,20 +108,22 @@ def test_a_copy_of_a_database_has_the_same_rows_and_is_made_of_the_same(
     assert written(tmp_path / "two") == written(tmp_path / "one")
 
 
-def test_an_export_has_the_files_and_comments_of_dbexport(full: Connection, tmp_path: Path) -> None:
+def test_an_export_has_the_files_and_comments_of_dbexport(
+    full: Connection, tmp_path: Path, owner: str
+) -> None:
     report = export_database(full, tmp_path, format="unl")
     assert report.tables == {
-        '"informix".cust': 2,
-        '"informix".ord': 1,
-        '"informix".log': 0,
-        '"informix".every': 2,
+        f'"{owner}".cust': 2,
+        f'"{owner}".ord': 1,
+        f'"{owner}".log': 0,
+        f'"{owner}".every': 2,
     }
     files = {path.name for path in report.directory.glob("*.unl")}
     assert {file[:5] for file in files} == {"cust_", "ord__", "log__", "every"}
     assert all(len(file) == 14 for file in files)
     sql = (report.directory / f"{report.database}.sql").read_text()
     assert sql.startswith(f"{{ DATABASE {report.database}  delimiter | }}\n")
-    assert '{ TABLE "informix".cust row size = 44 number of columns = 5 index size = ' in sql
+    assert f'{{ TABLE "{owner}".cust row size = 44 number of columns = 5 index size = ' in sql
     assert "number of rows = 2 }" in sql
     (customers,) = report.directory.glob("cust_*.unl")
     assert customers.read_bytes() == b"1|a\\|b|12/24/2020|1.00|1.234567890123456|\n7|\\ ||0.50||\n"

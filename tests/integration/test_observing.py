@@ -144,7 +144,7 @@ WANTED = [
 ]
 
 
-def test_an_observer_is_told_of_each_call(url: str) -> None:
+def test_an_observer_is_told_of_each_call(url: str, owner: str) -> None:
     seen: list[Operation] = []
     with ifx.connect(url) as conn:
         conn.add_observer(seen.append)
@@ -161,7 +161,7 @@ def test_an_observer_is_told_of_each_call(url: str) -> None:
         assert each.parameters is None
         assert "Geheimnis" not in f"{each} {each!r}".replace(repr(each.error), "")
         assert each.target is not None
-        assert each.target.user == "informix"
+        assert each.target.user == owner
     by_kind = {each.kind: each for each in seen}
     assert by_kind["ping"].round_trips == by_kind["commit"].round_trips == 1
     assert by_kind["ping"].bytes_sent > 0

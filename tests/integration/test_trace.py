@@ -102,14 +102,14 @@ def everything(conn: ifx.Connection) -> None:
     conn.ping()
 
 
-def test_the_dialogue_is_written_message_by_message(url: str, path: Path) -> None:
+def test_the_dialogue_is_written_message_by_message(url: str, path: Path, owner: str) -> None:
     with ifx.connect(url, trace=path) as conn:
         everything(conn)
     found = records(path)
     assert (found[0]["what"], found[0]["form"], found[0]["values"]) == ("trace", 1, False)
     assert found[0]["informix_arrow"] == ifx.__version__
     assert [each["what"] for each in found[1:5]] == ["connect", "connected", "CONREQ", "CONREPLY"]
-    assert found[3]["user"] == "informix"
+    assert found[3]["user"] == owner
     assert found[3]["environment"]["CLIENT_LOCALE"] == "en_US.utf8"
     statements = [each["statement"] for each in found if "statement" in each]
     assert "UPDATE traced SET name = ? WHERE id = ?" in statements
