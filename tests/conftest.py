@@ -156,6 +156,18 @@ def informix_server(server: Server) -> Server:
     return server
 
 
+@pytest.fixture(scope="session")
+def owner(server: Server) -> str:
+    """Who the tests log in as: the owner of what they create."""
+    return server.user
+
+
+@pytest.fixture(scope="session")
+def password(server: Server) -> str:
+    """The password of that login, which may be read nowhere."""
+    return server.password
+
+
 @pytest.fixture
 def informix_database(server: Server, request: pytest.FixtureRequest) -> Iterator[str]:
     """URL of a new empty database, with a log, in UTF-8. Dropped after the test."""

@@ -226,6 +226,7 @@ class RealServerPlugin:
             )
         if record and not str(url).startswith("informix://"):
             raise pytest.UsageError("--record needs a URL without TLS: informix://..")
+        run_prefix()  # here, before workers inherit the environment: all of them have the same digits
         self.url = url
         self.folder = Path(record or replay or "").absolute()
         self.player = recordings.Player(self.folder) if replay else None

@@ -30,8 +30,8 @@ from informix_arrow.wire.redaction import holds_secret
 
 FORM = 1
 """Version of the format. Others are refused."""
-LARGEST = 4 << 20
-"""Bytes of a dialogue beyond which it is not kept."""
+LARGEST = 16 << 20
+"""Bytes of a dialogue beyond which it is not kept. The connection of a fixture has those of all tests of a file."""
 
 _PIECE = 64 << 10
 _PREFIX = re.compile(rb"ia_test_[0-9a-f]{6}_[0-9a-f]{2}_")
@@ -165,7 +165,9 @@ def file_of(folder: Path, owner: str) -> Path:
 def write(
     folder: Path, owner: str, about: dict[str, Any], connections: list[Recorded], hide: Hiding
 ) -> Path | None:
-    """Write an owner's dialogues; None where there are none.
+    """Write an owner's dialogues. Return None for a fixture without any.
+
+    A test without any has a file: it may use the connection of a fixture.
 
     Raises
     ------
@@ -179,7 +181,7 @@ def write(
         if recorded.size > LARGEST:
             raise NotKept(f"has more than {LARGEST} bytes")
         lines += _lines(number, recorded, hide)
-    if len(lines) == 1:
+    if len(lines) == 1 and owner.startswith("fixture::"):
         return None
     path = file_of(folder, owner)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow
 from informix_arrow.transfer import export_database, import_database, open_or_create
@@ -56,7 +57,7 @@ def new(server: Server) -> Iterator[Callable[[str], str]]:
     names: list[str] = []
 
     def url(name: str) -> str:
-        names.append(name)
+        names.append(database_name(server, name))
         return server.url(name).replace(f":{server.password}@", "@")
 
     yield url
@@ -151,7 +152,7 @@ def test_a_database_that_was_made_goes_with_an_import_that_fails(
     directory = made("2004-02-16", b"1|x|2005-02-03|a|\n")
     ran = cli("import", directory, new("made_fails"), *(["--keep"] if keep else []))
     assert ran.code == 1
-    assert ("made_fails" in databases(server)) is keep
+    assert (database_name(server, "made_fails") in databases(server)) is keep
     assert url.rpartition("/")[2].partition("?")[0] in databases(server)
 
 
@@ -165,7 +166,7 @@ def test_a_directory_that_is_not_there_is_found_before_a_database_is_made(
 ) -> None:
     ran = cli("import", tmp_path / "nothing.exp", new("made_early"))
     assert ran.code == 2
-    assert "made_early" not in databases(server)
+    assert database_name(server, "made_early") not in databases(server)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,8 @@ def test_a_new_database_has_the_code_set_of_the_files(
     with informix_arrow.connect(server.url("made_latin")) as connection:
         assert connection.execute('SELECT name FROM "me".sale').fetchall() == [("España",)]
         found = connection.databases().to_pylist()
-    assert [each["locale"] for each in found if each["database_name"] == "made_latin"] == [locale]
+    name = database_name(server, "made_latin")
+    assert [each["locale"] for each in found if each["database_name"] == name] == [locale]
 
 
 def test_texts_that_do_not_fit_in_utf8_are_told_with_the_cure(
@@ -195,7 +197,7 @@ def test_texts_that_do_not_fit_in_utf8_are_told_with_the_cure(
     ran = cli("import", directory, new("made_utf"), "--encoding", "latin-1", "--db-locale", "en_US.utf8")
     assert ran.code == 1
     assert "import into a new database with --db-locale en_US.8859-1" in ran.err
-    name = "made_utf"
+    name = database_name(server, "made_utf")
     with open_or_create(
         lambda each: informix_arrow.connect(server.url(each), autocommit=True), name
     ) as fresh:

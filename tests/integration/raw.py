@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from tests.real_server import database_name
+
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing
@@ -66,7 +68,7 @@ class RawClient:
                 assert isinstance(answer, m.Protocols)
                 self.framing = Framing.negotiate(CLIENT_OFFER, answer.mask)
                 if database is not None:
-                    self.open_database(database)
+                    self.open_database(database_name(server, database))
         except BaseException:
             self.socket.close()
             raise

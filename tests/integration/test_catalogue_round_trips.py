@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.comparison import DatabaseSide, compare_tables
@@ -90,12 +91,13 @@ def test_an_import_asks_once_for_what_concerns_all_tables(
     many: Server, conn: ifx.Connection, tmp_path: Path
 ) -> None:
     """Each table takes its CREATE, its load, its keys and its index; counts and descriptions are asked together."""
-    export_database(conn, tmp_path, format="unl")
+    directory = export_database(conn, tmp_path, format="unl").directory
+    copy = database_name(many, COPY)
     try:
-        with open_or_create(lambda name: ifx.connect(many.url(name), autocommit=True), COPY) as target:
+        with open_or_create(lambda name: ifx.connect(many.url(name), autocommit=True), copy) as target:
             operations: list[Operation] = []
             target.add_observer(operations.append)
-            import_database(tmp_path / f"{DATABASE}.exp", target)
+            import_database(directory, target)
             counts = [each for each in operations if "COUNT(*)" in (each.statement or "")]
             empty = [each for each in operations if (each.statement or "").endswith("WHERE ? = ?")]
             assert len(counts) == 1

@@ -91,16 +91,16 @@ def test_every_table_has_its_fixed_schema(
     table.validate(full=True)
 
 
-def test_tables_are_found_by_pattern_and_type(conn: ifx.Connection) -> None:
+def test_tables_are_found_by_pattern_and_type(conn: ifx.Connection, owner: str) -> None:
     assert rows(conn.tables("md%"), "table_catalog", "table_schema", "table_name", "table_type") == [
-        (conn.database, "informix", "md_child", "TABLE"),
-        (conn.database, "informix", "md_parent", "TABLE"),
-        (conn.database, "informix", "md_types", "TABLE"),
-        (conn.database, "informix", "md_view", "VIEW"),
+        (conn.database, owner, "md_child", "TABLE"),
+        (conn.database, owner, "md_parent", "TABLE"),
+        (conn.database, owner, "md_types", "TABLE"),
+        (conn.database, owner, "md_view", "VIEW"),
     ]
     assert conn.tables("MD\\_VIEW".replace("\\", ""))["table_name"].to_pylist() == ["md_view"]
     assert conn.tables("md%", types=["view"])["table_name"].to_pylist() == ["md_view"]
-    assert conn.tables("md%", owner="INFORMIX").num_rows == 4
+    assert conn.tables("md%", owner=owner.upper()).num_rows == 4
     assert conn.tables("md%", owner="nobody").num_rows == 0
     described = conn.tables("md_child").to_pylist()[0]
     assert (described["column_count"], described["index_count"], described["lock_level"]) == (3, 4, "PAGE")
@@ -214,15 +214,15 @@ def test_a_table_without_fragments_has_none(conn: ifx.Connection) -> None:
     assert conn.fragments("md_types").num_rows == 0
 
 
-def test_databases_tell_their_logging_and_locale(conn: ifx.Connection) -> None:
+def test_databases_tell_their_logging_and_locale(conn: ifx.Connection, owner: str) -> None:
     found = {row["database_name"]: row for row in conn.databases().to_pylist()}
     assert {conn.database, "sysmaster", other(conn)} <= set(found)
     assert (found[conn.database]["is_logged"], found[conn.database]["is_ansi"]) == (True, False)
     assert found[conn.database]["locale"] == "en_US.57372"
-    assert found[conn.database]["owner"] == "informix"
+    assert found[conn.database]["owner"] == owner
 
 
-def test_another_database_is_looked_into_by_its_name(conn: ifx.Connection) -> None:
+def test_another_database_is_looked_into_by_its_name(conn: ifx.Connection, owner: str) -> None:
     assert rows(conn.tables(database=other(conn)), "table_catalog", "table_name") == [
         (other(conn), "md_elsewhere")
     ]
@@ -230,7 +230,7 @@ def test_another_database_is_looked_into_by_its_name(conn: ifx.Connection) -> No
         (other(conn), "id", "INTEGER"),
         (other(conn), "w", "DATE"),
     ]
-    assert conn.primary_key(f"{other(conn)}:informix.md_elsewhere")["column_name"].to_pylist() == ["id"]
+    assert conn.primary_key(f"{other(conn)}:{owner}.md_elsewhere")["column_name"].to_pylist() == ["id"]
     assert conn.indexes(f"{other(conn)}:md_elsewhere")["is_unique"].to_pylist() == [True]
 
 
@@ -304,14 +304,14 @@ def objects(conn: ifx.Connection, **options: Any) -> dict[str, Any]:
     }
 
 
-def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection) -> None:
+def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection, owner: str) -> None:
     catalogs = objects(conn, depth="catalogs")
     assert {conn.database, "sysmaster", other(conn)} <= set(catalogs)
     assert set(catalogs.values()) == {None}
     assert objects(conn, depth="db_schemas", catalog_filter=conn.database) == {
-        conn.database: {"informix": None}
+        conn.database: dict.fromkeys({"informix", owner})
     }
-    tables = objects(conn, depth="tables", table_name_filter="md%")[conn.database]["informix"]
+    tables = objects(conn, depth="tables", table_name_filter="md%")[conn.database][owner]
     assert {name: (t["table_type"], t["table_columns"]) for name, t in tables.items()} == {
         "md_child": ("TABLE", None), "md_parent": ("TABLE", None), "md_types": ("TABLE", None),
         "md_view": ("VIEW", None),
@@ -321,10 +321,8 @@ def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection) -> None:
 
 
 @pytest.mark.parametrize("depth", ["all", "columns"])
-def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: Any) -> None:
-    found = objects(conn, depth=depth, table_name_filter="md\\_%".replace("\\", ""))[conn.database][
-        "informix"
-    ]
+def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: Any, owner: str) -> None:
+    found = objects(conn, depth=depth, table_name_filter="md\\_%".replace("\\", ""))[conn.database][owner]
     columns = {c["column_name"]: c for c in found["md_types"]["table_columns"]}
     assert list(columns) == conn.columns("md_types")["column_name"].to_pylist()
     assert columns["de"]["xdbc_type_name"] == "DECIMAL(8,2)"
@@ -333,7 +331,7 @@ def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: 
     assert columns["v"]["xdbc_char_octet_length"] == 200
     assert columns["s"]["xdbc_is_autoincrement"] is True
     assert (columns["dt"]["xdbc_data_type"], columns["dt"]["xdbc_sql_data_type"]) == (93, 9)
-    usage = {"fk_catalog": conn.database, "fk_db_schema": "informix", "fk_table": "md_parent"}
+    usage = {"fk_catalog": conn.database, "fk_db_schema": owner, "fk_table": "md_parent"}
     constraints = {c["constraint_name"]: c for c in found["md_child"]["table_constraints"]}
     assert constraints["md_fk_two"] == {
         "constraint_name": "md_fk_two",
@@ -353,27 +351,30 @@ def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: 
     }  # fmt: skip
 
 
-def test_get_objects_filters_columns_and_types(conn: ifx.Connection) -> None:
+def test_get_objects_filters_columns_and_types(conn: ifx.Connection, owner: str) -> None:
     found = objects(conn, table_name_filter="md%", table_types_filter=["view"], column_name_filter="k")
-    (view,) = found[conn.database]["informix"].values()
+    (view,) = found[conn.database][owner].values()
     assert [column["column_name"] for column in view["table_columns"]] == ["k"]
-    assert objects(conn, table_name_filter="MD%")[conn.database] == {"informix": {}}
+    assert objects(conn, table_name_filter="MD%")[conn.database] == {each: {} for each in {"informix", owner}}
     assert objects(conn, db_schema_filter="nobody")[conn.database] == {}
     assert objects(conn, catalog_filter="nowhere") == {}
 
 
-def test_get_objects_looks_into_other_databases_when_they_are_named(conn: ifx.Connection) -> None:
+def test_get_objects_looks_into_other_databases_when_they_are_named(conn: ifx.Connection, owner: str) -> None:
     assert objects(conn)[other(conn)] is None
     found = objects(conn, catalog_filter=f"{other(conn)[:-2]}%", table_types_filter=["TABLE"])
-    (table,) = found[other(conn)]["informix"].values()
+    (table,) = found[other(conn)][owner].values()
     assert table["table_name"] == "md_elsewhere"
     assert [column["column_name"] for column in table["table_columns"]] == ["id", "w"]
 
 
-def test_get_objects_of_everything_holds_the_catalogue_too(conn: ifx.Connection) -> None:
-    found = objects(conn)[conn.database]["informix"]
-    assert {"systables", "md_types", "md_view"} <= set(found)
-    assert [c["column_name"] for c in found["systables"]["table_columns"]][:2] == ["tabname", "owner"]
+def test_get_objects_of_everything_holds_the_catalogue_too(conn: ifx.Connection, owner: str) -> None:
+    found = objects(conn)[conn.database]
+    assert {"md_types", "md_view"} <= set(found[owner])
+    assert [c["column_name"] for c in found["informix"]["systables"]["table_columns"]][:2] == [
+        "tabname",
+        "owner",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -390,16 +391,14 @@ def test_pandas_asking_for_a_statement_as_if_it_were_a_table_costs_no_round(
 
 
 @pytest.mark.parametrize("table", ["md_types", "md_view", "informix.md_parent", "stores_demo:md_child"])
-def test_the_schema_of_a_table_is_what_reading_gives(conn: ifx.Connection, table: str) -> None:
-    table = table.replace("stores_demo", conn.database)
+def test_the_schema_of_a_table_is_what_reading_gives(conn: ifx.Connection, table: str, owner: str) -> None:
+    table = table.replace("stores_demo", conn.database).replace("informix", owner)
     with conn.query(f"SELECT * FROM {table}") as result:
         assert conn.adbc_get_table_schema(table).equals(result.schema, check_metadata=True)
 
 
-def test_the_schema_of_a_table_is_found_by_its_parts(conn: ifx.Connection) -> None:
-    found = conn.adbc_get_table_schema(
-        "md_elsewhere", catalog_filter=other(conn), db_schema_filter="informix"
-    )
+def test_the_schema_of_a_table_is_found_by_its_parts(conn: ifx.Connection, owner: str) -> None:
+    found = conn.adbc_get_table_schema("md_elsewhere", catalog_filter=other(conn), db_schema_filter=owner)
     assert found.names == ["id", "w"]
     with pytest.raises(ifx.ProgrammingError) as caught:
         conn.adbc_get_table_schema("md_missing")
@@ -433,11 +432,11 @@ def test_filters_that_are_no_texts_are_refused_and_cost_no_connection(
     assert not conn.closed
 
 
-def test_a_table_may_have_a_colon_in_its_name(made: Server) -> None:
+def test_a_table_may_have_a_colon_in_its_name(made: Server, owner: str) -> None:
     with ifx.connect(made.url("stores_demo"), autocommit=True, env={"DELIMIDENT": "y"}) as conn:
         conn.execute('CREATE TABLE "md a:b" (a INTEGER, tail INTEGER)')
         try:
-            for name in ('"md a:b"', f'{conn.database}:"md a:b"', 'informix."md a:b"'):
+            for name in ('"md a:b"', f'{conn.database}:"md a:b"', f'{owner}."md a:b"'):
                 assert conn.adbc_get_table_schema(name).names == ["a", "tail"]
                 assert conn.columns(name)["column_name"].to_pylist() == ["a", "tail"]
         finally:

@@ -346,3 +346,36 @@ def test_texts_with_zeros_are_left_out_of_postgresql(
     (told,) = [json.loads(line) for line in (tmp_path / "r").read_text("utf-8").splitlines()]
     assert (told["key"], told["column"], told["value"]) == ({"id": 2}, "note", "x\0y")
     assert held(target, "notes").to_pylist() == [{"id": 1, "note": "fine", "after": 1}]
+
+
+# ---- documents ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["full", "incremental", "merge"])
+def test_documents_are_copied_as_they_are(conn: ifx.Connection, target: str, mode: Any) -> None:
+    """JSON is text and BSON its bytes, in targets of other systems too; Informix gets columns of both types."""
+    conn.execute("CREATE TABLE docs (id INTEGER, v JSON, b BSON, after INTEGER)")
+    hello = bytes.fromhex("16000000 02 68656c6c6f 00 06000000 776f726c64 00 00")
+    rows: list[tuple[int, Any, Any, int]] = [
+        (1, '{"a" : "é"}', hello, 11),
+        (2, None, b"\5\0\0\0\0", 12),
+        (3, '{"long":"' + "x" * 40_001 + '"}', None, 13),
+        (4, "[1,{}]", {"deep": {"n": [1, 2.5, None, True]}}, 14),
+    ]
+    more = {"full": {}, "incremental": {"watermark": "id"}, "merge": {"key": "id"}}[mode]
+    for row in rows[:3]:
+        conn.execute("INSERT INTO docs VALUES (?, ?, ?, ?)", row)
+    ifx.copy(conn, target, ["docs"], mode=mode, **more)
+    conn.execute("INSERT INTO docs VALUES (?, ?, ?, ?)", rows[3])
+    (report,) = ifx.copy(conn, target, ["docs"], mode=mode, **more)
+    assert report.target_rows == 4
+    source = conn.read_arrow("SELECT * FROM docs ORDER BY id").to_pylist()
+    assert [(each["v"], each["b"]) for each in source[:3]] == [(v, b) for _, v, b, _ in rows[:3]]
+    assert sorted(held(target, "docs").to_pylist(), key=lambda row: row["id"]) == source
+    if kind_of(target) == "informix":
+        with ifx.connect(target) as there:
+            types = {each["column_name"]: each["data_type"] for each in there.columns("docs").to_pylist()}
+            assert (types["v"], types["b"]) == ("JSON", "BSON")
+            assert there.execute("SELECT b::JSON::LVARCHAR FROM docs WHERE id = 1").fetchall() == [
+                ('{"hello":"world"}',)
+            ]

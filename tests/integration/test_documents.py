@@ -178,6 +178,33 @@ def test_functions_select_rows_and_refuse_other_types(conn: ifx.Connection) -> N
         assert refused.value.sqlcode == code
 
 
+@pytest.mark.embedded  # a real server has them
+@pytest.mark.parametrize(
+    ("statement", "code", "message"),
+    [
+        ("SELECT GENBSON(docs) FROM docs", -674, "'genbson'"),
+        ("SELECT GENBSON(ROW(id, tail), 0, 1)::JSON FROM docs", -674, "'genbson'"),
+        ('UPDATE docs SET b = BSON_UPDATE(b, \'{"$set":{"a":2}}\')', -674, "'bson_update'"),
+        ("SELECT b.a FROM docs", -201, "not supported by this server: the field of a document"),
+        ("SELECT docs.b.a.c::JSON, tail FROM docs", -201, "BSON_GET and BSON_VALUE_.. read it"),
+        ("SELECT d.v.a FROM docs d", -201, "the field of a document"),
+        ("SELECT tail FROM docs WHERE b.a = 1", -201, "the field of a document"),
+        ("SELECT tail.a FROM docs", -217, "'a'"),
+    ],
+)
+def test_what_the_server_lacks_for_documents_is_named(
+    conn: ifx.Connection, caplog: pytest.LogCaptureFixture, statement: str, code: int, message: str
+) -> None:
+    insert(conn, ({"a": 1}, {"a": {"c": 2}}))
+    with pytest.raises(ifx.ProgrammingError) as refused:
+        conn.execute(statement)
+    assert refused.value.sqlcode == code
+    assert message in (caplog.text if code == -201 else str(refused.value))
+    assert stored(conn) == [
+        ('{"a":1}', bytes.fromhex("14000000 03 6100 0c000000 10 6300 02000000 00 00"), 12345)
+    ]
+
+
 def test_json_is_arrows_json_and_bson_is_json_by_option(conn: ifx.Connection) -> None:
     insert(conn, ({"a": "é"}, {"hello": "world"}), (None, None))
     plain = conn.read_arrow("SELECT v, b, tail FROM docs", bson="json")

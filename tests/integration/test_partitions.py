@@ -236,9 +236,9 @@ def test_a_part_can_be_read_in_another_process(conn: ifx.Connection) -> None:
     assert is_whole(conn, name, again)
 
 
-def test_a_table_may_be_named_with_its_owner_and_database(conn: ifx.Connection) -> None:
+def test_a_table_may_be_named_with_its_owner_and_database(conn: ifx.Connection, owner: str) -> None:
     name = made(conn, "INTEGER", [1, 2, None])
-    for full in (f"informix.{name}", f"{conn.database}:informix.{name}"):
+    for full in (f"{owner}.{name}", f"{conn.database}:{owner}.{name}"):
         found = ifx.plan_partitions(conn, full, "k", 2)
         assert len(found) == 2
         assert rows(conn, found) == [(0, 1, "é0"), (1, 2, "é1"), (2, None, "é2")]

@@ -102,14 +102,14 @@ def everything(conn: ifx.Connection) -> None:
     conn.ping()
 
 
-def test_the_dialogue_is_written_message_by_message(url: str, path: Path) -> None:
+def test_the_dialogue_is_written_message_by_message(url: str, path: Path, owner: str, password: str) -> None:
     with ifx.connect(url, trace=path) as conn:
         everything(conn)
     found = records(path)
     assert (found[0]["what"], found[0]["form"], found[0]["values"]) == ("trace", 1, False)
     assert found[0]["informix_arrow"] == ifx.__version__
     assert [each["what"] for each in found[1:5]] == ["connect", "connected", "CONREQ", "CONREPLY"]
-    assert found[3]["user"] == "informix"
+    assert found[3]["user"] == owner
     assert found[3]["environment"]["CLIENT_LOCALE"] == "en_US.utf8"
     statements = [each["statement"] for each in found if "statement" in each]
     assert "UPDATE traced SET name = ? WHERE id = ?" in statements
@@ -127,12 +127,12 @@ def test_the_dialogue_is_written_message_by_message(url: str, path: Path) -> Non
     assert said(path, "->")[-1] == "SQ_EXIT"
     assert not [each for each in found if each["what"] in ("unreadable", "unfinished message")]
     whole = path.read_text()
-    for value in ("Wert-", "in4mix"):
+    for value in ("Wert-", password):
         assert value not in whole
     assert [each["at"] for each in found] == sorted(each["at"] for each in found)
 
 
-def test_values_are_written_where_that_was_asked_for(url: str, path: Path) -> None:
+def test_values_are_written_where_that_was_asked_for(url: str, path: Path, password: str) -> None:
     with ifx.connect(url, trace=path, log_parameters=True) as conn:
         everything(conn)
     found = records(path)
@@ -141,7 +141,7 @@ def test_values_are_written_where_that_was_asked_for(url: str, path: Path) -> No
     rows = [each["row"] for each in found if each["what"] == "SQ_TUPLE" and len(each.get("row", ())) == 3]
     assert rows[3:5] == [["'Wert-4'", "3", "7"], ["'Wert-1'", "4", "7"]]
     assert any("name = 'Wert-4'" in each.get("statement", "") for each in found)
-    assert_hidden(path, "in4mix")
+    assert_hidden(path, password)
 
 
 def test_in_asyncio_it_is_the_same(url: str, path: Path, tmp_path: Path) -> None:
@@ -188,11 +188,11 @@ STATEMENTS = [
 @pytest.mark.parametrize("values", [False, True], ids=["types", "values"])
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_passwords_in_statements_are_never_written(
-    url: str, path: Path, statement: str, values: bool
+    url: str, path: Path, statement: str, values: bool, password: str
 ) -> None:
     """Neither in single quotes nor in double ones, nor where the closing one is missing, nor without any."""
     forms = [f"'{SECRET.replace(chr(39), chr(39) * 2)}'", f'"{SECRET}"', f'"{SECRET}']
-    with ifx.connect(url, trace=path, log_parameters=values, password="in4mix") as conn:
+    with ifx.connect(url, trace=path, log_parameters=values, password=password) as conn:
         for form in forms if "no statement" not in statement or not values else ():
             with contextlib.suppress(ifx.Error):
                 conn.execute(statement.format(*[form] * 2))
@@ -201,7 +201,7 @@ def test_passwords_in_statements_are_never_written(
                 conn.execute(statement.format(*[PLAIN_SECRET] * 2))
     assert_hidden(path, SECRET)
     assert_hidden(path, PLAIN_SECRET)
-    assert_hidden(path, "in4mix")
+    assert_hidden(path, password)
 
 
 def test_parameters_of_a_statement_with_a_password_are_not_written(url: str, path: Path) -> None:

@@ -269,11 +269,11 @@ def test_a_not_null_column_without_default_must_be_there(conn: ifx.Connection, n
     assert conn.read_arrow(f"SELECT * FROM {name}").num_rows == 0
 
 
-def test_adbc_ingest_is_the_same_thing(conn: ifx.Connection, name: str) -> None:
+def test_adbc_ingest_is_the_same_thing(conn: ifx.Connection, name: str, owner: str) -> None:
     with conn.cursor() as cursor:
         assert cursor.adbc_ingest(name, SMALL) == 3
         assert cursor.rowcount == 3
-        assert cursor.adbc_ingest(name, SMALL.to_batches()[0], mode="append", db_schema_name="informix") == 3
+        assert cursor.adbc_ingest(name, SMALL.to_batches()[0], mode="append", db_schema_name=owner) == 3
         assert cursor.adbc_ingest(name, SMALL.to_reader(), "replace") == 3
         assert cursor.execute(f"SELECT COUNT(*)::INT FROM {name}").fetchone() == (3,)
         assert cursor.adbc_ingest(f"{name}_temp", SMALL, temporary=True) == 3
@@ -281,14 +281,14 @@ def test_adbc_ingest_is_the_same_thing(conn: ifx.Connection, name: str) -> None:
         cursor.execute(f"DROP TABLE {name}_temp")
 
 
-def test_adbc_ingest_folds_no_name_under_delimident(server: Server) -> None:
+def test_adbc_ingest_folds_no_name_under_delimident(server: Server, owner: str) -> None:
     given = {"autocommit": True, "env": {"DELIMIDENT": "y"}}
     data = pa.table({"Id": [1], "sentinel": [7]})
 
     async def in_asyncio() -> None:
         async with await aio.connect(server.url("stores_demo"), **given) as conn, conn.cursor() as cursor:
             assert await cursor.adbc_ingest("Ingested By", data) == 1
-            assert await cursor.adbc_ingest("Ingested By", data, "append", db_schema_name="informix") == 1
+            assert await cursor.adbc_ingest("Ingested By", data, "append", db_schema_name=owner) == 1
 
     with ifx.connect(server.url("stores_demo"), **given) as conn, conn.cursor() as cursor:
         for name in ("Ingested", "order"):

@@ -179,14 +179,14 @@ def test_the_first_refused_row_is_told_whoever_refuses_it(
 
 
 def test_a_row_is_named_by_its_key_and_the_columns_of_the_violated_constraint(
-    conn: ifx.Connection, name: str
+    conn: ifx.Connection, name: str, owner: str
 ) -> None:
     conn.execute(
         f"CREATE TABLE {name} (a INTEGER, b INTEGER, c INTEGER, d INTEGER, "
         "mail VARCHAR(9) UNIQUE, k INTEGER PRIMARY KEY)"
     )
     data = pa.table({"a": [1, 1], "b": [2, 2], "c": [3, 3], "d": [4, 4], "mail": ["x@y", "x@y"], "K": [8, 9]})
-    for table in (name, f"informix.{name}", f"{conn.database}:{name}"):
+    for table in (name, f"{owner}.{name}", f"{conn.database}:{name}"):
         with pytest.raises(ifx.IntegrityError, match=r"row 1 \((mail='x@y', K=9|K=9, mail='x@y')\)"):
             conn.write_arrow(table, data)
 

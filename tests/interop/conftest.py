@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +17,7 @@ import informix_arrow
 from .clients import Clients, connected
 from .extended import DISTINCT_TYPES
 from .jdbc.driver import Jdbc
-from .jdbc.toolchain import NEWEST, Java, Unavailable, compile_programs
+from .jdbc.toolchain import NEWEST, Java, Unavailable, compile_programs, with_driver
 from .target import Target
 from .values import LATIN1, UTF8
 
@@ -58,14 +57,9 @@ def jdbc_release(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def java(jdbc_release: str, tmp_path_factory: pytest.TempPathFactory) -> Java:
-    """Our Java programs, compiled against IBM's driver, once for all workers."""
-
-    def compiled(folder: Path) -> tuple[str, str]:
-        java = compile_programs(folder, jdbc_release)
-        return java.executable, java.class_path
-
+    """Our Java programs, compiled once for all workers and all releases, with a release of IBM's driver."""
     try:
-        return Java(*once_per_run(tmp_path_factory, f"jdbc_programs-{jdbc_release}", compiled))
+        return with_driver(once_per_run(tmp_path_factory, "jdbc_programs", compile_programs), jdbc_release)
     except Unavailable as missing:
         reference_client_missing(str(missing))
 

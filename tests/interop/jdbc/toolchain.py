@@ -23,6 +23,7 @@ BSON = "4.11.1"
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[2]
 SOURCES = ("Conformance.java", "DriverBridge.java")
+ADVICE = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
 
 
 class Unavailable(Exception):
@@ -107,13 +108,17 @@ def _fetch(maven: str, cache: Path, coordinates: str, jar: Path) -> None:
         fetched.replace(jar)
 
 
-def compile_programs(target: Path, release: str = NEWEST) -> Java:
-    """Compile our programs into ``target`` against the jars of a release."""
-    advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
-    java, javac = program("java", advice), program("javac", advice)
+def compile_programs(target: Path, release: str = NEWEST) -> str:
+    """Compile our programs into ``target`` against the jars of a release; return the class path of what was compiled.
+
+    The releases have the same names for what these programs call: classes that were compiled against one run with all.
+    """
+    javac = program("javac", ADVICE)
     class_path = os.pathsep.join(str(jar) for jar in fetch_jars(cache_directory(), release))
     build = subprocess.run(
-        [javac, "-nowarn", "-encoding", "UTF-8", "-cp", class_path, "-d", str(target)]
+        # No just-in-time compiler of the second kind here either: half of the time.
+        [javac, "-J-XX:TieredStopAtLevel=1", "-proc:none", "-nowarn", "-encoding", "UTF-8"]
+        + ["-cp", class_path, "-d", str(target)]
         + [str(HERE / source) for source in SOURCES],
         capture_output=True,
         text=True,
@@ -123,4 +128,10 @@ def compile_programs(target: Path, release: str = NEWEST) -> Java:
     # Not Unavailable: programs of ours that do not compile are our fault, and no reason to skip.
     if build.returncode != 0:
         raise RuntimeError(f"javac failed:\n{build.stderr}")
-    return Java(java, os.pathsep.join((str(target), class_path)))
+    return str(target)
+
+
+def with_driver(programs: str, release: str = NEWEST) -> Java:
+    """A JVM for compiled programs and a release of the driver."""
+    jars = [str(jar) for jar in fetch_jars(cache_directory(), release)]
+    return Java(program("java", ADVICE), os.pathsep.join((programs, *jars)))

@@ -10,6 +10,7 @@ from sqlglot import exp
 from ....wire.types import ColumnType
 from ...errors import SqlError, not_supported
 from ...parse import dialect_nodes as d
+from ...types.documents import is_document
 from ...types.nested_types import is_row
 from ...types.quoting import quote_string
 from ...types.result_types import is_floating_decimal, storage_type
@@ -93,13 +94,19 @@ def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedE
             base, rest = scope.resolve(parts[0], "", offset), parts[1:]
         except SqlError:
             raise e from None
-        if not is_row(base.type):
-            raise SqlError(-217, 0, offset, parts[1]) from None
     for name in rest:
+        if is_document(base.type):
+            raise _no_field_by_dots(offset)
         if not is_row(base.type):
             raise SqlError(-217, 0, offset, name)
         base = field(base, name)
     return base
+
+
+def _no_field_by_dots(offset: int) -> SqlError:
+    return not_supported(
+        "the field of a document behind a dot; BSON_GET and BSON_VALUE_.. read it", offset=offset
+    )
 
 
 def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -107,6 +114,8 @@ def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     if isinstance(node.expression, exp.Anonymous):
         return call(tr, node.expression, scope)
     base = tr.expr(node.this, scope)
+    if is_document(base.type):
+        raise _no_field_by_dots(source_offset(node) or 1)
     if not is_row(base.type):
         raise not_supported("a name of this many parts", offset=source_offset(node) or 1)
     return field(base, node.expression.name)
