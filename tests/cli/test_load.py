@@ -9,8 +9,8 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -522,6 +522,58 @@ def test_modes_make_replace_empty_and_upsert_tables(
     assert [row["id"] for row in rows_of(conn, "n")] == [1, 2, 9]
     assert cli("load", url, "n", path, "--mode", "upsert").code == 2
     assert cli("load", url, "n", path, "--types", "id=INT").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "stored"),
+    [
+        (("--inexact", "round"), [Decimal("5.56"), Decimal("-0.01"), Decimal("99999999.99")]),
+        (("--inexact", "truncate"), [Decimal("5.55"), Decimal("0.00"), Decimal("99999999.99")]),
+    ],
+)
+def test_digits_that_a_column_cannot_hold_are_refused_rounded_or_dropped(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path, words: Sequence[str], stored: list[Decimal]
+) -> None:
+    conn.execute("CREATE TABLE prices (price DECIMAL(10,2), id INT)")
+    path = file(tmp_path, "price,id\n5.555,1\n-0.005,2\n99999999.99,3\n")
+    for ran in (cli("load", url, "prices", path), cli("load", url, "prices", path, "--inexact", "error")):
+        assert (ran.code, ran.out) == (1, "")
+        assert "--inexact round or --inexact truncate" in ran.err
+        assert "inexact=" not in ran.err
+    assert rows_of(conn, "prices") == []
+    assert cli("load", url, "prices", path, *words).code == 0
+    assert rows_of(conn, "prices") == [{"price": each, "id": i} for i, each in enumerate(stored, 1)]
+
+
+def test_timestamps_with_a_time_zone_need_the_zone_of_the_table(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE moments (at DATETIME YEAR TO SECOND, id INT)")
+    moment = datetime(2026, 7, 1, 12, tzinfo=timezone.utc)
+    data = pa.table({"at": pa.array([moment], pa.timestamp("us", "UTC")), "id": pa.array([1], pa.int32())})
+    pq.write_table(data, tmp_path / "x.parquet")
+    ran = cli("load", url, "moments", str(tmp_path / "x.parquet"))
+    assert ran.code == 1
+    assert "--time-zone Europe/Berlin" in ran.err
+    ran = cli("load", url, "moments", str(tmp_path / "x.parquet"), "--time-zone", "Europe/Berlin")
+    assert (ran.code, ran.err) == (0, "")
+    assert rows_of(conn, "moments") == [{"at": datetime(2026, 7, 1, 14), "id": 1}]
+
+
+def test_a_table_that_foreign_keys_refer_to_is_replaced_with_cascade_only(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE parent (id INT PRIMARY KEY)")
+    conn.execute("CREATE TABLE child (parent_id INT REFERENCES parent (id))")
+    path = file(tmp_path, "id\n1\n")
+    words = ("load", url, "parent", path, "--mode", "replace", "--types", "id=BIGINT")
+    ran = cli(*words)
+    assert ran.code == 1
+    assert "--cascade" in ran.err
+    assert "--mode truncate" in ran.err
+    assert cli(*words, "--cascade").code == 0
+    assert rows_of(conn, "parent") == [{"id": 1}]
+    assert cli("load", url, "parent", path, "--cascade").code == 2
 
 
 def test_a_dry_run_shows_the_mapping_and_loads_nothing(

@@ -15,7 +15,7 @@ import pytest
 
 from informix_arrow.cli import parser
 from informix_arrow.cli.connection_options import looks_like_url, take_url
-from informix_arrow.cli.exit_codes import Failure, UsageError, one_line, run_guarded
+from informix_arrow.cli.exit_codes import Failure, UsageError, one_line, run_guarded, with_option_names
 from informix_arrow.cli.parser import COMMANDS
 from informix_arrow.cli.progress import ProgressReporter
 from informix_arrow.rows.scripts import Statement, split
@@ -138,6 +138,33 @@ def test_errors_become_exit_codes(
 
     assert run_guarded(fail) == code
     assert capsys.readouterr().err == says
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "shown"),
+    [
+        (
+            "say inexact='round' or inexact='truncate'.",
+            {"inexact"},
+            "say --inexact round or --inexact truncate.",
+        ),
+        (
+            "say inexact='round' or inexact='truncate'.",
+            {"mode"},
+            "say inexact=round or inexact=truncate in the connection URL.",
+        ),
+        ("join_lines=True reads it", {"join_lines"}, "--join-lines reads it"),
+        ("cascade=Truest", {"cascade"}, "--cascade Truest"),
+        ("Name the code set with encoding=.", {"encoding"}, "Name the code set with --encoding."),
+        ("columns={'a': 'b'} and key", {"columns"}, "--columns {'a': 'b'} and key"),
+        ("other='word'", {"inexact"}, "other='word'"),
+        ("see informix://h/d?inexact=round", {"inexact"}, "see informix://h/d?inexact=round"),
+    ],
+)
+def test_hints_name_options_of_the_command_or_parameters_of_the_url(
+    text: str, options: set[str], shown: str
+) -> None:
+    assert with_option_names(text, options) == shown
 
 
 def test_what_was_under_way_is_told_when_it_is_interrupted(capsys: pytest.CaptureFixture[str]) -> None:

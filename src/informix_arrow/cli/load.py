@@ -79,6 +79,25 @@ def add(commands: Commands) -> None:
         help="of a table that is made; repeatable",
     )
     table.add_argument("--primary-key", metavar="COLUMNS", help="of a table that is made")
+    table.add_argument(
+        "--cascade",
+        action="store_true",
+        help="with --mode replace: also drop the foreign keys of other tables that refer to the table",
+    )
+    values = parser.add_argument_group("values")
+    values.add_argument(
+        "--inexact",
+        choices=("error", "round", "truncate"),
+        default="error",
+        help="what to do with digits that a column cannot hold: refuse the row, round or drop them "
+        "(default: %(default)s)",
+    )
+    values.add_argument(
+        "--time-zone",
+        metavar="ZONE",
+        help="convert timestamps with a time zone to the local time of ZONE, such as Europe/Berlin "
+        "(default: they are refused)",
+    )
     errors = parser.add_argument_group("refused rows")
     errors.add_argument(
         "--on-error",
@@ -493,6 +512,7 @@ class _Load:
                 options.encoding,
                 options.date_format,
                 options.collect,
+                *(each for each in (options.inexact, options.time_zone) if each not in ("error", None)),
             ]
         )
 
@@ -521,6 +541,8 @@ class _Load:
                 more["primary_key"] = _names(options.primary_key)
         if options.key:
             more["key"] = _names(options.key)
+        if options.cascade:
+            more["cascade"] = True
         rows, size = self._bar.rows, self._bar.bytes
         with self._source.limit.applied(self._connection._runner.call_timeout(None)):
             return self._connection.write_arrow(
@@ -530,6 +552,8 @@ class _Load:
                 columns={self._source.name_of(name): into for name, into in self._plan.columns.items()},
                 on_error="collect" if options.collect else "abort",
                 commit_every=commit_every,
+                inexact=options.inexact,
+                time_zone=options.time_zone,
                 progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
                 **more,
             )
