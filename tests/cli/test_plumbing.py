@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,7 +32,7 @@ def test_a_url_comes_from_the_command_line_or_the_environment(monkeypatch: pytes
     assert take_url(["stores@ol", "t"], ("TABLE",)) == ["stores@ol", "t"]
     with pytest.raises(UsageError, match="TABLE is missing"):
         take_url(["stores@ol"], ("TABLE",))
-    with pytest.raises(UsageError, match="no server"):
+    with pytest.raises(UsageError, match="No server"):
         take_url([], ())
     monkeypatch.setenv("INFORMIX_ARROW_URL", "informix://u@h/db")
     assert take_url(["t"], ("TABLE",)) == ["informix://u@h/db", "t"]
@@ -40,7 +41,7 @@ def test_a_url_comes_from_the_command_line_or_the_environment(monkeypatch: pytes
     assert take_url(["ord%"], ("PATTERN",), optional=1) == ["informix://u@h/db", "ord%"]
     assert take_url(["a@b"], ("PATTERN",), optional=1) == ["a@b"]
     assert take_url(["t", "a", "b"], ("TABLE", "FILE"), more=True) == ["informix://u@h/db", "t", "a", "b"]
-    with pytest.raises(UsageError, match="too many words"):
+    with pytest.raises(UsageError, match="too many arguments"):
         take_url(["informix://x", "a", "b"], ("TABLE",))
 
 
@@ -321,3 +322,31 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(server_process: str) -> 
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_a_verb_and_has_an_example_that_parses(
+    cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = cli(name, "--help").out
+    usage, described, rest = (
+        shown.partition("\n\n")[0],
+        shown.split("\n\n")[1],
+        shown.partition("example:\n")[2],
+    )
+    assert usage.startswith(f"usage: informix-arrow {name}")
+    assert described.split()[0].lower() == COMMANDS[name].summary.split()[0]
+    assert described.endswith(".")
+    assert all(line.lstrip().startswith(_HELP_VERBS) for line in [COMMANDS[name].summary])
+    examples = [line for line in rest.replace("\\\n", " ").splitlines() if "informix-arrow " in line]
+    assert examples
+    for line in examples:
+        words = shlex.split(line.partition("informix-arrow ")[2].rstrip(")"))
+        words = words[: words.index(">")] if ">" in words else words
+        assert parser().parse_args(words).run
+
+
+_HELP_VERBS = (
+    "run", "load", "write", "copy", "stream", "export", "import", "compare", "list", "show", "log in", "check", "print",
+)  # fmt: skip

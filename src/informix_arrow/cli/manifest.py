@@ -116,14 +116,17 @@ def read(path: str) -> Manifest:
         head, *entries = [json.loads(line) for line in lines[:-1]]
         manifest = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
         if head["version"] != _VERSION:
-            raise Failure(f"{path}: it is of version {head['version']}, this program knows {_VERSION}")
+            raise Failure(
+                f"{path} has the format version {head['version']}, but this release reads version "
+                f"{_VERSION}. Use the release that wrote it."
+            )
         for entry in entries:
             if entry.get("done"):
                 manifest.done = True
             else:
                 manifest.entries.append(ManifestFile(**entry))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
+        raise Failure(f"{path} is not a manifest of an unload. Remove it, or choose another name.") from None
     if lines[-1] and not is_remote(path):
         with open(path, "r+b") as file:
             file.truncate(sum(len(line) + 1 for line in lines[:-1]))
@@ -137,16 +140,19 @@ def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest
     manifest = read(path)
     if manifest.statement != statement:
         raise UsageError(
-            f"{path} belongs to another statement ({manifest.statement[:60]!r}): nothing was written; choose another -o"
+            f"{path} belongs to another statement ({manifest.statement[:60]!r}). Nothing was written. "
+            "Choose another -o."
         )
     if manifest.format != kind:
-        raise UsageError(f"{path}: the files there are {manifest.format}: say --format {manifest.format}")
+        raise UsageError(f"{path}: Its files are {manifest.format}. Use --format {manifest.format}.")
     if not manifest.done and not manifest.key and not manifest.partitions:
         raise UsageError(
-            f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
+            f"{path}: Its rows have no order, so the unload cannot be continued. Start again with "
+            "--overwrite and --key."
         )
     if not manifest.done and key and list(key) != list(manifest.key):
         raise UsageError(
-            f"{path}: its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}"
+            f"{path}: Its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}. Use the "
+            "same --key."
         )
     return manifest
